@@ -23,9 +23,9 @@ def main() -> None:
     """The console script ``reviewsctl``."""
     try:
         _main()
-    except KeyboardInterrupt:  # while it starts; commands have more to say
+    except KeyboardInterrupt as stopped:  # while it starts; commands have more to say
         sys.stderr.write("Error: interrupted\n")
-        sys.exit(_INTERRUPTED)
+        sys.exit(getattr(stopped, "exit_code", _INTERRUPTED))
     except OSError as fault:
         if fault.errno not in _NO_ROOM:
             raise

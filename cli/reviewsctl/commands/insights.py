@@ -10,8 +10,8 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
+from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import (
-    EXIT_INTERRUPTED,
     complain,
     echo,
     fail,
@@ -260,9 +260,9 @@ def label(  # noqa: PLR0913  # these are the command's options
             quiet=as_json,
         )
         file, counts = run.label(options)
-    except KeyboardInterrupt:
+    except Stopped as stopped:
         detail = "labels of finished batches are stored; run the same command to continue"
-        fail("interrupted", detail, as_json=as_json, code=EXIT_INTERRUPTED)
+        fail("interrupted", detail, as_json=as_json, code=stopped.exit_code)
     if warning := counts.warning(model):
         complain("warning", {"detail": warning}, as_json=as_json)
     if as_json:

@@ -30,14 +30,14 @@ COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 _REFUSED: Final = {
     "import": "not imported",
     "export": "not exported",
-    "list": "not listed",
     "restore": "not restored",
-    "undo": "not undone",
-    "write": "not written",
+    "reviews list": "not listed",
+    "reviews undo": "not undone",
+    "insights write": "not written",
 }
-"""The titles of refusals by command; all others correct reviews."""
+"""The titles of refusals by command; those of other commands are "not corrected"."""
 
-_ALL_OR_NOTHING: Final = frozenset({"import", "undo"})
+_ALL_OR_NOTHING: Final = frozenset({"import", "reviews undo"})
 _FUNCTIONS: Final = {"import": "import_", "open": "open_"}  # where the name is Python's own
 _SOCKET: Final = "reviewsctl.socket"  # in the context's meta
 
@@ -118,7 +118,7 @@ class _Hinting(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  Typer's
         """Return the name, the command and the arguments that are left."""
-        path = " ".join([*ctx.command_path.split()[1:], *args[:1]])
+        path = " ".join([*_path(ctx).split(), *args[:1]])
         if path in _MEANT and self.get_command(ctx, args[0]) is None:
             ctx.fail(f"No such command {args[0]!r}. {_MEANT[path]}")
         return super().resolve_command(ctx, args)
@@ -137,14 +137,19 @@ class Group(_Hinting):
             return super().invoke(ctx)
 
 
+def _path(context: Any) -> str:  # noqa: ANN401  Typer's context
+    """Return the command as it is typed after the program's name."""
+    return " ".join(context.command_path.split()[1:])
+
+
 @contextlib.contextmanager
 def _explained(context: Any) -> Iterator[None]:  # noqa: ANN401  Typer's context
     """End a command that is refused or interrupted with a message and its exit code."""
-    name, as_json = context.command.name, bool(context.params.get("as_json"))
+    path, as_json = _path(context), bool(context.params.get("as_json"))
     try:
         yield
     except Stopped as stopped:
-        if name in _ALL_OR_NOTHING:
+        if path in _ALL_OR_NOTHING:
             members = {"title": "interrupted", "detail": "nothing was written"}
             complain("error", members, as_json=as_json)
         raise typer.Exit(stopped.exit_code) from None
@@ -155,7 +160,7 @@ def _explained(context: Any) -> Iterator[None]:  # noqa: ANN401  Typer's context
         if isinstance(error, DaemonError):
             complain("error", error.members(), as_json=as_json)
         elif isinstance(error, ImportRefusedError):
-            title = _REFUSED.get(name, "not corrected")
+            title = _REFUSED.get(path, "not corrected")
             members = {"title": title, "detail": error.detail, "remedy": error.remedy}
             complain("error", members, as_json=as_json)
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NoReturn
 import typer
 
 from reviewsctl.terminal.escaping import printable, printable_lines
+from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.words import folded
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from reviewsd.api.jobs import Step
 
 EXIT_FAILED: Final = 1  # interfaces.md 1.4; 3 and 4 come with the DaemonError
-EXIT_USAGE: Final = 2
 EXIT_FOUND: Final = 5
-EXIT_INTERRUPTED: Final = 130
 
 
 @contextlib.contextmanager
@@ -39,9 +38,9 @@ def steps(
     try:
         with telling(quiet=quiet, as_json=as_json) as step:
             yield step
-    except KeyboardInterrupt:
+    except Stopped as stopped:
         detail = f"the daemon goes on with the {job}; how it ends: {outcome}"
-        fail("detached", detail, as_json=as_json, code=EXIT_INTERRUPTED)
+        fail("detached", detail, as_json=as_json, code=stopped.exit_code)
 
 
 @contextlib.contextmanager

@@ -372,8 +372,9 @@ def test_json_of_a_reload_is_the_daemons_events_and_its_refusal_an_error(
     assert json.loads(run.stderr) == {"error": {"title": "reload refused", "problems": PROBLEMS}}
 
 
-def test_ctrl_c_detaches_from_a_reload_and_says_so(
-    environment: dict[str, str], daemon: AdminFake
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_detaches_from_a_reload_and_ends_with_its_code(
+    environment: dict[str, str], daemon: AdminFake, number: signal.Signals
 ) -> None:
     over = threading.Event()
     scripted(daemon, reload=events(progress(500), over, result("published")))
@@ -386,11 +387,11 @@ def test_ctrl_c_detaches_from_a_reload_and_says_so(
     ) as run:
         assert run.stderr is not None
         assert run.stderr.readline() == "validating 50 % (500 of 1,000)\n"
-        run.send_signal(signal.SIGINT)
+        run.send_signal(number)
         stdout, stderr = run.communicate(timeout=60)
     over.set()
 
-    assert run.returncode == 130
+    assert run.returncode == 128 + number
     assert stdout == ""
     assert stderr == (
         "Error: detached: the daemon goes on with the reload; how it ends: reviewsctl status\n"
@@ -484,7 +485,7 @@ def test_removed_command_is_unknown(environment: dict[str, str], command: str) -
 
 
 @pytest.mark.skipif(SYSTEM.exists() or SOCKET.exists(), reason="a service is installed here")
-def test_doctor_tells_a_folder_without_a_configuration(
+def test_doctor_reports_a_folder_without_a_configuration(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     del environment["REVIEWSD_ADMIN_SOCKET"]
@@ -503,9 +504,10 @@ def test_doctor_tells_a_folder_without_a_configuration(
         (("backup", "x.zip"), 3, "reviewsd is not reachable"),
         (("reviews", "list"), 2, "not listed"),
         (("reviews", "hide", "r1", "--reason", "spam"), 2, "not corrected"),
+        (("reviews", "restore", "r1"), 2, "not corrected"),
     ],
 )
-def test_folder_without_a_configuration_is_told(
+def test_missing_configuration_is_reported_with_the_remedy(
     environment: dict[str, str], tmp_path: Path, command: tuple[str, ...], code: int, title: str
 ) -> None:
     """In a wrong folder it said how to start a service, or that no folder of data is known."""
@@ -547,7 +549,9 @@ def test_command_that_newcomers_guess_is_answered_with_the_one_that_is_meant(
     assert hint in run.stderr
 
 
-def test_notices_without_targets_are_told(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_notify_test_without_targets_is_refused(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
     """It said that there is no target of this name, and no name was given."""
     run = reviewsctl(environment, "notify", "test")
     assert (4, "") == (run.returncode, run.stdout)
