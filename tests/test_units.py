@@ -195,7 +195,7 @@ def test_a_reload_waits_for_its_outcome() -> None:
 @pytest.mark.parametrize(
     "unit", ["reviewsd.service", "reviewsd@.service", "sync/reviewsd-sync.service"]
 )
-def test_commands_of_units_are_right_usage(unit: str) -> None:
+def test_commands_of_units_are_accepted_by_reviewsctl(unit: str) -> None:
     service = settings(unit, "Service")
     commands = [line for key in service if key.startswith("Exec") for line in service[key]]
     arguments = [shlex.split(line)[1:] for line in commands if "/reviewsctl " in line]

@@ -257,7 +257,7 @@ class Terminal:
         if self._foreground is not None:
             # not INT: a shell without a terminal has its background processes ignore that
             self._type(f"kill -TERM {self._foreground}; wait {self._foreground}")
-            self._foreground = None
+            self._foreground, self._started = None, ""
 
     def _type(self, command: str) -> tuple[int, str]:
         assert self._shell.stdin is not None

@@ -58,13 +58,13 @@ def site(
     )
 
 
-_compiled = Bytecode({})
+_compiled: dict[str, bytes] = {}  # templates, as a publication leaves them to the next one
 
 
 def for_machines(here: Site) -> dict[str, bytes]:
-    """The documents of a site for crawlers and agents, by path."""
-    settings = MachineSettings(version="1.2.3")
-    documents = machines.documents(
-        Renderer(here, Bytecode(_compiled.used)), settings, (), lambda _: ()
-    )
-    return {document.path: document.content for document in documents}
+    """Return the documents of a site for crawlers and agents, by path."""
+    bytecode, settings = Bytecode(_compiled), MachineSettings(version="1.2.3")
+    documents = machines.documents(Renderer(here, bytecode), settings, (), lambda _: ())
+    contents = {document.path: document.content for document in documents}
+    _compiled.update(bytecode.used)
+    return contents

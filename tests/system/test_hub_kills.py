@@ -1,6 +1,6 @@
 """The hub delivers everything through kill -9 at any time, as the subscribers' log shows (D1, D3 to D6).
 
-A short run for two failure rates is a test; ``REVIEWSD_EXAMPLES=20`` makes its kills sixty. A long run is
+A short run for two failure rates is a test; ``REVIEWSD_EXAMPLES=20`` makes its kills 120. A long run is
 a command, which prints the totals:
 
     python -m tests.system.test_hub_kills 200
@@ -43,7 +43,7 @@ from tests.support.subscriber import (
 SUBSCRIPTIONS = 100  # at the beginning of a round, in which more are requested
 ROUND = 20  # kills, after which everything must settle
 RATES = (0.0, 0.05, 0.4)
-SHORT = examples.number(3)  # kills
+SHORT = examples.number(6)  # kills
 
 
 class Storm:

@@ -1,6 +1,6 @@
 """Several nodes on one PostgreSQL deliver everything through kill -9 (D3 to D6, D8, D9).
 
-A short run is a test; ``REVIEWSD_EXAMPLES=20`` makes its kills sixty. A long run is a command, which
+A short run is a test; ``REVIEWSD_EXAMPLES=20`` makes its kills 120. A long run is a command, which
 prints the totals:
 
     python -m tests.system.test_hub_nodes 200
@@ -54,7 +54,7 @@ pytestmark = needed
 NODES = 3
 SUBSCRIPTIONS = 60
 RATES = (0.0, 0.4)
-SHORT = examples.number(3)  # kills
+SHORT = examples.number(6)  # kills
 ROUND = 15  # kills, after which everything must settle
 
 LAPSE = 10.0

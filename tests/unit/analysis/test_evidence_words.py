@@ -48,7 +48,7 @@ def test_words_are_found_by_their_beginning_without_accents() -> None:
         ("parking", "anything", True),
     ],
 )
-def test_answer_is_a_word_that_may_stand_alone_or_has_others(
+def test_wording_with_a_dependent_word_alone_is_no_answer(
     aspect: str | None, text: str, *, expected: bool
 ) -> None:
     assert expected is evidence_words("en").is_answer(aspect, text.split())

@@ -72,7 +72,7 @@ def test_sentence_with_a_pronoun_is_about_the_person_before(language: str, text:
         "The room was dirty. I asked Grace for it in writing and got a thumbs up.",
     ],
 )
-def test_bad_review_without_words_about_the_person_says_nothing(text: str) -> None:
+def test_person_in_a_bad_review_without_an_opinion_is_neutral(text: str) -> None:
     assert "neutral" == _sentiment(text, 2)
 
 
@@ -85,7 +85,7 @@ def test_bad_review_without_words_about_the_person_says_nothing(text: str) -> No
         "Grace fixed the awful leak.",
     ],
 )
-def test_good_review_praises_who_it_names(text: str) -> None:
+def test_person_in_a_good_review_without_an_opinion_is_praised(text: str) -> None:
     assert "positive" == _sentiment(text, 5)
 
 

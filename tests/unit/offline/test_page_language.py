@@ -40,7 +40,7 @@ def test_german_reviews_on_english_pages_are_warned_of(language: str | None) -> 
     assert [f"$.business.language: {reason}"] == reasons(*[GERMAN] * 13, language=language)
 
 
-def test_reviews_in_the_language_of_the_pages_are_as_they_should_be() -> None:
+def test_reviews_in_the_language_of_the_pages_have_no_warning() -> None:
     assert [] == reasons(*[GERMAN] * 13, language="de-AT")
     assert [] == reasons(*[ENGLISH] * 13)
 
@@ -50,7 +50,7 @@ def test_three_quarters_of_the_texts_decide() -> None:
     assert [] == reasons(*[GERMAN] * 5, *[ENGLISH] * 3)
 
 
-def test_few_texts_say_nothing() -> None:
+def test_fewer_than_five_texts_have_no_warning() -> None:
     assert [] == reasons(*[GERMAN] * 4)
     assert 1 == len(reasons(*[GERMAN] * 5))
 

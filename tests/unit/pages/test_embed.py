@@ -298,7 +298,8 @@ def test_setup_page_has_its_heading_in_the_language_of_its_form(tmp_path: Path) 
     place = Place(tmp_path)
     place.publish([], {"name": "Acme", "language": "de"})
     source = place.page("/developers/embed").source
-    head, _, rest = source.partition("<h1>Auf Ihrer Website</h1>")
+    head, heading, rest = source.partition("<h1>Auf Ihrer Website</h1>")
+    assert heading
     assert "Auf Ihrer Website: Acme" in head
     assert '<div class="doc">' in head
     assert "Theme" not in rest.partition('<div class="doc" lang="en" dir="ltr">')[0]

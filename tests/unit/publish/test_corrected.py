@@ -201,7 +201,7 @@ def given_insights(reviews: list[Review]) -> dict[str, object]:
     }
 
 
-@examples(12)
+@examples(25)
 @given(worlds(), st.booleans())
 def test_no_byte_of_a_snapshot_has_what_is_withheld(
     world: tuple[list[Review], dict[str, str]],

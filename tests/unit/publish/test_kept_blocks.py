@@ -91,7 +91,7 @@ _EDITS = st.lists(
 )
 
 
-@examples(4)
+@examples(8)
 @given(st.lists(_EDITS, min_size=1, max_size=4))
 def test_kept_blocks_make_the_same_bytes_as_none(
     rounds: list[list[tuple[int, tuple[int, int, int] | None]]],

@@ -82,7 +82,7 @@ STAGES = (
     "indexing",
     "compressing",
     "syncing",
-    Outcome,
+    "published",
 )
 
 
@@ -101,7 +101,7 @@ def test_killed_at_any_step_the_process_leaves_a_whole_snapshot(
             told: dict[object, None] = {}  # in their order
             for line in process.stdout:
                 message = _line.decode(line)
-                told[message.stage if isinstance(message, Step) else type(message)] = None
+                told[message.stage if isinstance(message, Step) else message.result] = None
                 if len(told) > step:
                     break
             process.kill()

@@ -68,7 +68,7 @@ def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop, tmp_pa
 @pytest.mark.parametrize(
     "rows", [("2025-03-01,5,Ann", "Lee,"), ("2025-03-01,5,Ann,Fine", "and quick")]
 )
-def test_a_row_that_is_the_rest_of_the_one_before_is_told_so(
+def test_refused_row_after_a_line_break_without_quotes_names_the_row_before(
     shop: Shop, tmp_path: Path, rows: tuple[str, str]
 ) -> None:
     shown = report(shop, export(tmp_path, *rows, ",5,Max,Nice", *GOOD))
