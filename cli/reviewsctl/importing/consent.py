@@ -137,7 +137,8 @@ def agree(options: ImportOptions, questions: Iterable[Question], prompts: Prompt
         if prompts.confirm is None and not options.yes:
             raise SayMoreError(text, remedy)
         prompts.show([text])
-        if not (options.yes or (prompts.confirm and prompts.confirm("Import it all the same?"))):
+        confirm = None if options.yes else prompts.confirm
+        if confirm is not None and not confirm("Import it all the same?"):
             raise ImportRefusedError("not wanted", "Nothing was written.")
     return notes
 
@@ -225,13 +226,14 @@ def older_places(older: frozenset[Place], result: MergeResult) -> frozenset[Plac
 
 def _older(plan: MergePlan, places: Collection[Place]) -> str:
     """Return why what the export says may be out of date; empty if it is not."""
-    for place in sorted(places):
-        return (
-            f"the export is older than the last import of {_named(place)}: its newest review is of "
-            f"{_day(plan.newest[place])}, the last import's of {_day(plan.log.newest[place])}; it may take edits back, "
-            "and bring back what was removed"
-        )
-    return ""
+    place = min(places, default=None)
+    if place is None:
+        return ""
+    return (
+        f"the export is older than the last import of {_named(place)}: its newest review is of "
+        f"{_day(plan.newest[place])}, the last import's of {_day(plan.log.newest[place])}; it may take "
+        "edits back, and bring back what was removed"
+    )
 
 
 def _others(result: MergeResult) -> str:

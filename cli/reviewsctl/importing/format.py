@@ -172,8 +172,9 @@ class Format:
 
         def read(row: Row) -> Entry:
             try:
-                beside = row.group.items()
-                judge({name: value for name, value in beside if isinstance(value, str | bool)})
+                if row.group:
+                    beside = row.group.items()
+                    judge({name: value for name, value in beside if isinstance(value, str | bool)})
                 verdict = judge(row.fields)
             except RowWithdrawnError as withdrawn:
                 withdrawn.key = _key_of(row, parse, settings)

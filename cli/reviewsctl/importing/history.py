@@ -66,9 +66,11 @@ def versions(history: Folder) -> list[Version]:
     there = []
     for match in filter(None, map(_NAME.fullmatch, history.names()[::-1])):
         at = datetime.datetime.strptime(match[1], _TIME).replace(tzinfo=datetime.UTC)
-        files = [history.look(name) for name in (Version(at).file, Version(at).log)]
+        version = Version(at)
+        files = [history.look(name) for name in (version.file, version.log)]
         size = sum(facts.st_size for facts in files if facts is not None)
-        there.append(Version(at, size, _packed_checksum(history, Version(at).file)))
+        checksum = _packed_checksum(history, version.file)
+        there.append(version._replace(size=size, checksum=checksum))
     return there
 
 

@@ -67,7 +67,7 @@ def digest(value: object) -> bytes:
     """Return a checksum of a member; an absent one counts as null."""
     try:
         text = _encoder.encode(value)
-    except (UnicodeEncodeError, OverflowError):  # half characters, integers of more than 64 bits
+    except UnicodeEncodeError:  # half characters
         text = json.dumps(value, sort_keys=True).encode()
     return (zlib.crc32(text) or 1).to_bytes(_SIZE, "little")
 

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from reviewsctl.importing.business import Declared, empty, filled
-from reviewsctl.importing.import_log import NOTHING, ImportLog, Written, digests, older_than
+from reviewsctl.importing.import_log import NOTHING, ImportLog, Written, digests
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review import NO_ID
@@ -58,17 +58,14 @@ class MergePlan:
     """The newest time of the reviews of each location, in POSIX milliseconds; none of an excerpt."""
     log: ImportLog = field(default_factory=ImportLog)
     """The log of earlier imports."""
+    older: frozenset[Place] = frozenset()
+    """The locations of which the export is older than the last import."""
     full_names: bool = False
     """Whether shortened names are to be full again."""
     by_owner: bool = False
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)
     """The members beside the reviews of such an export, for a new file."""
-
-    @property
-    def older(self) -> frozenset[Place]:
-        """The locations of which the export is older than the last import."""
-        return older_than(self.newest, self.log)
 
 
 class Merge:
@@ -84,7 +81,6 @@ class Merge:
         self._staged = staged
         self._out = out
         self._plan = plan
-        self._older = plan.older
         self._now = stamp(plan.now)
         self._alikes = staged.alikes()
         self._doubles: dict[str, str] = {}  # by key, the other source that the file has it of
@@ -193,7 +189,7 @@ class Merge:
             record,
             staged,
             row,
-            export_is_older=staged.place in self._older,
+            export_is_older=staged.place in self._plan.older,
             full_names=self._plan.full_names,
         )
         self._retain(key)

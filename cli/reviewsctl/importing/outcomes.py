@@ -77,7 +77,7 @@ class Change:
 
 @dataclass(slots=True, kw_only=True)
 class MergeResult:
-    """The outcome for all reviews, and for the business; complete when the merge is done."""
+    """The outcome of an import; notes, is_written and backup are set when the file is replaced."""
 
     counts: Counter[Fate] = field(default_factory=Counter)
     changes: defaultdict[Fate, list[Change]] = field(default_factory=lambda: defaultdict(list))

@@ -89,14 +89,16 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
         own_exports = [export for export in exports if export.format.name == own.NAME]
+        newest = _newest(options, staged, exports)
         plan = MergePlan(
             now=options.now,
             facts=_facts(options, titles, exports),
             titles=titles,
             replaced=_replaced(options, exports, rows, staged),
             is_gone=_is_gone(options, rows),
-            newest=_newest(options, staged, exports),
+            newest=newest,
             log=log,
+            older=import_log.older_than(newest, log),
             full_names=options.settings.names == "full",
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),

@@ -124,9 +124,10 @@ def _rows(
 ) -> Iterator[tuple[Format, str, Row, Reader]]:
     """Iterate over all rows, each with its format, its position and its reader; report the progress."""
     total, before = sum(source.part.size for _, source, _ in readers), 0
+    is_shown = total >= _WORTH_SHOWING
 
     def report(done: int) -> None:
-        if total >= _WORTH_SHOWING:
+        if is_shown:
             done, all_of = done // _MEGABYTE, total // _MEGABYTE
             prompts.progress(Step(stage="reading (MB)", done=done, total=all_of))
 
@@ -134,7 +135,8 @@ def _rows(
         prefix, done = f"{source.part.name}: " if len(readers) > 1 else "", 0
         for number, (where, row) in enumerate(source.rows(), start=1):
             yield format_, f"{prefix}{where}", row, read
-            done += sum(len(str(cell)) + 1 for cell in row.fields.values())
+            if is_shown:
+                done += sum(len(str(cell)) + 1 for cell in row.fields.values())
             if number % _STEP == 0:
                 report(before + min(done, source.part.size))
         before += source.part.size

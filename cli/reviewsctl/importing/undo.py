@@ -228,12 +228,11 @@ def _put(
                 import_log.put(log, data.look(name))
             history.remove(folder, version)
             keeping.put_new()
-    total, back, changed = (counts[count] for count in ("total", "back", "changed"))
     return Undone(
         at=version.at,
-        total=total,
-        back=back,
-        changed=changed,
+        total=counts["total"],
+        back=counts["back"],
+        changed=counts["changed"],
         gone=len(current),
         is_valid=before is not None,
     )

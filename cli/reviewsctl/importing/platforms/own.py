@@ -4,7 +4,6 @@ Reviews are merged by id, as they are, unknown members included.
 """
 
 import datetime
-import json
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -66,7 +65,7 @@ def parser(head: Head, settings: Settings) -> Parser:
     decoder = msgspec.json.Decoder(Review)
 
     def read(row: Row) -> Entry:
-        record = _encoded(_members(row.fields) if head.shape == "table" else row.fields)
+        record = encoded(_members(row.fields) if head.shape == "table" else row.fields)
         try:
             if settings.names == "short" and isinstance(author := row.fields.get("author"), str):
                 record = updated(
@@ -90,13 +89,6 @@ def parser(head: Head, settings: Settings) -> Parser:
         )
 
     return read
-
-
-def _encoded(fields: Fields) -> bytes:
-    try:
-        return encoded(fields)
-    except OverflowError:  # an integer of more than 64 bits
-        return json.dumps(fields, ensure_ascii=False).encode()
 
 
 def _members(fields: Fields) -> dict[str, object]:

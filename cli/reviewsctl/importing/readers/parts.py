@@ -115,13 +115,13 @@ def parts_of(path: Path) -> list[Part]:
             return [_unpacked(path)]
         return [_part(path)]
     except (OSError, *DAMAGED) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else None
-        name = (fault.filename if isinstance(fault, OSError) else None) or path
-        raise ImportRefusedError(f"cannot read {name}: {reason or fault}") from fault
+        reason = getattr(fault, "strerror", None) or fault
+        name = getattr(fault, "filename", None) or path
+        raise ImportRefusedError(f"cannot read {name}: {reason}") from fault
 
 
 def _refuse_tar(path: Path, begins: bytes) -> None:
-    if begins[257:].startswith(b"ustar"):
+    if begins.startswith(b"ustar", 257):
         raise ImportRefusedError(f"{path} is a tar archive", "Unpack it, and import the folder.")
 
 
