@@ -4,9 +4,9 @@ Here is the console script. What is asked for most must be quick: ``--help`` alo
 without Typer, which takes 50 ms of its 60; a test holds the file equal to what Typer says. All else is
 in ``commands/root``.
 
-A command does three things: ask the ``Client``, print the daemon's JSON under ``--json``, else print
-the lines of ``status_views`` or ``hub_views`` (``columns`` lays them out). ``commands/root`` ends it on errors. rich, ``http.client`` and ``importlib.metadata`` are imported where they are used:
-together they would add 40 ms to shell completion.
+A command asks the ``Client``, and prints the daemon's JSON under ``--json``, else the lines of
+``status_views`` or ``hub_views``. ``commands/root`` ends it on errors. rich, ``http.client`` and
+``importlib.metadata`` are imported where they are used: together they would add 40 ms to shell completion.
 """
 
 import errno

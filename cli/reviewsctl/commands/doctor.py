@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile
-from reviewsctl.daemon.default_paths import GO, NOWHERE, source_names
+from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, source_names
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
@@ -78,8 +78,8 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     configured = None if settings is None else Path(settings.text("admin_socket"))
     socket = session.named_socket or configured or session.socket
     answer = client.quick_status(socket)
-    if isinstance(answer, NotRunning) and configured is None and session.is_astray:
-        answer = NotRunning(NOWHERE, f"{GO}, or say --config.")
+    if isinstance(answer, NotRunning) and configured is None and session.is_unconfigured:
+        answer = NotRunning(NO_CONFIGURATION, f"{GO_TO_FOLDER}, or say --config.")
     elif isinstance(answer, DaemonError):
         directory = None if settings is None else Path(settings.text("state_dir"))
         answer = start_failure.explained(answer, directory)

@@ -236,8 +236,8 @@ def erase(  # noqa: PLR0913  options
     Every later import skips them, whichever tool made the export. This cannot be undone. The command
     ends with a list of the copies that it cannot reach.
     """
+    from reviewsctl.corrections.deciding import LIST, named, of_author, reading
     from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
-    from reviewsctl.corrections.deciding import named, of_author, reading
     from reviewsctl.importing.errors import ImportRefusedError
 
     output = Output(as_json=as_json, yes=yes)
@@ -245,7 +245,7 @@ def erase(  # noqa: PLR0913  options
     more = of_author(author, reviews) if author else []
     chosen = named([*(ids or []), *more], reviews)
     if not chosen:
-        raise ImportRefusedError("no review is named", "List them: reviewsctl reviews list")
+        raise ImportRefusedError("no review is named", LIST)
     output.show(chosen)
     if not dry_run:
         output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")

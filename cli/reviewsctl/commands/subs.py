@@ -92,13 +92,12 @@ def list_(
     session: Session = ctx.obj
     state_name = "" if state is None else _STATES[state]
     with session.daemon(as_json=as_json) as daemon:
-        pages = daemon.subscriptions(topic=topic, state=state_name)
+        answers = daemon.subscriptions(topic=topic, state=state_name)
         if as_json:
-            for page in pages:
-                for answer in page:
-                    typer.echo(answer.text)
+            for answer in answers:
+                typer.echo(answer.text)
             return
-        listings = [answer.value for page in pages for answer in page]
+        listings = [answer.value for answer in answers]
     if not listings:
         empty = "no subscription matches" if topic or state else "there are no subscriptions"
         typer.echo(empty)

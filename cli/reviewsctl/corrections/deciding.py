@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES, Output
-from reviewsctl.daemon.default_paths import GO, NOWHERE, is_nowhere
+from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, has_no_configuration
 from reviewsctl.daemon.session import Session
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.target import reviews_file
@@ -23,7 +23,7 @@ _ELSEWHERE: Final = (
     "not erased: copies in caches and with subscribers, your own backups and exports, and the review on "
     "the platform itself"
 )
-_LIST: Final = "List them: reviewsctl reviews list"
+LIST: Final = "List them: reviewsctl reviews list"
 _CANDIDATES: Final = 5  # reviews that are listed for an ambiguous id
 _NAMED: Final = 3  # ids in the command that takes a correction back
 _SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
@@ -43,8 +43,8 @@ def reading(data: Path | None, config: Path | None) -> "tuple[Path, ReviewsWithC
         ImportRefusedError: A file is missing or invalid.
     """
     named_here = data or config or os.environ.get("REVIEWSD_DATA_DIR")
-    if not named_here and is_nowhere(os.environ):
-        raise SayMoreError(NOWHERE, f"{GO}, or say --config or --data.")
+    if not named_here and has_no_configuration(os.environ):
+        raise SayMoreError(NO_CONFIGURATION, f"{GO_TO_FOLDER}, or say --config or --data.")
     target = reviews_file(data, config, os.environ)
     return target, files.read(target)
 
@@ -61,15 +61,14 @@ def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list
     try:
         return list({review.id: review for review in map(reviews.find, references)}.values())
     except NoSuchReviewError as error:
-        remedy = _LIST
-        if error.candidates:
-            candidates = [reviews.find(review_id) for review_id in error.candidates[:_CANDIDATES]]
-            lines = [f"  {review.id}  {review.date}  {review.author}" for review in candidates]
-            more = len(error.candidates) - len(candidates)
-            lines += [f"  and {more:,} more"] if more else []
-            remedy = "\n".join([*lines, "Name one of them with more of its id."])
-            raise ImportRefusedError(str(error), remedy) from error
-        raise UnknownReviewError(str(error), remedy) from error
+        if not error.candidates:
+            raise UnknownReviewError(str(error), LIST) from error
+        candidates = [reviews.find(review_id) for review_id in error.candidates[:_CANDIDATES]]
+        lines = [f"  {review.id}  {review.date}  {review.author}" for review in candidates]
+        more = len(error.candidates) - len(candidates)
+        lines += [f"  and {more:,} more"] if more else []
+        remedy = "\n".join([*lines, "Name one of them with more of its id."])
+        raise ImportRefusedError(str(error), remedy) from error
 
 
 def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
@@ -80,7 +79,7 @@ def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
     """
     ids = [entry.review.id for entry in reviews.reviews if entry.review.author == author]
     if not ids:
-        raise UnknownReviewError(f"no review is of {author!r}", _LIST)
+        raise UnknownReviewError(f"no review is of {author!r}", LIST)
     return ids
 
 

@@ -95,8 +95,8 @@ class Client:
         target = _target("/v1/reload", **{name: "true" for name in lifted if lifted[name]})
         return self._job(target, ReloadResult, step, "See its outcome: reviewsctl status")
 
-    def subscriptions(self, *, topic: str = "", state: str = "") -> Iterator[list[Answer[Listing]]]:
-        """Yield the subscriptions, a page at a time; an empty filter matches all.
+    def subscriptions(self, *, topic: str = "", state: str = "") -> Iterator[Answer[Listing]]:
+        """Yield the subscriptions; an empty filter matches all.
 
         Args:
             topic: Its path or whole address.
@@ -109,7 +109,7 @@ class Client:
                 self._ask("GET", "/v1/subscriptions", limit=str(PAGE), **filters),
                 ListingPage[Raw],
             )
-            yield [decode(bytes(text), Listing) for text in page.value.subscriptions]
+            yield from (decode(bytes(text), Listing) for text in page.value.subscriptions)
             after = page.value.next
 
     def subscription(self, identifier: str) -> Answer[Listing]:

@@ -20,11 +20,11 @@ def configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -
         return configuration(environ, later)
 
 
-GO: Final = "Go to the folder of your business"
-NOWHERE: Final = f"no ./{HERE} here and no {SYSTEM}"
+GO_TO_FOLDER: Final = "Go to the folder of your business"
+NO_CONFIGURATION: Final = f"no ./{HERE} here and no {SYSTEM}"
 
 
-def is_nowhere(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> bool:
+def has_no_configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> bool:
     """Return whether no configuration is named, and none is at a usual place."""
     return not environ.get("REVIEWSD_CONFIG") and not any(map(os.path.lexists, places))
 

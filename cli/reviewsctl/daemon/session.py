@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reviewsctl.daemon.default_paths import (
-    GO,
-    NOWHERE,
+    GO_TO_FOLDER,
+    NO_CONFIGURATION,
     admin_socket,
-    is_nowhere,
+    has_no_configuration,
     node_sockets,
     state_dir,
 )
@@ -41,9 +41,9 @@ class Session:
         return self.named_socket or admin_socket(os.environ)
 
     @property
-    def is_astray(self) -> bool:
+    def is_unconfigured(self) -> bool:
         """Whether nothing says which daemon is meant: no option, no configuration and no socket."""
-        if self.named_socket is not None or not is_nowhere(os.environ):
+        if self.named_socket is not None or not has_no_configuration(os.environ):
             return False
         return not os.path.lexists(self.socket) and not node_sockets(self.socket)
 
@@ -75,9 +75,9 @@ class Session:
         try:
             yield client.Client(self.socket, observe=observe)
         except errors.NotRunning as error:
-            if self.is_astray:
+            if self.is_unconfigured:
                 raise errors.NotRunning(
-                    NOWHERE, f"{GO}, or name its socket with --socket."
+                    NO_CONFIGURATION, f"{GO_TO_FOLDER}, or name its socket with --socket."
                 ) from None
             directory = None if self.named_socket else state_dir(os.environ)
             raise start_failure.explained(error, directory) from None

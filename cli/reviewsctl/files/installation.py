@@ -44,13 +44,17 @@ CREDENTIALS: Final = Path("/etc/reviewsd/credentials")
 """The folder of the secrets of sources, which systemd hands over."""
 DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
+COMPLETIONS: Final = {
+    "bash": "bash-completion/completions/reviewsctl",
+    "zsh": "zsh/site-functions/_reviewsctl",
+    "fish": "fish/vendor_completions.d/reviewsctl.fish",
+}
+"""Where each shell looks for completion by default, below ``SHARE``."""
 SHARED_FILES: Final = (
     "man/man1/reviewsctl.1",
     "man/man8/reviewsd.8",
     "man/man5/reviewsd.yaml.5",
-    "bash-completion/completions/reviewsctl",
-    "zsh/site-functions/_reviewsctl",
-    "fish/vendor_completions.d/reviewsctl.fish",
+    *COMPLETIONS.values(),
 )
 """The paths of manual pages and completion below ``SHARE``, which a removal knows without making them."""
 

@@ -1,4 +1,4 @@
-"""Asks a language model through the ``openai`` package, the extra ``reviewsd[model]`` (insights.md 7).
+"""Asks a language model through the ``openai`` package (insights.md 7).
 
 Retries, Retry-After, time-outs and the wire are the package's. Nothing of the environment is used, such as
 a proxy or a key.

@@ -17,15 +17,11 @@ from typer._completion_shared import get_completion_script
 
 from reviewsctl.commands.root import app
 from reviewsctl.daemon.session import own_version
+from reviewsctl.files.installation import COMPLETIONS
 from reviewsctl.manual.keys import SHIPPED, reference
 
 _PROGRAM: Final = "reviewsctl"
 _VARIABLE: Final = "_REVIEWSCTL_COMPLETE"  # as Typer reads it
-_COMPLETIONS: Final = {  # the default place of each shell
-    "bash": "bash-completion/completions/reviewsctl",
-    "zsh": "zsh/site-functions/_reviewsctl",
-    "fish": "fish/vendor_completions.d/reviewsctl.fish",
-}
 _WIDTH: Final = 72  # columns of the help, so that a page indents it on a terminal of 80
 
 
@@ -42,7 +38,7 @@ def main() -> None:
 def shared_files() -> dict[str, str]:
     """Return the files by their paths below ``share``."""
     files = {f"man/man{name.rpartition('.')[2]}/{name}": text for name, text in pages().items()}
-    for shell, path in _COMPLETIONS.items():
+    for shell, path in COMPLETIONS.items():
         script = get_completion_script(prog_name=_PROGRAM, complete_var=_VARIABLE, shell=shell)
         files[path] = script.rstrip("\n") + "\n"
     return files
@@ -92,7 +88,7 @@ def _help(command: Any, name: str) -> str:  # noqa: ANN401  # see _tool
 
 
 def _shipped(name: str, header: str) -> str:
-    return (SHIPPED / name).read_text().replace("@VERSION@", header)
+    return (SHIPPED / name).read_text().replace("@HEADER@", header)
 
 
 def _keys() -> Iterator[str]:

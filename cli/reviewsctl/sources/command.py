@@ -24,7 +24,7 @@ from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.import_prompts import prompts
-from reviewsctl.terminal.output import EXIT_FAILED, complain, echo, fail, json_line
+from reviewsctl.terminal.output import EXIT_FAILED, echo, fail, json_line
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config
@@ -159,9 +159,7 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
             return 0
         log_in(tokens, echo, sys.stdin)
     except ReadFailedError as fault:
-        members = {"title": "failed", "detail": fault.detail, "remedy": fault.remedy}
-        complain("error", members, as_json=False)
-        return EXIT_FAILED
+        fail("failed", fault.detail, fault.remedy, as_json=False)
     typer.echo(f"Logged in. Try it: reviewsctl sources test {name}")
     typer.echo(_TESTING)
     return 0
