@@ -164,14 +164,14 @@ def _setup(renderer: Renderer) -> Page:
         renderer, head, _text(renderer), "embed_setup.html", has_frame=True
     )
     lines = {
-        name: Verbatim(line_of(renderer.site.base_url, EmbedOptions(), _title(renderer)))
+        name: line_of(renderer.site.base_url, EmbedOptions(), _title(renderer))
         for name, line_of in (("script", script_line), ("frame", frame_line))
     }
     twin = Verbatim(_text(renderer, lines))
     return replace(page, context={**page.context, "text": twin})
 
 
-def _text(renderer: Renderer, lines: Mapping[str, Verbatim] | None = None) -> str:
+def _text(renderer: Renderer, lines: Mapping[str, str] | None = None) -> str:
     """Return the text about the embed as Markdown.
 
     Args:
@@ -182,9 +182,9 @@ def _text(renderer: Renderer, lines: Mapping[str, Verbatim] | None = None) -> st
     return renderer.templates.render(
         SETUP.template,
         page=SETUP,
-        base_url=Verbatim(base_url),
+        base_url=base_url,
         lines=lines,
-        badge_line=Verbatim(badge_line(base_url, BadgeOptions(), _title(renderer))),
+        badge_line=badge_line(base_url, BadgeOptions(), _title(renderer)),
         sizes=SIZES,
         parameters=EMBED_PARAMETERS,
     )

@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import (
     DateRange,
+    Entities,
     Entity,
     FaqEntry,
     MonthlySentiment,
@@ -39,8 +40,8 @@ BUSINESS, SUMMARY, WITHHELD = "business", "summary", "withheld"
 ASPECTS, TECHNICIANS, SERVICES, TOPICS = "aspects", "technicians", "services", "topics"
 PROBLEMS, SERVICE_AREAS = "problems", "service_areas"
 TREND, MONTHS, FAQ = "trend", "months", "faq"
+_INNER = Entities.__struct_fields__  # the lists within ``entities``
 _LISTS = (ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS, TOPICS)
-_OUTER = (ASPECTS, TOPICS)  # the others are in ``entities``
 KINDS = (TOPICS, *_LISTS[:-1])
 """The sections of entities; all have at least the members of a TopicFragment."""
 
@@ -196,7 +197,7 @@ def _write_insights(
     rendered = {
         section: _entities(section, raw, listed, rest)
         for section, listed in typed.lists().items()
-        if (raw := (file.members if section in _OUTER else entities).get(section)) is not None
+        if (raw := (entities if section in _INNER else file.members).get(section)) is not None
     }
     for section, entries in rendered.items():
         if section not in _private(file):
