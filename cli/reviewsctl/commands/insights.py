@@ -140,7 +140,7 @@ def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
       reviewsctl insights compare --json | jq .comparison.mentions"""
 )
 def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = False) -> None:
-    """Compares insights.json, or the labels of a language model, with the rules.
+    """Compares insights.json or a model's labels with the rules.
 
     Without an insights.json the insights with labels of insights.labels are compared. For each
     aspect, person, service, problem and place it shows how many reviews mention it and the share
@@ -160,9 +160,9 @@ def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
       reviewsctl insights write --data export/ --replace"""
 )
 def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace = False) -> None:
-    """Writes the insights of the rules, with the kept labels of a model, to insights.json.
+    """Writes insights.json, to be edited and served.
 
-    The file is yours to edit. From then on it is served as it is, also when reviews are added.
+    It has the insights of the rules, with the kept labels of a language model. The file is yours to edit. From then on it is served as it is, also when reviews are added.
     """
     import msgspec  # see main
 

@@ -150,9 +150,9 @@ def hide(  # noqa: PLR0913  options
     config: ConfigFile = None,
     as_json: Json = False,
 ) -> None:
-    """Hides reviews: they are not shown and not counted, and the pages say how many and why.
+    """Hides reviews, and the pages say how many and why.
 
-    It asks first if many are hidden, or if the hidden ones have far fewer stars than the others.
+    Hidden reviews are not shown and not counted. It asks first if many are hidden, or if the hidden ones have far fewer stars than the others.
     """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
@@ -175,9 +175,9 @@ def anonymize(
     config: ConfigFile = None,
     as_json: Json = False,
 ) -> None:
-    """Shows reviews without their author: no name, no picture, no link to the original.
+    """Shows reviews without their author.
 
-    Names in texts and replies stay; the command lists them.
+    They have no name, no picture and no link to the original. Names in texts and replies stay; the command lists them.
     """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
@@ -199,7 +199,10 @@ def restore(
     config: ConfigFile = None,
     as_json: Json = False,
 ) -> None:
-    """Shows reviews again as reviews.json has them. What was erased cannot be restored."""
+    """Shows reviews again as reviews.json has them.
+
+    What was erased cannot be restored.
+    """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
     decision = Decision("restore", None, note)
@@ -231,9 +234,9 @@ def erase(  # noqa: PLR0913  options
     config: ConfigFile = None,
     as_json: Json = False,
 ) -> None:
-    """Erases reviews for good: from reviews.json, insights.json, all kept versions and the import log.
+    """Erases reviews for good, kept versions included.
 
-    Every later import skips them, whichever tool made the export. This cannot be undone. The command
+    They are taken out of reviews.json, insights.json, all kept versions and the import log. Every later import skips them, whichever tool made the export. This cannot be undone. The command
     ends with a list of the copies that it cannot reach.
     """
     from reviewsctl.corrections.deciding import LIST, named, of_author, reading

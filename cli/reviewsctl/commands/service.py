@@ -85,9 +85,9 @@ def install(
     ] = False,
     root: Root = _ROOT,
 ) -> None:
-    """Installs the service: group, folders, units, manual pages, completion, and starts it.
+    """Installs the service, and starts it.
 
-    The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
+    It makes the group, folders, units, manual pages and completion. The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
     may use reviewsctl without sudo. A configuration that is not /etc/reviewsd/reviewsd.yaml yet is
     copied there, with the paths of a service, and data that lies beside it or in a home directory
     to /srv/reviews, with the versions that reviewsctl keeps of it. What is there already stays. Manual pages and completion for bash, zsh and fish

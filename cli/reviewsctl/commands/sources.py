@@ -118,9 +118,9 @@ def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) 
 
 @app.command()
 def login(name: Name, *, config: ConfigFile = None) -> None:
-    """Logs in to a source of type google-business with a browser, once for each source.
+    """Logs in to Google with a browser, once for each source.
 
-    The tokens are stored in the state directory, readable only by its user.
+    It is needed for sources of type google-business. The tokens are stored in the state directory, readable only by its user.
     """
     from reviewsctl.sources.command import log_in_or_out  # 0.2 s, see main
 
