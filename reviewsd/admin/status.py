@@ -51,7 +51,8 @@ _NO_TARGET = Problem(
     404,
     "no-target",
     "No Such Target",
-    "The configuration that the daemon was started with has no target of this name under notify.",
+    "The configuration that the daemon was started with has no such target under notify: "
+    "docs/how-to/notices.md",
 )
 
 

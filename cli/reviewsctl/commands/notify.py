@@ -1,14 +1,11 @@
 """``reviewsctl notify``: test messages to the targets of notices (notices.md 5)."""
 
-from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.escaping import printable
-
-_REMEDY: Final = "List them under notify in the configuration: docs/how-to/notices.md"
 
 app = typer.Typer(
     name="notify",
@@ -45,16 +42,9 @@ def send_tests(
     The daemon sends it to the addresses of its start. The exit code is 1 if one cannot be sent.
     Only the recipient can see whether it arrives.
     """
-    from reviewsctl.daemon.errors import Missing, Refused  # msgspec, see main
-
     session: Session = ctx.obj
     with session.daemon(as_json=as_json) as daemon:
-        try:
-            answer = daemon.test_notices(name)
-        except Refused as error:
-            if name or error.status != HTTPStatus.NOT_FOUND:
-                raise
-            raise Missing("no such target", "no targets are configured", remedy=_REMEDY) from error
+        answer = daemon.test_notices(name)
     if as_json:
         typer.echo(answer.text)
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.output import fail, json_line
 from reviewsctl.terminal.words import counted
 
@@ -95,8 +96,6 @@ def _check(session: Session, config: Path, existing: Sequence[Path]) -> None:
     Raises:
         ImportRefusedError: It would.
     """
-    from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
-
     if _runs(session, config):
         raise ImportRefusedError(
             "the daemon runs",

@@ -13,7 +13,9 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.session import Session, own_version
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import complain
 
@@ -153,18 +155,13 @@ def _explained(context: Any) -> Iterator[None]:  # noqa: ANN401  Typer's context
             members = {"title": "interrupted", "detail": "nothing was written"}
             complain("error", members, as_json=as_json)
         raise typer.Exit(stopped.exit_code) from None
-    except Exception as error:
-        from reviewsctl.daemon.errors import DaemonError  # msgspec, see main
-        from reviewsctl.importing.errors import ImportRefusedError
-
-        if isinstance(error, DaemonError):
-            complain("error", error.members(), as_json=as_json)
-        elif isinstance(error, ImportRefusedError):
-            title = _REFUSED.get(path, "not corrected")
-            members = {"title": title, "detail": error.detail, "remedy": error.remedy}
-            complain("error", members, as_json=as_json)
-        else:
-            raise
+    except DaemonError as error:
+        complain("error", error.members(), as_json=as_json)
+        raise typer.Exit(error.exit_code) from error
+    except ImportRefusedError as error:
+        title = _REFUSED.get(path, "not corrected")
+        members = {"title": title, "detail": error.detail, "remedy": error.remedy}
+        complain("error", members, as_json=as_json)
         raise typer.Exit(error.exit_code) from error
 
 

@@ -2,16 +2,7 @@
 
 from http import HTTPStatus
 
-import msgspec
-
 from reviewsctl.terminal.escaping import printable
-
-
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """An RFC 9457 body; every member is optional there (3.1)."""
-
-    title: str = ""
-    detail: str = ""
 
 
 class DaemonError(Exception):
@@ -62,8 +53,8 @@ class NotRunning(Unreachable):
 class Refused(DaemonError):  # noqa: N818  # the same
     """The daemon answered with a problem (RFC 9457)."""
 
-    def __init__(self, problem: Problem, status: int) -> None:
-        super().__init__(problem.title or f"HTTP {status}", problem.detail, status=status)
+    def __init__(self, title: str, detail: str, *, status: int) -> None:
+        super().__init__(title or f"HTTP {status}", detail, status=status)
         if status == HTTPStatus.NOT_FOUND:
             self.exit_code = 4
 

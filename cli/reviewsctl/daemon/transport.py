@@ -21,7 +21,6 @@ from reviewsctl.daemon.default_paths import node_sockets
 from reviewsctl.daemon.errors import (
     DaemonError,
     NotRunning,
-    Problem,
     Refused,
     UnexpectedAnswer,
     Unreachable,
@@ -38,6 +37,13 @@ PIECE = 65_536  # bytes of a file that are read at once
 MAX_LINE = 1024 * 1024  # bytes of one NDJSON line
 
 _T = TypeVar("_T")
+
+
+class _Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """An RFC 9457 body; every member is optional there (3.1)."""
+
+    title: str = ""
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +228,10 @@ def _peer(response: http.client.HTTPResponse, path: Path) -> Peer:
 
 def _refusal(response: http.client.HTTPResponse) -> DaemonError:
     try:
-        problem = msgspec.json.decode(_body(response), type=Problem)
+        problem = msgspec.json.decode(_body(response), type=_Problem)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return UnexpectedAnswer(f"HTTP {response.status} {response.reason} without a reason")
-    return Refused(problem, response.status)
+    return Refused(problem.title, problem.detail, status=response.status)
 
 
 def _body(response: http.client.HTTPResponse) -> bytes:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsctl.daemon.errors import Problem, Refused, Unreachable
+from reviewsctl.daemon.errors import Refused, Unreachable
 from reviewsctl.doctor import offline, public, running
 from reviewsctl.doctor.verdict import Diagnosis, Verdict
 from reviewsd.api.files import CheckReport, Diagnostic, Facts
@@ -117,7 +117,7 @@ def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
         Diagnosis("admin socket", FAIL, "it is not running: there is no /s", "Start it")
         == diagnosis
     )
-    refused = Refused(Problem(title="Draining"), 503)
+    refused = Refused("Draining", "", status=503)
     assert "Draining" == running.socket(refused, Path("/s"), None).detail
     for test in (running.serving, running.hub):
         assert SKIP is test(GONE).verdict
