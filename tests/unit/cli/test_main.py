@@ -299,19 +299,26 @@ def test_open_starts_the_browser_where_there_is_a_display(
 
     assert address == reviewsctl(environment, "open", "--print").stdout
     assert not (tmp_path / "opened").exists()
-    assert address == reviewsctl(environment, "open").stdout
+    assert reviewsctl(environment, "open").stdout.startswith(address)
     assert address == (tmp_path / "opened").read_text()
     browser.write_text("#!/bin/sh\nexit 1\n")
     failed = reviewsctl(environment, "open")
-    assert (1, address) == (failed.returncode, failed.stdout)
+    assert 1 == failed.returncode
     assert "Open the address yourself." in failed.stderr
 
 
-def test_open_prints_the_address_without_a_display(
+def test_open_prints_the_addresses_with_and_without_the_proxy(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
+    """The public address of a new shop is dead until its proxy is there."""
     run = reviewsctl(environment, "open")
-    assert (0, "https://reviews.example.com/\n") == (run.returncode, run.stdout)
+    assert [
+        "https://reviews.example.com/",
+        "on this machine, without the proxy: http://127.0.0.1:8080/",
+    ] == run.stdout.splitlines()
+    behind_none = {"base_url": "http://127.0.0.1:8080"}
+    scripted(daemon, status=document({**STATUS, **behind_none}))
+    assert "http://127.0.0.1:8080/\n" == reviewsctl(environment, "open").stdout
 
 
 def test_metrics_are_printed_as_they_come(environment: dict[str, str], daemon: AdminFake) -> None:
