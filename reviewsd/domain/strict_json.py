@@ -30,6 +30,10 @@ _AFTER = re.compile(rb"\s*+[,}]")
 _MALFORMED = re.compile(r"JSON is malformed: (.*) \(byte ([0-9]++)\)")
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = bytes.maketrans(b"[{]}", b"\1\1\xff\xff")  # into depth and out of it: 1 and, signed, -1
+_INVALID = "invalid character"  # a line break is one only within a text
+_PLAIN = dict.fromkeys(
+    ("object keys must be strings", 'expected """'), 'expected a name of a member, as in "text"'
+)
 _TOO_DEEP = f"nesting deeper than {MAX_DEPTH}"
 
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -84,8 +88,11 @@ def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
         if malformed is None:
             raise NotJsonError(memoryview(text).nbytes, "unexpected end") from None
         offset, reason = int(malformed[2]), malformed[1].replace("'", '"')
+        if memoryview(text)[offset : offset + 1] in (b"\n", b"\r") and reason == _INVALID:
+            reason = "a text without a quotation mark at its end"
         # msgspec reports the offset behind the first trailing character
-        raise NotJsonError(offset - (reason == "trailing characters"), reason) from None
+        offset -= reason == "trailing characters"
+        raise NotJsonError(offset, _PLAIN.get(reason, reason)) from None
     except RecursionError:
         raise UnfitError(_TOO_DEEP) from None
 
