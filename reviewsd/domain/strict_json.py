@@ -88,7 +88,7 @@ def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
         if malformed is None:
             raise NotJsonError(memoryview(text).nbytes, "unexpected end") from None
         offset, reason = int(malformed[2]), malformed[1].replace("'", '"')
-        if memoryview(text)[offset : offset + 1] in (b"\n", b"\r") and reason == _INVALID:
+        if reason == _INVALID and bytes(memoryview(text)[offset : offset + 1]) in (b"\n", b"\r"):
             reason = "a text without a quotation mark at its end"
         # msgspec reports the offset behind the first trailing character
         offset -= reason == "trailing characters"

@@ -56,6 +56,20 @@ def test_hiding_the_bad_review_looks_like_a_selection() -> None:
     assert "1 of 3 reviews is not shown by the owner (1 spam)" == hidden.readers_note
 
 
+def test_first_hidden_review_of_a_young_business_is_no_selection() -> None:
+    """It is more than 5 % of fewer than 20 reviews, whichever it is."""
+    reviews, _ = uncorrected(*(review(name, text=name) for name in "abc"))
+    warnings = []
+    for review_id in "abc":
+        reviews = reviews.with_correction(named(reviews, review_id), "hide", "spam", NOW)
+        warnings.append(reviews.selection_warning)
+    assert [
+        None,
+        "67% of the reviews are hidden; a reader would call this selecting",
+        "no review is shown",
+    ] == warnings
+
+
 @pytest.mark.parametrize(
     ("reference", "review_id"),
     [
