@@ -18,6 +18,7 @@ from reviewsd.domain.lint_insights import insight_warnings
 from reviewsd.domain.near_misses import within_edits
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import (
+    Address,
     AggregateRating,
     Business,
     Distribution,
@@ -52,6 +53,7 @@ class _Records(msgspec.Struct):
 _RECORDS: Final = msgspec.json.Decoder(_Records)
 _REVIEW: Final = msgspec.json.Decoder(Review)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
+_OBJECT_OR_NULL: Final = msgspec.json.Decoder(dict[str, Raw] | None)
 _ENTRIES: Final = msgspec.json.Decoder(list[dict[str, Raw]])
 
 
@@ -72,6 +74,9 @@ def doubts(
         yield _finding(path, reason)
     business = _MEMBERS.decode(dataset.members["business"])
     for path, reason in _unknown(business, Business.__struct_fields__, "$.business"):
+        yield _finding(path, reason)
+    address = _OBJECT_OR_NULL.decode(business.get("address", b"null")) or {}
+    for path, reason in _unknown(address, Address.__struct_fields__, "$.business.address"):
         yield _finding(path, reason)
     if dataset.business.name == NO_NAME:
         yield _finding("$.business.name", _UNNAMED)
@@ -217,13 +222,40 @@ def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
 def _unknown(
     members: Mapping[str, Raw], known: tuple[str, ...], path: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the unknown members that are probably known ones with a typing error."""
+    """Yield the unknown members that are probably known ones under another name."""
     for name in members:
         similar = None if name in known else _similar(name, known)
         if similar is not None and similar not in members:
             yield member(path, name), f"unknown member; did you mean {show(similar)}?"
 
 
+_MEANT: Final = {
+    "telephone": "phone",
+    "tel": "phone",
+    "mail": "email",
+    "website": "url",
+    "homepage": "url",
+    "logo": "logo_url",
+    "image": "logo_url",
+    "openinghours": "hours",
+    "openinghoursspecification": "hours",
+    "sameas": "social_urls",
+    "areaserved": "service_areas",
+    "streetaddress": "street",
+    "addresslocality": "city",
+    "addressregion": "region",
+    "state": "region",
+    "zip": "postal_code",
+    "zipcode": "postal_code",
+    "postcode": "postal_code",
+    "addresscountry": "country",
+}
+"""Names for facts of a business at schema.org and elsewhere, in lower case without ``_``."""
+
+
 @cache
 def _similar(name: str, known: tuple[str, ...]) -> str | None:
+    meant = _MEANT.get(name.casefold().replace("_", ""))
+    if meant in known:
+        return meant
     return next((other for other in known if within_edits(name, other, 1)), None)

@@ -216,8 +216,26 @@ def test_slips_are_seen_at_the_top_too() -> None:
     assert ['$.updatet_at: unknown member; did you mean "updated_at"?'] == found(
         review(0), top={"updatet_at": "x"}
     )
-    assert ['$.business.phonee: unknown member; did you mean "phone"?'] == found(
-        review(0), top={"business": {"name": "B", "phonee": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("members", "slips"),
+    [
+        ({"phonee": "1"}, ['phonee: unknown member; did you mean "phone"?']),
+        ({"telephone": "1"}, ['telephone: unknown member; did you mean "phone"?']),
+        ({"openingHours": []}, ['openingHours: unknown member; did you mean "hours"?']),
+        ({"telephone": "1", "phone": "1"}, []),
+        ({"address": {"zip": "1"}}, ['address.zip: unknown member; did you mean "postal_code"?']),
+        ({"address": None}, []),
+        ({"fax": "1"}, []),
+    ],
+)
+def test_facts_of_the_business_under_another_name_are_seen(
+    members: dict[str, object], slips: list[str]
+) -> None:
+    """They would be shown nowhere."""
+    assert [f"$.business.{slip}" for slip in slips] == found(
+        review(0), top={"business": {"name": "B", **members}}
     )
 
 
