@@ -22,16 +22,16 @@ from reviewsd.domain.insights import FaqEntry, Sentiment
 from reviewsd.domain.reviews import Review, primary_language
 
 MAX_FAQ: Final = 6
-MIN_MENTIONS: Final = 5  # of an aspect with a question
+MIN_MENTIONS: Final = 5  # of a sentiment that a sentence names, and of an aspect with a question
 MIN_QUOTE: Final = 40  # characters
 MAX_QUOTE: Final = 160
-MIN_PRAISED, PRAISED_SHARE = 5, 0.75  # mentions, and the share of positive ones; insights.md 10, 2
-MIN_CRITICIZED, CRITICIZED_SHARE = 3, 1 / 3  # negative reviews, and their share
+PRAISED_SHARE: Final = 0.75  # of the mentions of an aspect that most praise (decision 473)
+CRITICIZED_SHARE: Final = 0.6  # more than half remains if a third of the praise was missed
+MIXED_SHARE: Final = 0.25  # of both sentiments where opinions differ
 
 _PULLED: Final = 5  # sentences from which the pull quote is chosen
 _NAMED: Final = 2  # aspects in a sentence
 _WORDINGS: Final = 3  # wordings of an aspect
-_SENTIMENTS: Final[tuple[Sentiment, ...]] = ("positive", "neutral", "negative")
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
 _Z: Final = 1.96  # quantile of the normal distribution for 95 %
 
@@ -102,7 +102,9 @@ class ProseWriter:
         review_of: Callable[[str], Review],
         quoted: str | None,
     ) -> tuple[FaqEntry, ...]:
-        """Return questions about the most mentioned aspects, each with an answer that a quotation shows.
+        """Return questions about the most mentioned aspects, each with an answer that quotations show.
+
+        An answer on which opinions differ has a quotation of either sentiment.
 
         Args:
             aspects: The aspects, most mentioned first.
@@ -116,20 +118,25 @@ class ProseWriter:
             insight = aspect.insight
             if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
                 break
-            ranking = aspect.ranking
-            sentiment: Sentiment = (
-                "positive" if ranking.positive >= ranking.negative else "negative"
-            )
-            quoted_review = clearest_quotation(aspect, sentiment, evidence, review_of, quotations)
-            if quoted_review is None:
+            sentiments = _claimed(aspect.ranking)
+            shown = [
+                quotation
+                for sentiment in sentiments
+                if (
+                    quotation := clearest_quotation(
+                        aspect, sentiment, evidence, review_of, quotations
+                    )
+                )
+            ]
+            if not shown or len(shown) < len(sentiments):
                 continue
-            text, review = quoted_review
-            quotations.add(text)
+            quotations.update(text for text, _ in shown)
+            answer = self._sentence(self._answer(aspect, sentiments))
+            quoted_reviews = "; ".join(self._quotation(text, review) for text, review in shown)
             entries.append(
                 FaqEntry(
                     question=self._question(insight),
-                    answer=f"{self._answer(aspect)} {self._words('quotation', text=text)}"
-                    f" \u2013 {review.author}, {self._words.language.date(review.date)}",
+                    answer=f"{answer} {quoted_reviews}",
                     example_review_ids=insight.example_review_ids,
                 )
             )
@@ -150,9 +157,8 @@ class ProseWriter:
             total: Sums of all reviews.
             aspects: The aspects.
             months: Sums by month.
-            shows: Returns whether a quotation supports the aspect. The list of named aspects ends before
-                the first one without.
-            criticism: Whether to include the most criticized aspects.
+            shows: Returns whether a quotation supports the aspect; others are not named.
+            criticism: Whether to include the aspects that most criticize.
         """
         if not total.count:
             return None
@@ -170,24 +176,26 @@ class ProseWriter:
             return self._words(f"question_{insight.id}")
         return self._words("question_other", label=self._label(insight))
 
-    def _answer(self, aspect: RankedAspect) -> str:
-        ranking = aspect.ranking
-        parts = [
-            self._words(f"answer_{sentiment}", count=self._number(ranking.of(sentiment)))
-            for sentiment in _SENTIMENTS
-            if ranking.of(sentiment)
-        ]
-        label, split = self._label(aspect.insight), ", ".join(parts)
-        if not self._count_read:
-            return self._words.plural("answer", ranking.count, label=label, split=split)
-        return self._words(
-            "answer_of_read",
-            part=self._number(ranking.count),
-            count=self._number(self._count_read),
-            languages=self._languages,
-            label=label,
-            split=split,
-        )
+    def _answer(self, aspect: RankedAspect, sentiments: Sequence[Sentiment]) -> str:
+        """Return the clause that says which sentiments the mentions of an aspect have."""
+        label = self._label(aspect.insight)
+        if len(sentiments) == 1:
+            counted = self._counted(aspect.ranking, sentiments[0])
+            return self._words(f"answer_{sentiments[0]}", label=label, counted=counted)
+        positive, negative = (self._number(aspect.ranking.of(s)) for s in sentiments)
+        return self._words("answer_mixed", label=label, positive=positive, negative=negative)
+
+    def _quotation(self, text: str, review: Review) -> str:
+        """Return a quotation with the author and the day of its review."""
+        quotation = self._words("quotation", text=text)
+        return f"{quotation} \u2013 {review.author}, {self._words.language.date(review.date)}"
+
+    def _sentence(self, text: str) -> str:
+        """Return a clause as a sentence, with the reviews that were read unless all were."""
+        if self._count_read:
+            count, languages = self._count_read, self._languages
+            text = self._words.plural("of_read", count, languages=languages, text=text)
+        return f"{text[:1].upper()}{text[1:]}."
 
     def _label(self, insight: AspectInsight) -> str:
         """Return a label for the middle of a sentence: in lower case, except in German or the owner's."""
@@ -202,31 +210,19 @@ class ProseWriter:
         *,
         criticism: bool,
     ) -> str:
-        """Return the sentence on the aspects with the greatest shares of praise and of criticism."""
-        praised = _leading(aspects, "positive", MIN_PRAISED, PRAISED_SHARE)
-        blamed = [
-            aspect
-            for aspect in _leading(aspects, "negative", MIN_CRITICIZED, CRITICIZED_SHARE)
-            if criticism and aspect not in praised
-        ]
-        signed: tuple[tuple[str, Sentiment, list[RankedAspect]], ...] = (
-            ("most_praised", "positive", praised),
-            ("most_criticized", "negative", blamed),
-        )
+        """Return the sentence on the aspects that most praise, and on those that most criticize."""
+        signed: list[tuple[str, Sentiment, float]] = [("praised", "positive", PRAISED_SHARE)]
+        if criticism:
+            signed.append(("criticized", "negative", CRITICIZED_SHARE))
         parts = []
-        for name, sentiment, chosen in signed:
-            contents = []
-            for aspect in chosen[:_NAMED]:
-                if not shows(aspect, sentiment):
-                    break  # the next one is not the most praised
-                contents.append(self._content(aspect, sentiment))
+        for name, sentiment, share in signed:
+            shown = (each for each in _leading(aspects, sentiment, share) if shows(each, sentiment))
+            contents = [
+                self._content(aspect, sentiment) for aspect in itertools.islice(shown, _NAMED)
+            ]
             if contents:
                 parts.append(self._words(name, aspects=self._list(contents)))
-        text = "; ".join(parts)
-        if parts and self._count_read:
-            count, languages = self._count_read, self._languages
-            text = self._words.plural("of_read", count, languages=languages, text=text)
-        return text and f"{text[:1].upper()}{text[1:]}."
+        return self._sentence("; ".join(parts)) if parts else ""
 
     def _content(self, aspect: RankedAspect, sentiment: Sentiment) -> str:
         """Return an aspect with its counts and the most shared wordings that do not repeat its label."""
@@ -237,15 +233,16 @@ class ProseWriter:
             t for t in ranking.top_phrases(sentiment) if not repeated.issuperset(key(t).split())
         ]
         wordings = [self._words("quotation", text=text) for text in texts[:_WORDINGS]]
-        part, count = ranking.of(sentiment), ranking.count
-        counted = self._words(
-            "aspect_part" if part < count else "aspect_all",
-            part=self._number(part),
-            count=self._number(count),
-        )
+        counted = self._counted(ranking, sentiment)
         if wordings:
             counted = self._words("aspect_worded", counted=counted, wordings=self._list(wordings))
         return f"{label} ({counted})"
+
+    def _counted(self, ranking: Ranking, sentiment: Sentiment) -> str:
+        """Return how many of the counted mentions have a sentiment."""
+        part, count = ranking.of(sentiment), ranking.count
+        name = "aspect_part" if part < count else "aspect_all"
+        return self._words(name, part=self._number(part), count=self._number(count))
 
     def _years(self, months: Months) -> str:
         """Return the sentence that compares two years; empty with few reviews in one of them."""
@@ -296,23 +293,31 @@ def pull_quote(
     return None if best is None else best.text
 
 
+def _claimed(ranking: Ranking) -> tuple[Sentiment, ...]:
+    """Return the sentiments that an answer claims: that of most mentions, or both of a divided aspect."""
+    if ranking.positive >= PRAISED_SHARE * ranking.count:
+        return ("positive",)
+    if ranking.negative >= PRAISED_SHARE * ranking.count:
+        return ("negative",)
+    if min(ranking.positive, ranking.negative) >= MIXED_SHARE * ranking.count:
+        return ("positive", "negative")
+    return ()
+
+
 def _leading(
-    aspects: Sequence[RankedAspect], sentiment: Sentiment, min_reviews: int, share: float
+    aspects: Sequence[RankedAspect], sentiment: Sentiment, share: float
 ) -> list[RankedAspect]:
     """Return the aspects with a large enough share of a sentiment, greatest lower bound first.
 
     Args:
         aspects: The aspects.
         sentiment: The sentiment.
-        min_reviews: Required mentions for praise, and negative reviews for criticism.
-        share: Required share of the sentiment.
+        share: Its required share; so many as ``MIN_MENTIONS`` are required as well.
     """
     bounds = [
         (_lower_bound(aspect.ranking.of(sentiment), aspect.ranking.count), aspect)
         for aspect in aspects
-        if aspect.ranking.of(sentiment) >= share * aspect.ranking.count
-        and (aspect.ranking.count if sentiment == "positive" else aspect.ranking.negative)
-        >= min_reviews
+        if aspect.ranking.of(sentiment) >= max(MIN_MENTIONS, share * aspect.ranking.count)
     ]
     bounds.sort(key=lambda pair: (-pair[0], pair[1].insight.id))
     return [aspect for _, aspect in bounds]

@@ -270,10 +270,49 @@ def test_faq_answers_with_counts_and_a_quotation() -> None:
     (entry,) = insights.faq
     assert entry.question == "What do customers say about the prices?"
     assert entry.answer == (
-        "At least 5 reviews mention pricing: 5 positively. \u201cFair price.\u201d \u2013 Ann, June 15, 2026"
+        "Most reviews that mention pricing praise it (all 5 counted)."
+        " \u201cFair price.\u201d \u2013 Ann, June 15, 2026"
     )
     assert len(entry.example_review_ids) == 5
     assert _count(*[(_review(f"r{i}"), _priced("positive")) for i in range(4)]).faq == ()
+
+
+_STEEP: Final = "The price is steep."
+
+
+def _answer(positive: int, neutral: int, negative: int, steep: str = _STEEP) -> str:
+    """Return the answer on prices, with quotations but without authors; "" if there is none."""
+    labelled = [(_review(f"p{i}"), _priced("positive")) for i in range(positive)]
+    labelled += [(_review(f"o{i}", 3), _priced("neutral")) for i in range(neutral)]
+    labelled += [(_review(f"n{i}", 1, text=steep), _priced("negative")) for i in range(negative)]
+    (answer,) = [entry.answer for entry in _count(*labelled).faq] or [""]
+    return answer.replace(" \u2013 Ann, June 15, 2026", "")
+
+
+@pytest.mark.parametrize(
+    ("positive", "neutral", "negative", "expected"),
+    [
+        (6, 1, 1, "Most reviews that mention pricing praise it (6 of the 8 counted)."),
+        (1, 0, 5, "Most reviews that mention pricing criticize it (5 of the 6 counted)."),
+        (
+            5,
+            1,
+            2,
+            "Opinions on pricing differ: of the reviews counted, 5 praise it and 2 criticize it.",
+        ),
+        (3, 2, 0, ""),
+        (4, 3, 1, ""),
+    ],
+)
+def test_answer_claims_what_missed_mentions_leave_true(
+    positive: int, neutral: int, negative: int, expected: str
+) -> None:
+    assert expected == _answer(positive, neutral, negative).partition(" \u201c")[0]
+
+
+def test_divided_opinions_are_not_illustrated_by_praise_alone() -> None:
+    assert _answer(5, 0, 5).endswith(f" \u201cFair price.\u201d; \u201c{_STEEP}\u201d")
+    assert not _answer(5, 0, 5, steep="The price.")
 
 
 def test_faq_without_apt_quotation_is_left_out() -> None:
@@ -319,18 +358,17 @@ def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
 @pytest.mark.parametrize(
     ("positive", "negative", "expected"),
     [
-        (5, 0, "Most praised: pricing (all 5 reviews counted)"),
-        (6, 2, "Most praised: pricing (6 of 8 reviews counted)"),
+        (5, 0, "Mostly praised: pricing (all 5 counted)"),
+        (6, 2, "Mostly praised: pricing (6 of the 8 counted)"),
         (4, 0, ""),
         (5, 2, ""),
-        (2, 3, "Most criticized: pricing (3 of 5 reviews counted)"),
-        (6, 3, "Most criticized: pricing (3 of 9 reviews counted)"),
-        (7, 3, ""),
-        (0, 2, ""),
+        (3, 5, "Mostly criticized: pricing (5 of the 8 counted)"),
+        (4, 5, ""),
+        (0, 4, ""),
     ],
 )
 def test_praise_and_criticism_are_shares(positive: int, negative: int, expected: str) -> None:
-    """By counts, the same aspect was most praised and most criticized."""
+    """By counts, the same aspect was most praised and most criticized (decision 473)."""
     assert expected == _named(*_mentioned("pricing", positive, negative))
 
 
@@ -340,8 +378,8 @@ def test_summary_names_what_most_reviews_share() -> None:
         *_mentioned("pricing", 5, 0, "fair price", "good value"),
     ]
     assert (
-        "Most praised: punctuality (all 20 reviews counted; some say \u201con time\u201d)"
-        " and pricing (all 5 reviews counted;"
+        "Mostly praised: punctuality (all 20 counted; some say \u201con time\u201d)"
+        " and pricing (all 5 counted;"
         " some say \u201cfair price\u201d and \u201cgood value\u201d)"
     ) == _named(*labels)
 
@@ -353,17 +391,16 @@ def test_criticism_is_private_without_problems() -> None:
 def test_wording_that_repeats_the_aspect_is_not_named() -> None:
     """Of "punctuality" a reader learns nothing by "punctual"."""
     named = _named(*_mentioned("punctuality", 5, 0, "punctual", "on time"))
-    assert "(all 5 reviews counted; some say \u201con time\u201d)" in named
+    assert "(all 5 counted; some say \u201con time\u201d)" in named
     assert named.endswith("on time\u201d)")
 
 
-def test_no_aspect_is_named_after_one_that_no_quotation_shows() -> None:
+def test_aspect_that_no_quotation_shows_is_not_named() -> None:
     silent = [(_review(f"r{i}", text="The price."), _priced("positive")) for i in range(6)]
     assert "praised" not in str(_count(*silent).summary)
     labels = _mentioned("punctuality", 5, 0)
     shown = [(_review(f"p{i}", text="They were on time."), each) for i, each in enumerate(labels)]
-    assert "praised" not in str(_count(*silent, *shown).summary)
-    assert "praised: punctuality" in str(_count(*silent[:4], *shown).summary)
+    assert "Mostly praised: punctuality (all 5 counted)." in str(_count(*silent, *shown).summary)
 
 
 @pytest.mark.parametrize(("count", "compared"), [(10, True), (9, False)])
@@ -425,11 +462,12 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
     insights = _count(*reviews, language="de-AT")
     assert insights.faq[0].question == "Was sagen Kunden zu den Preisen?"
     assert insights.faq[0].answer == (
-        "Mindestens 5 Bewertungen erw\u00e4hnen Pricing: 5 positiv. \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
+        "\u00dcberwiegend Lob zum Thema Pricing (alle 5 gez\u00e4hlten Bewertungen)."
+        " \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
     )
     assert insights.summary == (
         "5 Bewertungen, im Durchschnitt 5,0 von 5 Sternen; 100 % mit 4 oder 5 Sternen."
-        " Am meisten gelobt: Pricing (alle 5 gezählten Bewertungen;"
+        " \u00dcberwiegend gelobt: Pricing (alle 5 gezählten Bewertungen;"
         " einige schreiben \u201eFair price\u201c)."
     )
 
@@ -448,8 +486,9 @@ def test_statements_on_aspects_name_the_languages_with_rules() -> None:
     ]
     insights = _count(*priced, *more)
     read = "of the 8 reviews in English, German and Spanish"
-    assert insights.faq[0].answer.startswith(f"5 {read} mention pricing: 5 positively.")
-    assert f"O{read[1:]}, most praised: pricing" in str(insights.summary)
+    praise = "most reviews that mention pricing praise it (all 5 counted)."
+    assert insights.faq[0].answer.startswith(f"O{read[1:]}, {praise}")
+    assert f"O{read[1:]}, mostly praised: pricing" in str(insights.summary)
     assert insights.method.note.endswith(f" Aspects are those {read}.")
     assert _count(*priced).method.note.endswith("misread.")
 

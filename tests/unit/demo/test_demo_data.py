@@ -102,7 +102,7 @@ def test_rules_find_the_people_and_places_that_texts_name(insights: MadeInsights
 
 def test_rules_have_statements_with_verbatim_evidence(insights: MadeInsights) -> None:
     texts = [review.text or "" for review in REVIEWS]
-    assert "Most praised: " in str(insights.summary)
+    assert "Mostly praised: " in str(insights.summary)
     quotations = [str(insights.pull_quote)]
     quotations += [
         entry.answer.split("\u201c")[1].split("\u201d \u2013")[0] for entry in insights.faq

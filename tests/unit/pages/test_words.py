@@ -345,6 +345,6 @@ def test_insights_are_in_the_language_of_the_business(tmp_path: Path) -> None:
     place.directories.publish(insights="auto")
     place.snapshots.refresh()
     pages = "".join(place.get(path).body.decode() for path in ("/", "/summary"))
-    assert "Am meisten gelobt: Freundlichkeit (alle 6" in pages
+    assert "Überwiegend gelobt: Freundlichkeit (alle 6" in pages
     assert "Ist das Team freundlich?" in pages
     assert "Friendliness" not in pages

@@ -19,11 +19,12 @@ REVIEWS = (
     review("a", text="Priya was on time and friendly. The price was fair.", rating=5),
     review("b", text="Nobody showed up, and they never called back.", rating=1),
     review("c", text="Priya never called back.", rating=2),
+    *(review(name, text="They never called back.", rating=2) for name in "xy"),
     review("d", text="Nobody showed up, and they never called back.", rating=1),
     *(review(name, text="Very friendly people.", rating=5) for name in "efgh"),
 )
 PEOPLE = "technicians: [{name: Priya Raman, aliases: [Priya]}, {name: Ben Cole}]\n"
-NAMES = ("No call back", "No-show", "no-callback", "no-show")
+NAMES = ("No reply or call back", "No-show", "no-callback", "no-show")
 TEMPTING = ("/", "/index.md", "/reviews", "/summary", "/llms-full.txt", urls.INSIGHTS)
 
 
@@ -50,14 +51,14 @@ def test_problems_are_made_and_not_published(tmp_path: Path) -> None:
     assert [] == insights["entities"]["problems"]
     assert {()} == {tuple(entry["problems"]) for entry in insights["per_review"].values()}
     assert ["problems"] == insights["method"]["not_published"]
-    assert "Most praised: friendliness" in insights["summary"]
+    assert "Mostly praised: friendliness" in insights["summary"]
     assert "critici" not in insights["summary"]
 
 
 def test_aspects_keep_both_shares(tmp_path: Path) -> None:
     """The specification has them, and a rating with its complaints left out would be selecting."""
     aspects = {entry["id"]: entry for entry in insights_json(published(tmp_path))["aspects"]}
-    assert (0, 3) == (
+    assert (0, 5) == (
         aspects["communication"]["positive_count"],
         aspects["communication"]["negative_count"],
     )
@@ -67,7 +68,7 @@ def test_owner_may_publish_them(tmp_path: Path) -> None:
     insights = insights_json(published(tmp_path, "publish: [problems]"))
     assert ["no-callback", "no-show"] == [entry["id"] for entry in insights["entities"]["problems"]]
     assert ["no-show", "no-callback"] == insights["per_review"]["b"]["problems"]
-    assert "most criticized: communication (all 3" in insights["summary"]
+    assert "mostly criticized: communication (all 5" in insights["summary"]
     assert "not_published" not in insights["method"]
 
 
@@ -81,7 +82,7 @@ def test_problem_of_one_review_is_in_no_list(tmp_path: Path) -> None:
     insights = insights_json(directories)
     assert ["no-callback", "no-show"] == [each["id"] for each in insights["entities"]["problems"]]
     assert ["no-show"] == insights["per_review"]["z"]["problems"]
-    assert 9 == len(insights["per_review"])
+    assert 11 == len(insights["per_review"])
     answer = tools(directories).data("search_reviews", {"mentions_problem": "rude-staff"})
     assert 0 == answer["matched"]
 
@@ -116,7 +117,7 @@ def test_tools_say_that_problems_are_not_published(tmp_path: Path) -> None:
 
 def test_tools_have_problems_that_are_published(tmp_path: Path) -> None:
     client = tools(published(tmp_path, "publish: [problems]"))
-    assert 3 == client.data("search_reviews", {"mentions_problem": "no-callback"})["matched"]
+    assert 5 == client.data("search_reviews", {"mentions_problem": "no-callback"})["matched"]
     assert 2 == client.data("get_topics", {"kind": "problems"})["matched"]
     assert "note" not in client.data("get_topics", {"kind": "problems"})
 
@@ -128,7 +129,7 @@ def test_note_on_the_method_is_where_the_summary_is(tmp_path: Path, target: str)
     place.directories.order = msgspec.structs.replace(place.directories.order, insights="auto")
     place.publish([{**entry, "verified": True} for entry in REVIEWS])
     body = place.get(target).body.decode()
-    assert "Most praised: friendliness" in body
+    assert "Mostly praised: friendliness" in body
     note = english()["method_note"].removesuffix(".")
     assert note in body
     assert f"{note}.\n8 reviews" not in body  # the summary is a paragraph of its own
@@ -149,7 +150,7 @@ def test_pages_show_problems_only_where_they_are_published(tmp_path: Path, setti
     assert bool(settings) is bool(headings)
     assert bool(settings) is ("mentions_problem" in place.page("/reviews").source)
     if settings:
-        assert ("/", "No call back") in headings
+        assert ("/", "No reply or call back") in headings
 
 
 def test_person_has_a_percentage_from_three_mentions_on(tmp_path: Path) -> None:
