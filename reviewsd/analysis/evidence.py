@@ -2,8 +2,8 @@
 
 A sentence shows an aspect if one of its clauses has a wording of the aspect with the sign of the statement,
 and a word that readers take as saying something about that very aspect. Nothing in it may say the opposite,
-contrast, negate, speak of another business, suppose, report or mock, and the stars of the review agree.
-Of several sentences the clearest is taken. The few candidates of each statement are read again, so
+contrast, negate, speak of another business, compare, suppose, report or mock, and the stars of the review
+agree. Of several sentences the clearest is taken: one that says this alone, with a subject and emphasis. The few candidates of each statement are read again, so
 labels need not keep their sentences.
 """
 
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labelling import Reading
-from reviewsd.analysis.lexicon import lexicon_of
+from reviewsd.analysis.lexicon import Opinion, lexicon_of
 from reviewsd.analysis.names import DETERMINERS, RELATIONS
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.text import ENDS, sentence_spans
@@ -29,6 +29,9 @@ _CLEAR: Final = 0.25  # absolute score of a decision that shows an aspect
 _STRONG: Final = 0.5  # absolute score of a clause that shows it strongly
 _GOOD_STARS: Final = 4
 _UNCLEAR: Final = -3  # clarity of sentences that say too much else
+_NAMING: Final = 2  # clarity of a sentence that praises what most reviews praise
+_EMPHATIC: Final = 2  # opinion words, or aspects, of a sentence without a booster
+_EARLY: Final = 4  # words with the verb of a subject
 _BRIEF, _LENGTHY = 25, 120  # characters of a sentence that is easy to read
 _UNWANTED: Final = ("@", "://", "\n", '"', "\u201c", "\u201d", "\u201e", "\u00ab", "\u00bb")
 _MOCKING: Final = ("...", "\u2026", "!!", "(!)", "lol", ":)", ";)", "/s")
@@ -73,17 +76,28 @@ class Evidence:
             text = sentence.text
             if len(text) > MAX_QUOTATION:
                 text = "" if clause is None else _alone(sentence.reading, clause)
-            clarity = sentence.clarity(aspect, clause)
+            clarity = sentence.clarity(aspect, clause, _sign(sentiment))
             if text and clarity >= _UNCLEAR:
                 quotations.append(Quotation(clarity, text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
-    def praise(self, review: Review, least: int, most: int) -> Quotation | None:
-        """Return the clearest sentence of a length that praises anything, verbatim."""
+    def praise(
+        self, review: Review, least: int, most: int, aspect: str | None = None
+    ) -> Quotation | None:
+        """Return the clearest sentence that stands for the whole business, verbatim.
+
+        It is whole and emphatic, and speaks of no price and no number.
+
+        Args:
+            review: The review.
+            least: Its characters, at least.
+            most: Its characters, at most.
+            aspect: The id of the aspect that it should praise.
+        """
         quotations = [
-            Quotation(sentence.clarity(None, clause), sentence.text)
+            Quotation(sentence.clarity(None, clause, 1) + _NAMING * sentence.praises(aspect), text)
             for sentence, clause in self._shown(review, None, "positive")
-            if least <= len(sentence.text) <= most
+            if least <= len(text := sentence.text) <= most and sentence.stands_for_all
         ]
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
@@ -96,7 +110,7 @@ class Evidence:
         reading = self._rules.read(review.text or "", review.rating)
         if not reading.quotable:
             return
-        sign = 1 if sentiment == "positive" else -1
+        sign = _sign(sentiment)
         for sentence in _sentences(reading):
             if not reading.lexicon.is_known:
                 if phrase and phrase in sentence.text:
@@ -146,6 +160,7 @@ class _Sentence(NamedTuple):
             or not lexicon.grammar.contrasts.isdisjoint(words)
             or is_about_a_relative
             or (sign > 0 and not self.lists.weakens.isdisjoint(words))
+            or (sign > 0 and not self.lists.compares.isdisjoint(words))
             or words[has_joiner] in self.lists.conditions
             or clause.score * sign <= -_OPPOSITE
             or any(decision.score * sign < 0 for decision in clause.decisions)
@@ -175,17 +190,80 @@ class _Sentence(NamedTuple):
                     return True
         return False
 
-    def clarity(self, aspect: str | None, clause: ClauseReading | None) -> int:
+    @property
+    def stands_for_all(self) -> bool:
+        """Whether the sentence can speak for the business: whole, emphatic, without blame, price or number."""
+        return (
+            (self.has_subject or self.opens_with_praise)
+            and (self.is_emphatic(1) or len(self._aspects) >= _EMPHATIC)
+            and not any(opinion.valence < 0 for opinion in self._opinions)
+            and not any(character.isdigit() for character in self.text)
+            and "pricing" not in self._aspects
+        )
+
+    @property
+    def has_subject(self) -> bool:
+        """Whether the sentence begins with a subject, as far as words show it."""
+        grammar, words, start = self.reading.lexicon.grammar, self._words, self._start
+        people = self.reading.entities.get("technicians", {}).values()
+        return (
+            not grammar.pronouns.isdisjoint((words[0], words[0].partition("'")[0]))
+            or any(match.start == start for matches in people for match in matches)
+            or not grammar.finite.isdisjoint(words[1:_EARLY])
+            or (words[0] in DETERMINERS and not grammar.finite.isdisjoint(words))
+        )
+
+    @property
+    def opens_with_praise(self) -> bool:
+        """Whether the first word praises, after one like "very"."""
+        at = self._start + (self._words[0] in self.reading.lexicon.function_words)
+        return any(opinion.valence > 0 and opinion.at == at for opinion in self._opinions)
+
+    def is_emphatic(self, sign: int) -> bool:
+        """Return whether the sentence has two opinion words of a sign, or one with a booster."""
+        valences, words = self.reading.lexicon.valences, self.reading.tokens.words
+        opinions = [opinion for opinion in self._opinions if opinion.valence * sign > 0]
+        return len(opinions) >= _EMPHATIC or any(
+            abs(opinion.valence) > abs(valences[words[opinion.at]]) for opinion in opinions
+        )
+
+    @property
+    def _start(self) -> int:
+        return self.clauses[0].clause.start
+
+    @property
+    def _words(self) -> list[str]:
+        return self.reading.tokens.words[self._start : self.clauses[-1].clause.end]
+
+    @property
+    def _opinions(self) -> list[Opinion]:
+        return [opinion for clause in self.clauses for opinion in clause.opinions]
+
+    @property
+    def _aspects(self) -> set[str]:
+        return {decision.aspect for clause in self.clauses for decision in clause.decisions}
+
+    def praises(self, aspect: str | None) -> bool:
+        """Return whether the sentence praises an aspect."""
+        return aspect is not None and any(self.shows(clause, aspect, 1) for clause in self.clauses)
+
+    def clarity(self, aspect: str | None, clause: ClauseReading | None, sign: int) -> int:
         """Return how clearly the sentence says this one thing; the best is the greatest."""
-        further_aspects = {d.aspect for c in self.clauses for d in c.decisions} - {aspect}
+        further_aspects = self._aspects - {aspect}
         first = self.reading.tokens.words[self.clauses[0].clause.start] if self.clauses else ""
         return (
             (0 if clause is None else abs(clause.score) >= _STRONG)
+            + self.has_subject
+            + self.is_emphatic(sign)
             - len(self.clauses)
             - (0 if aspect is None else len(further_aspects))
             - 2 * (first in self.reading.lexicon.third_person)
             - (not _BRIEF <= len(self.text) <= _LENGTHY)
         )
+
+
+def _sign(sentiment: Sentiment) -> int:
+    return 1 if sentiment == "positive" else -1
 
 
 def _sentences(reading: Reading) -> Iterator[_Sentence]:

@@ -51,6 +51,8 @@ class EvidenceWords:
     """Words that tie a sentence to the one before it."""
     weakens: WordSet
     """Words that no quoted praise has."""
+    compares: WordSet
+    """Words of sentences that compare with other businesses or years."""
     conditions: WordSet
     reported: WordSet
     """Words before hearsay, promises and fears."""
@@ -93,7 +95,7 @@ def evidence_words(language: str) -> EvidenceWords:
     """Return the words of a language (ISO 639)."""
     lists = _languages().get(language, {})
     aspects = {name: lists[name] for name in ASPECTS if name in lists}
-    list_names = ("opens", "weakens", "reported", "feared", "customers", "solved")
+    list_names = ("opens", "weakens", "compares", "reported", "feared", "customers", "solved")
     return EvidenceWords(
         alone={name: WordSet(text.partition(_BAR)[0].split()) for name, text in aspects.items()},
         named={name: WordSet(text.replace(_BAR, "").split()) for name, text in aspects.items()},

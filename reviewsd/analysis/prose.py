@@ -29,7 +29,7 @@ PRAISED_SHARE: Final = 0.75  # of the mentions of an aspect that most praise (de
 CRITICIZED_SHARE: Final = 0.6  # more than half remains if a third of the praise was missed
 MIXED_SHARE: Final = 0.25  # of both sentiments where opinions differ
 
-_PULLED: Final = 5  # sentences from which the pull quote is chosen
+_PULLED: Final = 12  # sentences from which the pull quote is chosen
 _NAMED: Final = 2  # aspects in a sentence
 _WORDINGS: Final = 3  # wordings of an aspect
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
@@ -281,13 +281,22 @@ def clearest_quotation(
 
 
 def pull_quote(
-    quotes: Iterable[Quote], evidence: Evidence, review_of: Callable[[str], Review]
+    quotes: Iterable[Quote],
+    evidence: Evidence,
+    review_of: Callable[[str], Review],
+    aspects: Sequence[RankedAspect],
 ) -> str | None:
     """Return the clearest praising sentence of the first candidates that have one.
 
-    It has 40 to 160 characters, and there are at most five candidates.
+    It has 40 to 160 characters, and there are at most twelve candidates. One that praises the most praised
+    aspect is preferred.
     """
-    sentences = (evidence.praise(review_of(q.example.id), MIN_QUOTE, MAX_QUOTE) for q in quotes)
+    leading = _leading(aspects, "positive", PRAISED_SHARE)
+    aspect = leading[0].insight.id if leading else None
+    sentences = (
+        evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, aspect)
+        for quote in quotes
+    )
     candidates = itertools.islice(filter(None, sentences), _PULLED)
     best = max(candidates, key=lambda quotation: quotation.clarity, default=None)
     return None if best is None else best.text

@@ -111,7 +111,7 @@ class Totals:
         models = sorted(self._models, key=lambda name: (-self._models[name].total(), name))
         writer = ProseWriter(self._words, languages, {name: self._models[name] for name in models})
         evidence = self._evidence
-        quote = pull_quote(self._newest_quotes(), evidence, review_of)
+        quote = pull_quote(self._newest_quotes(), evidence, review_of, aspects)
         lists = {kind: self._list(kind) for kind in KINDS}
         public = bool(self._catalogue.problems)  # problems, and the sentence about criticism
 

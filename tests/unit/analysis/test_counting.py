@@ -323,9 +323,9 @@ def test_faq_without_apt_quotation_is_left_out() -> None:
 
 
 def test_quotation_is_shown_once() -> None:
-    text = "They did it for a fair price and were gone by noon."
-    insights = _count(*[(_review(f"r{i}", text=text), _priced("positive")) for i in range(5)])
-    assert (text, ()) == (insights.pull_quote, insights.faq)
+    labels = _mentioned("punctuality", 5, 0)
+    insights = _count(*[(_review(f"r{i}", text=_PULLED), each) for i, each in enumerate(labels)])
+    assert (_PULLED, ()) == (insights.pull_quote, insights.faq)
 
 
 def _mentioned(aspect: str, positive: int, negative: int, *wordings: str) -> list[Labels]:
@@ -420,40 +420,53 @@ def test_summary_compares_no_year_with_none() -> None:
     assert "1 review gives 4 of 5 stars." == _count((_review("a", 4), WORDLESS)).summary
 
 
+_PULLED: Final = "They were always on time and so friendly to us."
+
+
 @pytest.mark.parametrize(
     ("text", "rating", "quoted"),
     [
-        ("Thanks! They did it for a fair price and were gone by noon. Bye.", 5, True),
-        ("They did it for a fair price and were gone by noon.", 3, False),
-        ("Fair price.", 5, False),  # too short
-        (f"It was a fair price {'and so on ' * 20}.", 5, False),  # too long
-        ("they did it for a fair price and were gone by noon.", 5, False),
-        ("Mail me@home.example about the fair price they gave me.", 5, False),
-        ("They did it for a fair price, but they were horribly late.", 5, False),
-        ("Would have been nice to hear of the fair price before.", 5, False),
+        (f"Thanks! {_PULLED} Bye.", 5, True),
+        (_PULLED, 3, False),
+        ("Very friendly.", 5, False),  # too short
+        (f"They were so friendly {'and so on ' * 20}.", 5, False),  # too long
+        (_PULLED.lower(), 5, False),
+        ("Mail me@home.example about the very friendly staff that they have.", 5, False),
+        ("They were always on time and so friendly, but they were horribly rude.", 5, False),
+        ("Would have been nice to hear of the very friendly staff before.", 5, False),
+        # not for the whole business
+        ("Left with a very friendly smile from the staff there.", 5, False),
+        ("They were very friendly and it was a fair price as well.", 5, False),
+        ("They were very friendly to all of our 12 guests this year.", 5, False),
+        ("They were friendlier and more polite than the other place.", 5, False),
+        ("They were on the phone with me and friendly.", 5, False),
     ],
 )
 def test_pull_quote(text: str, rating: int, *, quoted: bool) -> None:
     insights = _count((_review("a", rating, text=text), _priced("positive", phrase="fair price")))
-    if not quoted:
-        assert insights.pull_quote is msgspec.UNSET
-    else:
-        assert insights.pull_quote == "They did it for a fair price and were gone by noon."
+    assert (_PULLED if quoted else msgspec.UNSET) == insights.pull_quote
 
 
 def test_pull_quote_is_the_clearest_of_the_best() -> None:
     texts = (
-        "She did it for a fair price, and they were gone by noon, and we were happy.",
-        "They did it for a fair price and were gone by noon.",
+        "She was so friendly to us, and they came on time, and we were very happy.",
+        "They were so friendly to all of us from the first day on.",
     )
     labelled = [(_review(f"r{i}", text=text), _priced("positive")) for i, text in enumerate(texts)]
     assert {texts[1]} == {_count(*order).pull_quote for order in (labelled, labelled[::-1])}
 
 
+def test_pull_quote_names_what_most_reviews_praise() -> None:
+    texts = ["They were so friendly to all of us from the first day on."] * 5
+    texts.append("They were really very good and always on time for us.")
+    labels = _mentioned("punctuality", 6, 0)
+    labelled = [(_review(f"r{i}", text=text), labels[i]) for i, text in enumerate(texts)]
+    assert texts[5] == _count(*labelled).pull_quote
+
+
 def test_pull_quote_is_of_the_newest_year() -> None:
-    text = "They did it for a fair price and were gone by noon."
-    old = _review("a", day=datetime.date(2025, 6, 1), text=text)
-    insights = _count((old, _priced("positive", phrase="fair price")), (_review("b"), WORDLESS))
+    old = _review("a", day=datetime.date(2025, 6, 1), text=_PULLED)
+    insights = _count((old, _priced("positive")), (_review("b"), WORDLESS))
     assert insights.pull_quote is msgspec.UNSET
 
 

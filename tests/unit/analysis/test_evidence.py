@@ -64,6 +64,12 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
         ("Also very fair about my allergies and so kind.", "pricing", "positive", ""),
         ("Honest and reliable.", "work_quality", "positive", ""),
         ("They were always on time.", "punctuality", "positive", "They were always on time."),
+        ("The office was quick to get us on the schedule.", "punctuality", "positive", ""),
+        ("Top place, top staff.", "friendliness", "positive", ""),
+        ("I got a $100 penalty.", "pricing", "negative", ""),
+        # comparisons and half praise
+        ("Prices are reasonable compared with the others.", "pricing", "positive", ""),
+        ("Decent company, friendly people.", "friendliness", "positive", ""),
         # contrasts, doubts, irony and reports
         ("The staff was friendly, though the bill was not.", "friendliness", "positive", ""),
         ("The staff was friendly, they are just too few.", "friendliness", "positive", ""),
@@ -90,6 +96,18 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
             "friendliness",
             "positive",
             "Very friendly staff all around.",
+        ),
+        (
+            "Came to a friendly place. They were friendly to us.",
+            "friendliness",
+            "positive",
+            "They were friendly to us.",
+        ),
+        (
+            "They were friendly to us. They were very friendly indeed.",
+            "friendliness",
+            "positive",
+            "They were very friendly indeed.",
         ),
     ],
 )

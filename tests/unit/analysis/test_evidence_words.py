@@ -18,7 +18,7 @@ def test_languages_are_those_of_the_rules() -> None:
 def test_each_language_has_all_lists(language: str) -> None:
     words = evidence_words(language)
     assert set(ASPECTS) == set(words.named)
-    lists = (words.opens, words.weakens, words.conditions, words.reported)
+    lists = (words.opens, words.weakens, words.compares, words.conditions, words.reported)
     assert all(len(known) > 0 for known in (*words.named.values(), *lists))
 
 
