@@ -7,6 +7,7 @@ The stars are the strongest evidence. According to measurements with the reviews
 import bisect
 import operator
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Final
 
@@ -32,7 +33,7 @@ SET_ASIDE: Final = {
 
 _NEUTRAL_STARS: Final = 3
 _EXTREME_STARS: Final = (1, 5)
-_NOTHING: Final[frozenset[tuple[int, int]]] = frozenset()
+_NOTHING: Final[AbstractSet[tuple[int, int]]] = frozenset()
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 
 
@@ -94,10 +95,11 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
     if not senses or (reading.mark is not None and reading.mark in SET_ASIDE):
         return
     decisions = []
-    groups = _by_aspect(senses)
-    claimed = _claimed(senses) if len(groups) > 1 else {}
+    inner = within_longer([match for match, _ in senses]) if len(senses) > 1 else _NOTHING
+    groups = _by_aspect(senses, inner)
+    claimed = _claimed(senses) if len(groups) > 1 and reading.opinions else {}
     for aspect, matches in groups.items():
-        outer = matches if len(matches) == 1 else _outermost(matches)
+        outer = _outermost(matches) if inner and len(matches) > 1 else matches
         decision = _decide_aspect(aspect, outer, reading, words, rating, lexicon, claimed)
         if decision is not None:
             decisions.append(decision)
@@ -105,17 +107,19 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
 
 
 def _by_aspect(
-    senses: list[tuple[Match, Sense]],
+    senses: list[tuple[Match, Sense]], inner: AbstractSet[tuple[int, int]]
 ) -> dict[str, list[tuple[Match, Sense]]]:
-    if len(senses) == 1:
-        return {senses[0][1].aspect: senses}
+    """Group senses by aspect, without names within a longer match: "quality" in "value for the quality".
+
+    Args:
+        senses: The senses of a clause.
+        inner: The spans of matches within a longer one.
+    """
     groups: dict[str, list[tuple[Match, Sense]]] = {}
-    has_names = not all(sense.strength for _, sense in senses)
-    inner = within_longer([match for match, _ in senses]) if has_names else _NOTHING
     for item in senses:
         match, sense = item
-        if not sense.strength and (match.start, match.end) in inner:
-            continue  # "quality" in "value for the quality"
+        if inner and not sense.strength and (match.start, match.end) in inner:
+            continue
         if sense.aspect in groups:
             groups[sense.aspect].append(item)
         else:
@@ -125,12 +129,7 @@ def _by_aspect(
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
     """Remove the matches within a longer one, such as "expensive" in "less expensive than"."""
-    if len(senses) == 2:  # noqa: PLR2004  # the usual case
-        (one, _), (two, _) = senses  # in the order of their starts, shorter first
-        if one.start == two.start:
-            return senses if one.end == two.end else senses[1:]
-        return senses[:1] if two.end <= one.end else senses
-    inner = within_longer(match for match, _ in senses)
+    inner = within_longer([match for match, _ in senses])
     return [item for item in senses if (item[0].start, item[0].end) not in inner]
 
 

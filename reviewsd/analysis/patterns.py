@@ -233,13 +233,19 @@ class PatternMatcher:
 
 
 def within_longer(matches: Iterable[Match]) -> set[tuple[int, int]]:
-    """Return the spans (start, end) within a longer span."""
+    """Return the spans (start, end) within a longer span, of matches in the order of ``find``."""
     inner = set()
-    reach = 0  # greatest end of the spans so far
-    for start, end in sorted({(m.start, m.end) for m in matches}, key=lambda m: (m[0], -m[1])):
-        if end <= reach:
+    begin = reach = -1  # the span with the greatest end so far
+    for match in matches:
+        start, end = match.start, match.end
+        if start == begin:  # at least as long as the span before
+            if end > reach:
+                inner.add((begin, reach))
+                reach = end
+        elif end <= reach:
             inner.add((start, end))
-        reach = max(reach, end)
+        else:
+            begin, reach = start, end
     return inner
 
 
