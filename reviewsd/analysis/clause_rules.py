@@ -74,6 +74,7 @@ class ClauseReading(Struct, gc=False):
     """Matches in the order of their starts, shorter ones first."""
     mark: ClauseMark | None = None
     """The mark of the clause, if any."""
+    has_negation: bool = False
     opinions: Sequence[Opinion] = ()
     score: float = 0.0
     decisions: Sequence[Decision] = ()
@@ -88,8 +89,10 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
         rating: The stars of the review.
         lexicon: The words of its language.
     """
+    clause = reading.clause
+    reading.has_negation = not lexicon.negations.isdisjoint(words[clause.start : clause.end])
     if reading.words:
-        reading.opinions = lexicon.opinions(words, reading.words, reading.clause.start)
+        reading.opinions = lexicon.opinions(words, reading.words, clause.start)
         reading.score = score(reading.opinions)
     senses = reading.senses
     if not senses or (reading.mark is not None and reading.mark in SET_ASIDE):
@@ -192,10 +195,13 @@ def _strength(
     strength = sense.strength
     if reading.mark is not None:  # WISHED; clauses with other marks are skipped
         return -STRONG
-    if sense.needs_opinion or lexicon.empty_words.issuperset(words[match.start : match.end]):
+    start, empty_words = match.start, lexicon.empty_words
+    if sense.needs_opinion or (
+        words[start] in empty_words and empty_words.issuperset(words[start : match.end])
+    ):
         near = _opinion_near(match, reading.opinions, words, sense.aspect, claimed)
         return strength if near else None
-    if strength and lexicon.negated(words, match.start, reading.clause.start):
+    if strength and reading.has_negation and lexicon.negated(words, start, reading.clause.start):
         return -STRONG if strength > 0 else STRONG
     return strength
 

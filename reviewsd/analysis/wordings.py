@@ -26,8 +26,9 @@ def wordings(
     tokens: Tokens, lexicon: Lexicon, decision: Decision, reading: ClauseReading
 ) -> list[str]:
     """Return the wordings of a decision, verbatim; the arguments are those of ``wording_spans``."""
+    text, _, edges = tokens
     spans = wording_spans(tokens, lexicon, decision, reading)
-    return [tokens.cut(start, end) for start, end in spans]
+    return [text[edges[2 * start] : edges[2 * end - 1]] for start, end in spans]
 
 
 def wording_spans(
@@ -52,18 +53,18 @@ def wording_spans(
     positive = decision.sentiment == "positive"
     words = tokens.words
     first = reading.clause.start
-    plain = lexicon.negations.isdisjoint(words[first : reading.clause.end])
+    has_negation = reading.has_negation
     spans: dict[tuple[int, int], None] = {}
     aspect = decision.aspect
     for match, sense in reading.senses:
         if sense.aspect != aspect:
             continue
-        opposite = not plain and lexicon.negated(words, match.start, first)
+        opposite = has_negation and lexicon.negated(words, match.start, first)
         if opposite and not negations:
             continue
         span: tuple[int, int] | None = (match.start, match.end)
         if not sense.strength:
-            negating = None if plain or negations else lexicon
+            negating = lexicon if has_negation and not negations else None
             span = _with_opinion(words, negating, match, reading, positive=positive)
         elif (sense.strength > 0) is (positive is opposite):
             continue
