@@ -110,25 +110,23 @@ class Rules:
         hides = [match for match in reversed(matches) if match.payload is _HIDES]
         begin = reach = -1  # of the hiding match with the greatest end so far
         rest = iter(readings)
-        reading = next(rest, None)
+        reading = next(rest)  # a match is in a clause
         next_reading = next(rest, None)
         for match in matches:  # in the order of their starts
-            payload = match.payload
-            if isinstance(payload, _Owned):
-                owned.append((match, payload))
-                continue
-            if reading is None or payload is _HIDES:
-                continue
-            while next_reading is not None and next_reading.clause.start <= match.start:
+            payload, start = match.payload, match.start
+            while next_reading is not None and next_reading.clause.start <= start:
                 reading, next_reading = next_reading, next(rest, None)
-            while hides and hides[-1].start <= match.start:
+            while hides and hides[-1].start <= start:
                 hide = hides.pop()
                 begin, reach = max((begin, reach), (hide.start, hide.end), key=_end)
             if isinstance(payload, Sense):
-                if match.end > reach and not begin < match.start < reach:
+                if match.end > reach and not begin < start < reach:
                     reading.senses.append((match, payload))
+            elif isinstance(payload, _Owned):
+                owned.append((match, payload))
             elif (
-                reading.mark is not _WISHED
+                payload is not _HIDES
+                and reading.mark is not _WISHED
                 and isinstance(payload, ClauseMark)
                 and not _compared(tokens.words, match, payload, lexicon)
             ):

@@ -62,11 +62,15 @@ def wording_spans(
         opposite = has_negation and lexicon.negated(words, match.start, first)
         if opposite and not negations:
             continue
-        span: tuple[int, int] | None = (match.start, match.end)
-        if not sense.strength:
+        strength = sense.strength
+        if strength:
+            if (strength > 0) is (positive is opposite):
+                continue
+            span: tuple[int, int] | None = (match.start, match.end)
+        elif reading.opinions:
             negating = lexicon if has_negation and not negations else None
             span = _with_opinion(words, negating, match, reading, positive=positive)
-        elif (sense.strength > 0) is (positive is opposite):
+        else:
             continue
         if span is not None and (span := _trimmed(words, lexicon, *span)) is not None:
             spans[span] = None
