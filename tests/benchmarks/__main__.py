@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tests.benchmarks.http_peers import ROWS
 from tests.benchmarks.http_searches import SEARCH, SINCE
+from tests.benchmarks.tables import table
 
 PEERS = (
     ("nginx", "static files", "no", "kept for 1,000 requests", "open files"),
@@ -102,7 +103,7 @@ def main() -> int:
     if unknown := set(names) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     failed = 0
-    page = [_machine(), _table(("peer", "does", "durable", "connections", "keeps"), PEERS)]
+    page = [_machine(), table(("peer", "does", "durable", "connections", "keeps"), PEERS)]
     for part in (PARTS[name] for name in names):
         sys.stderr.write(f"{part.title}\n")
         arguments = part.arguments(options)
@@ -128,10 +129,6 @@ def _machine() -> str:
         f"{day} UTC, Python {platform.python_version()}, Linux {platform.release()},"
         f" {os.cpu_count()} cores, load {load}"
     )
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,12 +31,13 @@ from msgspec.structs import replace
 
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
-from tests.benchmarks.accounts import sizes
+from tests.benchmarks.accounts import memory
 from tests.benchmarks.classes import classes, day_at
 from tests.benchmarks.inside import percentile
 from tests.benchmarks.outside import Patient
 from tests.benchmarks.search_peer import Connection, get
 from tests.benchmarks.sizes import data_set
+from tests.benchmarks.tables import table
 
 FIRST, SECOND, THIRD = "192.0.2.1", "198.51.100.2", "203.0.113.3"
 _SERVED, _ASKING = "0", 1  # cores
@@ -182,13 +183,6 @@ def measure(daemon: Patient, state: Path, options: argparse.Namespace) -> tuple[
     return alone, crowded
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Markdown; the first row is its head."""
-    head, *body = rows
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def report(size: int, alone: Noticed, crowded: Noticed, resident: float) -> list[list[str]]:
     """The rows of one size."""
     rows = []
@@ -246,15 +240,16 @@ def main() -> None:
         sys.stdout.buffer.write(msgspec.json.encode(answers))
         return
     os.sched_setaffinity(0, {_ASKING})
-    rows = [["reviews", "asked", "p50 ms, alone / beside", "p90", "p99", "p50 ratio", "longest"]]
+    rows: list[list[str]] = []
     for size in map(int, options.sizes.split(",")):
         data = data_set(options.data, size)
         state_dir = None if options.state is None else options.state / str(size)
         with served(data, state_dir) as (daemon, state):
             assert daemon.process is not None
             alone, crowded = measure(daemon, state, options)
-            rows += report(size, alone, crowded, sizes(daemon.process.pid).anonymous / 1024)
-    sys.stdout.write(table(rows) + "\n")
+            rows += report(size, alone, crowded, memory(daemon.process.pid))
+    head = ["reviews", "asked", "p50 ms, alone / beside", "p90", "p99", "p50 ratio", "longest"]
+    sys.stdout.write(table(head, rows) + "\n")
 
 
 if __name__ == "__main__":

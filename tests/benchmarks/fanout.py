@@ -94,7 +94,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--subscribers", default="1000,10000")
     parser.add_argument("--venv", type=Path, default=Path("/tmp/w/peer"))
-    parser.add_argument("--profile", type=Path, help="profile the daemon in each case, into there")
     arguments = parser.parse_args()
     sizes = set(map(int, arguments.subscribers.split(",")))
     cases = [case for case in STANDING + CASES if case.subscribers in sizes]
@@ -103,9 +102,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="reviewsd-fanout-") as name:
         bench = Bench(Path(name), arguments.venv)
         for case in cases:
-            if arguments.profile:
-                bench.ours(case, arguments.profile)
-                continue
             pairs = []
             for _ in range(arguments.rounds):
                 pairs.append(

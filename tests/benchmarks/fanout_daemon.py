@@ -1,13 +1,12 @@
 """Runs the daemon for ``fanout``, with a ticker that records when its reactor was away.
 
-    python -m tests.benchmarks.fanout_daemon GAPS [--profile FILE] -- ARGUMENTS OF REVIEWSD
+    python -m tests.benchmarks.fanout_daemon GAPS ARGUMENTS OF REVIEWSD
 
 GAPS gets a line for each time that the ticker came late: when (``time.monotonic``), by how many
 milliseconds, and how many of them this thread was at work itself: the others had its core then, or
 Python's lock.
 """
 
-import cProfile
 import sys
 import time
 from pathlib import Path
@@ -43,22 +42,14 @@ class Ticker:
 
 def main() -> None:
     """Run the daemon, and write down what was seen."""
-    separator = sys.argv.index("--")
-    gaps, *options = sys.argv[1:separator]
-    sys.argv[1:] = sys.argv[separator + 1 :]
+    gaps = Path(sys.argv.pop(1))
     ticker = Ticker()
     ticker.start()
-    profile = cProfile.Profile() if options else None
     try:
-        if profile is None:
-            reviewsd()
-        else:
-            profile.runcall(reviewsd)
+        reviewsd()
     finally:
         lines = (f"{at:.6f} {late:.3f} {busy:.3f}\n" for at, late, busy in ticker.late)
-        Path(gaps).write_text("".join(lines))
-        if profile is not None:
-            profile.dump_stats(options[1])
+        gaps.write_text("".join(lines))
 
 
 if __name__ == "__main__":

@@ -116,17 +116,12 @@ class Bench:
         self._template = directory / "template"
         self._publish()
 
-    def ours(self, case: Case, profile: Path | None = None) -> Run:
-        """The daemon's fan-out; with a directory, its profile goes there."""
+    def ours(self, case: Case) -> Run:
+        """The daemon's fan-out."""
         with self._sink(case) as (port, counts, sink):
             directory = self._seeded(case, port)
             gaps = directory / "gaps"
-            options = []
-            if profile is not None:
-                profile.mkdir(parents=True, exist_ok=True)
-                name = f"{case.subscribers} {case.name}".replace(", ", "-").replace(" ", "-")
-                options = ["--profile", str(profile / name)]
-            daemon = _Watched(directory, self._settings(), gaps, options)
+            daemon = _Watched(directory, _SETTINGS.format(ca=self._ca), gaps)
             with contextlib.closing(daemon):
                 daemon.launch(before=("taskset", "-c", OURS))
                 daemon.wait_ready()
@@ -192,9 +187,6 @@ class Bench:
             shutil.rmtree(directory)
             return run
 
-    def _settings(self) -> str:
-        return _SETTINGS.format(ca=self._ca)
-
     def _publish(self) -> None:
         """Make data with an Atom feed of this size, and store the first version of each topic."""
         self._template.mkdir()
@@ -254,14 +246,14 @@ class Bench:
 class _Watched(Daemon):
     """The daemon with a ticker in it."""
 
-    def __init__(self, directory: Path, settings: str, gaps: Path, options: list[str]) -> None:
+    def __init__(self, directory: Path, settings: str, gaps: Path) -> None:
         super().__init__(directory, settings)
-        self._before = [str(gaps), *options, "--"]
+        self._gaps = gaps
 
     @property
     def command(self) -> list[str]:
         """The command line."""
-        program = [sys.executable, "-m", "tests.benchmarks.fanout_daemon", *self._before]
+        program = [sys.executable, "-m", "tests.benchmarks.fanout_daemon", str(self._gaps)]
         return [*program, "--config", str(self.config)]
 
 
@@ -312,31 +304,31 @@ def _watch(
     deadline = samples[0][0] + _LIMIT
     if begin is not None:
         begin()
-    while (counts_nowress := Counts.read(counts)).deliveries < case.subscribers:
-        if not counts_nowress.deliveries:
+    while (progress := Counts.read(counts)).deliveries < case.subscribers:
+        if not progress.deliveries:
             samples.append((time.monotonic(), cpu(pid)))
         if health is not None:
             health.ask()
-        time.sleep(0.001 if not counts_nowress.deliveries else 0.005)
-        assert time.monotonic() < deadline, counts_nowress
+        time.sleep(0.001 if not progress.deliveries else 0.005)
+        assert time.monotonic() < deadline, progress
     time.sleep(STORED)
-    counts_nowress = Counts.read(counts)
-    assert counts_nowress.deliveries == counts_nowress.distinct == case.subscribers, counts_nowress
+    progress = Counts.read(counts)
+    assert progress.deliveries == progress.distinct == case.subscribers, progress
     if begin is None:
         began, used = next(
-            sample for sample in reversed(samples) if sample[0] < counts_nowress.first - _BEFORE
+            sample for sample in reversed(samples) if sample[0] < progress.first - _BEFORE
         )
     else:
         began, used = samples[0]
-    seconds = counts_nowress.last - began
+    seconds = progress.last - began
     return Run(
         began=began,
         seconds=seconds,
         rate=case.subscribers / seconds,
         cpu=1e3 * (cpu(pid) - used) / case.subscribers,
         sink_cpu=1e3 * (cpu(sink) - sinks) / case.subscribers,
-        handshakes=counts_nowress.handshakes,
-        resumed=counts_nowress.resumed,
+        handshakes=progress.handshakes,
+        resumed=progress.resumed,
     )
 
 

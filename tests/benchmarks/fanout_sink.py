@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from select import EPOLLIN, EPOLLOUT, epoll
 from typing import Self
-from urllib.parse import parse_qs
 
 SEEDED = "/s/"
 """The beginning of the path of each subscriber's callback; a number follows."""
@@ -36,7 +35,7 @@ _READ = 1 << 16  # bytes; OpenSSL gives one record at once, at most 16 kB
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _WAIT = 0.5  # seconds of epoll's, at most
 
-Layout = struct.Struct("<QQQQQQdd32s")
+Layout = struct.Struct("<QQQQQdd32s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +48,6 @@ class Counts:
     handshakes: int = 0
     resumed: int = 0
     """Handshakes that resumed a session."""
-    other_requests: int = 0
-    """Requests that were no deliveries."""
     hashed: int = 0
     """Bodies that were hashed; the sink ends if their digests differ."""
     first: float = 0
@@ -116,7 +113,7 @@ class Sink:
         self._buffer = memoryview(bytearray(_READ))
         self._delivered = bytearray(_MOST)
         self._deliveries = self._distinct = self._handshakes = self._resumed = 0
-        self._other_requests = self._hashed = 0
+        self._hashed = 0
         self._first = self._last = 0.0
         self._digest = bytes(32)
         connection = b"Connection: close\r\n" if close else b""
@@ -208,14 +205,9 @@ class Sink:
 
     def _take(self, subscriber: _Subscriber) -> None:
         received = subscriber.received
-        method, target, _ = bytes(received[: received.index(b"\r\n")]).split(b" ")
-        if method == b"POST":
-            subscriber.answer = self._response
-            self._count(int(target.rpartition(b"/")[2]), subscriber)
-        else:
-            challenge = parse_qs(target.partition(b"?")[2])[b"hub.challenge"][0]
-            subscriber.answer = self._response.replace(b": 0", b": %d" % len(challenge)) + challenge
-            self._other_requests += 1
+        _, target, _ = bytes(received[: received.index(b"\r\n")]).split(b" ")
+        subscriber.answer = self._response
+        self._count(int(target.rpartition(b"/")[2]), subscriber)
         if self._delay:
             self._waiting.append((time.monotonic() + self._delay, subscriber))
         else:
@@ -282,7 +274,6 @@ class Sink:
             self._distinct,
             self._handshakes,
             self._resumed,
-            self._other_requests,
             self._hashed,
             self._first,
             self._last,

@@ -8,13 +8,13 @@ the hanging callbacks are still unknown, and in the next one.
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.benchmarks.accounts import memory
 from tests.support.daemon import Daemon, until
 from tests.support.subscriber import (
     LoggedRequest,
@@ -114,14 +114,6 @@ def latencies(daemon: Daemon, subscriber: Subscriber, round_: int) -> list[float
     return sorted(subscriber.deliveries(path)[round_ - 1].at - began for path in paths)
 
 
-def memory(daemon: Daemon) -> float:
-    """Return the resident memory of the daemon, in megabytes."""
-    assert daemon.process is not None
-    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
-    (kilobytes,) = re.findall(r"^VmRSS:\s+(\d+)", status, re.MULTILINE)
-    return int(kilobytes) / 1_000
-
-
 def hanging(case: Case) -> str:
     """A row of the table."""
     with tempfile.TemporaryDirectory(prefix="hanging-") as name:
@@ -143,9 +135,11 @@ def hanging(case: Case) -> str:
                     assert ask(daemon, subscriber.url(f"/healthy{number}", host)).status == 202
                 total = case.callbacks_per_host * case.hosts + HEALTHY
                 until(lambda: hub(daemon)["active"] == total, "the subscriptions", 300)
-                before = memory(daemon)
+                assert daemon.process is not None
+                pid = daemon.process.pid
+                before = memory(pid, "VmRSS")
                 first = latencies(daemon, subscriber, 1)
-                grown = memory(daemon) - before
+                grown = memory(pid, "VmRSS") - before
                 time.sleep(31)  # the time of a delivery
                 second = latencies(daemon, subscriber, 2)
         return (

@@ -17,14 +17,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.benchmarks.accounts import sizes
-from tests.benchmarks.fairness import request, table
+from tests.benchmarks.accounts import memory
+from tests.benchmarks.fairness import request
 from tests.benchmarks.outside import Patient
 from tests.benchmarks.sizes import data_set
+from tests.benchmarks.tables import table
 from tests.support.daemon import BASE_URL
 
 _SECONDS = 8  # below the 10 s after which the first are cut off
@@ -76,6 +76,10 @@ def asked(kind: str, session_id: str, client: str) -> bytes:
     return request("/insights.json", client)
 
 
+HEAD = (
+    *("asked", "connections", "anonymous MB before", "at most", "kernel +MB"),
+    *("statuses", "of another client", "longest ms"),
+)
 KINDS = ("50 resources/read", "50 search_reviews", "search of 100", "a document")
 
 
@@ -120,8 +124,8 @@ def measure(data: Path, kind: str, number: int) -> list[str]:
         statuses: Counter[str] = Counter()
         longest: list[float] = []
         others(port, Counter(), [])
-        before, kernel_before = sizes(pid), kernel_mb()
-        peak = before.anonymous
+        before, kernel_before = memory(pid), kernel_mb()
+        peak = before
         kernel = kernel_before
         opened = [
             stack.enter_context(
@@ -132,7 +136,7 @@ def measure(data: Path, kind: str, number: int) -> list[str]:
         end = time.perf_counter() + _SECONDS
         while time.perf_counter() < end:
             others(port, statuses, longest)
-            peak = max(peak, sizes(pid).anonymous)
+            peak = max(peak, memory(pid))
             kernel = max(kernel, kernel_mb())
             time.sleep(0.1)
         heads = Counter(_status(connection) for connection in opened)
@@ -140,8 +144,8 @@ def measure(data: Path, kind: str, number: int) -> list[str]:
     return [
         kind,
         str(number),
-        f"{before.anonymous / 1024:.0f}",
-        f"{peak / 1024:.0f}",
+        f"{before:.0f}",
+        f"{peak:.0f}",
         f"{kernel - kernel_before:.0f}",
         _counts(heads),
         _counts(statuses),
@@ -161,27 +165,6 @@ def _counts(counted: Counter[str]) -> str:
     return ", ".join(f"{what}: {count}" for what, count in sorted(counted.items()))
 
 
-def rows(data: Path, numbers: Iterable[int]) -> list[list[str]]:
-    """All of them, with a head."""
-    table = [
-        [
-            "asked",
-            "connections",
-            "anonymous MB before",
-            "at most",
-            "kernel +MB",
-            "statuses",
-            "of another client",
-            "longest ms",
-        ]
-    ]
-    for kind in KINDS:
-        for number in numbers:
-            table.append(measure(data, kind, number))
-            sys.stderr.write(f"{kind}, {number}: done\n")
-    return table
-
-
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.held")
@@ -190,7 +173,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
     options = parser.parse_args()
     numbers = [int(number) for number in options.connections.split(",")]
-    sys.stdout.write(table(rows(data_set(options.data, options.reviews), numbers)) + "\n")
+    data = data_set(options.data, options.reviews)
+    rows = []
+    for kind in KINDS:
+        for number in numbers:
+            rows.append(measure(data, kind, number))
+            sys.stderr.write(f"{kind}, {number}: done\n")
+    sys.stdout.write(table(HEAD, rows) + "\n")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from tests.benchmarks.http_servers import (
 )
 from tests.benchmarks.search_peer import get
 from tests.benchmarks.sizes import data_set
+from tests.benchmarks.tables import table
 
 _PEERS = (NGINX, STARLETTE, AIOHTTP)
 _NAMES = (OURS, BEFORE, *_PEERS)
@@ -238,11 +239,11 @@ def tables(
     return "\n\n".join(
         (
             "CPU us for each request",
-            _table(["", *names], cpu),
+            table(["", *names], cpu),
             "Times our CPU (least..greatest); an aim that is missed is named",
-            _table(["", *names[1:]], ratios),
+            table(["", *names[1:]], ratios),
             "Requests a second",
-            _table(["", *names], rates),
+            table(["", *names], rates),
         )
     )
 
@@ -262,11 +263,6 @@ def _ratio(rounds: Sequence[Round], name: str | None, aims: Mapping[str, float])
     if name in aims and median(values) < aims[name]:
         return f"**{summary}, aim {aims[name]:g}**"
     return summary
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> None:

@@ -143,10 +143,10 @@ def fronted(place: Path, servers: Sequence[Server]) -> Iterator[list[Server]]:
     They are asked at its ports, and it is their own CPU that is counted.
     """
     place.mkdir()
-    ports = {server.name: _free_port() for server in servers}
+    ports = {server.name: free_port() for server in servers}
     upstreams = [(server.port, ports[server.name]) for server in servers]
     front = http_nginx.front(place / "nginx", upstreams)
-    with _listening("nginx in front", ["taskset", "-c", ASKING, *front], {}, upstreams[0][1]):
+    with listening("nginx in front", ["taskset", "-c", ASKING, *front], {}, upstreams[0][1]):
         yield [replace(server, port=ports[server.name]) for server in servers]
 
 
@@ -160,13 +160,14 @@ def _started(
     name: str, command: Callable[[int], list[str]], environ: Mapping[str, str]
 ) -> Iterator[Server]:
     """A server, until it is not needed any more."""
-    port = _free_port()
+    port = free_port()
     program = ["taskset", "-c", SERVED, *command(port)]
-    with _listening(name, program, environ, port) as process:
+    with listening(name, program, environ, port) as process:
         yield Server(name, port, process.pid)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nothing listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -174,7 +175,7 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _listening(
+def listening(
     name: str, program: Sequence[str], environ: Mapping[str, str], port: int
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process from when it listens until it is not needed any more."""

@@ -12,14 +12,10 @@ filters. The worst texts are those of ``classes``: one letter, the most frequent
 
 import argparse
 import datetime
-import os
 import random
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,9 +31,11 @@ from reviewsd.snapshot import layout
 from reviewsd.snapshot.search import Hits
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import classes, distinct, sample
+from tests.benchmarks.http_servers import free_port, listening
 from tests.benchmarks.outside import Patient
 from tests.benchmarks.search_peer import Connection, Counts, prepare
 from tests.benchmarks.sizes import data_set
+from tests.benchmarks.tables import table
 
 CONNECTIONS = 16
 RESULTS = 20
@@ -176,29 +174,14 @@ def _arguments(query: SearchQuery) -> dict[str, object]:
 @contextmanager
 def sdk(venv: Path, place: Path, kind: str) -> Iterator[tuple[int, int]]:
     """The SDK's server: its port and process id."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     program = str(Path(__file__).parent / "mcp_sdk.py")
     command = [str(venv / "bin" / "python"), program, str(port), kind]
-    process = subprocess.Popen(command, env={**os.environ, "PEER_DATA": str(place)})
-    try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            except ConnectionRefusedError:
-                assert process.poll() is None
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+    with listening(f"SDK {kind}", command, {"PEER_DATA": str(place)}, port) as process:
         yield port, process.pid
-    finally:
-        process.kill()
-        process.wait()
 
 
-def measure(data: Path, venv: Path, rounds: int) -> list[str]:
+def measure(data: Path, venv: Path, rounds: int) -> list[list[str]]:
     """The rows of the table."""
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-mcp-")))
@@ -240,13 +223,13 @@ def agree(servers: Sequence[Sessions], work: Sequence[object]) -> None:
         assert texts == [result.structured for result in results]
 
 
-def row(title: str, round_costs: Sequence[Sequence[float]]) -> str:
+def row(title: str, round_costs: Sequence[Sequence[float]]) -> list[str]:
     """Medians of the rounds, and how many times less we need."""
     cells = [title] + [f"{median(costs[side] for costs in round_costs):,.0f}" for side in range(3)]
     for side in (1, 2):
         ratios = [costs[side] / costs[0] for costs in round_costs]
         cells.append(f"{median(ratios):.1f} ({min(ratios):.1f}..{max(ratios):.1f})")
-    return f"| {' | '.join(cells)} |"
+    return cells
 
 
 def main() -> None:
@@ -258,9 +241,8 @@ def main() -> None:
     arguments = parser.parse_args()
     headings = ("", "reviewsd, us", *(f"SDK {kind}, us" for kind in KINDS))
     headings += tuple(f"times less than {kind}" for kind in KINDS)
-    lines = [f"| {' | '.join(headings)} |", "|" + " --- |" * len(headings)]
-    lines += measure(data_set(arguments.data, 1_000), arguments.venv, arguments.rounds)
-    sys.stdout.write("\n".join(lines) + "\n")
+    rows = measure(data_set(arguments.data, 1_000), arguments.venv, arguments.rounds)
+    sys.stdout.write(table(headings, rows) + "\n")
 
 
 if __name__ == "__main__":

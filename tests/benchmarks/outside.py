@@ -25,6 +25,7 @@ from reviewsd.publish.messages import Job, JobMessage
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import inside
+from tests.benchmarks.accounts import memory
 from tests.benchmarks.classes import distinct
 from tests.support import publishing
 from tests.support.daemon import Daemon, until
@@ -104,13 +105,6 @@ def compile_once(data: Path, state: Path) -> Compiling:
         cpu_seconds=usage.ru_utime + usage.ru_stime,
         peak_mb=usage.ru_maxrss / 1024,
     )
-
-
-def memory(pid: int, kind: str = "RssAnon") -> float:
-    """MB of one kind, as the kernel counts them."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith(kind))
-    return int(line.split()[1]) / 1024
 
 
 def ready(running: Daemon) -> float:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.benchmarks.strict_clients import Clients, Kind, Tally
+from tests.benchmarks.tables import table
 from tests.benchmarks.wrk import Said, Wrk
 from tests.support.daemon import Daemon, with_socket
 
@@ -75,7 +76,7 @@ def run(daemon: Daemon, restarts: int, kinds: Sequence[Kind], wrk: Wrk) -> tuple
     body = daemon.get(_PATH).body
     head = ["restart", "answers", *(f"failures, {kind.value}" for kind in Kind)]
     head += ["closed with an answer", "closed idle", "end, s", "start, s", "longest wait, s"]
-    rows = [head, ["---"] * len(head)]
+    rows = []
     failures: Counter[str] = Counter()
     with Clients(daemon.port, _PATH, body, kinds) as clients, wrk:
         for number in range(1, restarts + 1):
@@ -86,8 +87,7 @@ def run(daemon: Daemon, restarts: int, kinds: Sequence[Kind], wrk: Wrk) -> tuple
         result = wrk.end()
     daemon.stop()
     assert "Traceback" not in daemon.log.read_text(), daemon.log
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines += ["", _wrk(result)]
+    lines = [table(head, rows), "", _wrk(result)]
     lines += [f"- {count} x {why}" for why, count in failures.most_common()]
     return lines, failures.total() + result.failures
 

@@ -72,13 +72,6 @@ class Connection:
         assert data, "the server has closed the connection"
         return data
 
-    def cpu(self, work: Work) -> float:
-        """Microseconds of CPU for each request of a round."""
-        before = self.used()
-        for request in work:
-            self.ask(request)
-        return (self.used() - before) / len(work) / 1e3
-
     def used(self) -> int:
         """Nanoseconds of CPU that the process has used, user and system, in all its threads."""
         return sum(

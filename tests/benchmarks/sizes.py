@@ -19,6 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from tests.benchmarks import inside, outside
+from tests.benchmarks.tables import table
 from tests.support.generate import write_data
 
 _NAMES = {1_000: "1k", 100_000: "100k", 1_000_000: "1m"}
@@ -135,11 +136,6 @@ ROWS: list[tuple[str, str, Callable[[inside.Result, outside.Result], str]]] = [
 ]
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def report(results: dict[int, Measured]) -> str:
     """The tables."""
     sizes = [f"{size:,}" for size in results]
@@ -147,7 +143,7 @@ def report(results: dict[int, Measured]) -> str:
         [name, *(value(*measured) for measured in results.values()), aim]
         for name, aim, value in ROWS
     ]
-    tables = [_table(["", *sizes, "aim"], main)]
+    tables = [table(["", *sizes, "aim"], main)]
     for size, (within, _) in results.items():
         rows = [
             [
@@ -170,7 +166,7 @@ def report(results: dict[int, Measured]) -> str:
             "step CPU",
             "worst",
         ]
-        tables.append(f"### Searches, {size:,} reviews, ms\n\n{_table(head, rows)}")
+        tables.append(f"### Searches, {size:,} reviews, ms\n\n{table(head, rows)}")
     return "\n\n".join(tables)
 
 
