@@ -188,18 +188,6 @@ def test_bytes_after_the_last_request_are_skipped(listener: MemoryListener, over
 # The client's side is closed ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("request_", [ask("/later"), posted("/later", b"abc")])
-def test_half_closed_client_is_answered(listener: MemoryListener, request_: bytes) -> None:
-    client = listener.connect()
-    client.send(request_)
-    client.finish()
-    assert not client.line.closed
-    listener.routes.waiting.pop().answer()
-
-    assert [200] == client.statuses
-    assert (True, False) == (client.line.closed, client.line.aborted)
-
-
 @pytest.mark.parametrize("before", [b"", ask("/later")])
 def test_answer_to_a_half_closed_client_ends_at_the_idle_deadline(
     listener: MemoryListener, before: bytes
@@ -249,24 +237,20 @@ def test_half_closed_client_without_a_complete_request_is_closed(
     assert set() == listener.connections.open
 
 
-def test_half_closed_slow_reader_gets_all_responses(listener: MemoryListener) -> None:
+@pytest.mark.parametrize(
+    ("requests", "sizes"),
+    [(ask("/large") + ask("/2"), [LARGE, 3]), (ask("/large", CLOSE), [LARGE])],
+)
+def test_half_closed_slow_reader_gets_all_responses(
+    listener: MemoryListener, requests: bytes, sizes: list[int]
+) -> None:
     client = listener.connect(slow=True)
-    client.send(ask("/large") + ask("/2"))
+    client.send(requests)
     client.finish()
     assert not client.line.closed
     client.take_all()
 
-    assert [LARGE, 3] == [len(answer.body) for answer in client.answers()]
-    assert client.line.closed
-
-
-def test_half_closed_slow_reader_gets_the_last_response(listener: MemoryListener) -> None:
-    client = listener.connect(slow=True)
-    client.send(ask("/large", CLOSE))
-    client.finish()
-    client.take_all()
-
-    assert [LARGE] == [len(answer.body) for answer in client.answers()]
+    assert sizes == [len(answer.body) for answer in client.answers()]
     assert client.line.closed
 
 

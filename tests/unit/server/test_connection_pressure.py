@@ -247,47 +247,24 @@ def test_oldest_idle_connection_is_closed_when_full(listener: MemoryListener) ->
     assert [False, True, False] == [client.line.aborted for client in clients]
 
 
-def ready(listener: MemoryListener) -> Client:
-    return listener.connect()
+OCCUPIED = {
+    "is answered": ask("/later"),
+    "sends a head": ask()[:9],
+    "sends a body": ask(urls.HUB, "Content-Length: 9", method="POST"),
+    "takes a response": ask("/large"),
+    "takes the last response": ask("/large", "Connection: close"),
+}
+"""The bytes after which a slow client has a request under way."""
 
 
-def busy(listener: MemoryListener) -> Client:
-    client = listener.connect()
-    client.send(ask("/later"))
-    return client
-
-
-def sending(listener: MemoryListener) -> Client:
-    client = listener.connect()
-    client.send(ask()[:9])
-    return client
-
-
-def bringing(listener: MemoryListener) -> Client:
-    client = listener.connect()
-    client.send(ask(urls.HUB, "Content-Length: 9", method="POST"))
-    return client
-
-
-def taking(listener: MemoryListener) -> Client:
-    client = listener.connect(slow=True)
-    client.send(ask("/large"))
-    return client
-
-
-def taking_the_last(listener: MemoryListener) -> Client:
-    client = listener.connect(slow=True)
-    client.send(ask("/large", "Connection: close"))
-    return client
-
-
-@pytest.mark.parametrize("occupied", [busy, sending, bringing, taking, taking_the_last])
+@pytest.mark.parametrize("sent", OCCUPIED.values(), ids=OCCUPIED)
 def test_connection_with_a_request_is_not_closed_when_full(
-    listener: MemoryListener, occupied: object
+    listener: MemoryListener, sent: bytes
 ) -> None:
-    assert callable(occupied)
     listener.connections.limits = ConnectionLimits(connections=2)
-    clients = [occupied(listener), occupied(listener)]
+    clients = [listener.connect(slow=True) for _ in range(2)]
+    for client in clients:
+        client.send(sent)
     newest = listener.connect()
 
     assert [problems.NO_ROOM.status] == newest.statuses
@@ -317,20 +294,19 @@ class ScannedSet(set[CountedConnection]):
         return super().__iter__()
 
 
-@pytest.mark.parametrize("occupied", [sending, ready])
+@pytest.mark.parametrize("sent", [b"", ask()[:9]], ids=["idle", "sending"])
 def test_full_server_scans_connections_once_between_sweeps(
-    listener: MemoryListener, occupied: object
+    listener: MemoryListener, sent: bytes
 ) -> None:
     """A scan of 4,096 connections takes 5 ms, and any client can open connections often."""
-    assert callable(occupied)
     listener.connections.limits = ConnectionLimits(connections=20)
     for _ in range(20):
-        occupied(listener)
+        listener.connect().send(*filter(None, [sent]))
     listener.connections.open = opened = ScannedSet(listener.connections.open)
     for _ in range(10):
         listener.connect()
     assert 1 == opened.scans
-    assert (occupied is ready) == (len(opened) == 20)
+    assert bool(sent) == (len(opened) > 20)
     listener.wait(SWEEP_SECONDS)
     opened.scans = 0
     listener.connect()

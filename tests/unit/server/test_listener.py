@@ -3,7 +3,6 @@
 import os
 import selectors
 import socket
-import ssl
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -13,44 +12,16 @@ from typing import TypeVar
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet.endpoints import AdoptedStreamServerEndpoint, serverFromString
-from twisted.internet.interfaces import IAddress
-from twisted.internet.protocol import Factory, Protocol, connectionDone
+from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 from twisted.internet.task import deferLater
 from twisted.internet.tcp import Port
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
-from twisted.python.failure import Failure
 
 from reviewsd.server.listener import PublicPort, as_public_port
 from reviewsd.server.transport import DirectServer
-from tests.support.authority import authority
+from tests.support.hall import Echo, Hall, come, leave
 from tests.support.outbound import reactor
-from tests.support.waiting import until
-
-
-class Echo(Protocol):
-    """Echoes bytes, and joins the connections of its factory."""
-
-    factory: "Hall"
-
-    def connectionMade(self) -> None:
-        self.factory.present.append(self)
-
-    def dataReceived(self, data: bytes) -> None:
-        if data == b"fail":
-            raise ValueError
-        wire = self.transport
-        assert wire is not None
-        if isinstance(wire, DirectServer):
-            wire.send(data)
-        else:  # TLS, or a proxy's
-            wire.write(data)
-        if data == b"bye":
-            wire.loseConnection()
-
-    def connectionLost(self, _reason: Failure = connectionDone) -> None:
-        self.factory.present.remove(self)
 
 
 class Failing(Echo):
@@ -59,27 +30,6 @@ class Failing(Echo):
     def connectionMade(self) -> None:
         super().connectionMade()
         raise ZeroDivisionError
-
-
-class Hall(Factory):
-    noisy = False
-
-    def __init__(self) -> None:
-        self.present: list[Echo] = []
-        self.peers: list[IAddress | None] = []
-        self.refuses = False
-        self.error: Exception | None = None
-        self.protocol_class: type[Echo] = Echo
-
-    def buildProtocol(self, addr: IAddress | None) -> Echo | None:  # type: ignore[override]
-        self.peers.append(addr)
-        if self.refuses:
-            return None
-        if self.error is not None:
-            raise self.error
-        echo = self.protocol_class()
-        echo.factory = self
-        return echo
 
 
 @pytest.fixture
@@ -94,20 +44,6 @@ async def port(hall: Hall) -> AsyncIterator[PublicPort]:
     if port.connected:
         await port.stopListening()
     await leave(hall)
-
-
-async def leave(hall: Hall) -> None:
-    for guest in hall.present:
-        assert guest.transport is not None
-        guest.transport.loseConnection()
-    await until(lambda: not hall.present)
-
-
-def come(port: PublicPort, say: bytes = b"hello") -> socket.socket:
-    """Return a client that has sent some bytes."""
-    client = socket.create_connection(port.socket.getsockname()[:2], timeout=60)
-    client.sendall(say)
-    return client
 
 
 def visit(port: PublicPort, say: bytes = b"bye") -> bytes:
@@ -132,13 +68,6 @@ async def test_connection_that_is_closed_at_once_is_never_watched(
         port.doRead()
         assert (before, []) == (reactor.getReaders(), hall.present)
         assert b"bye" == await deferToThread(client.recv, 10)
-
-
-async def test_open_connection_is_watched(hall: Hall, port: PublicPort) -> None:
-    with come(port) as client:
-        assert b"hello" == await deferToThread(client.recv, 10)
-        client.sendall(b"again")
-        assert b"again" == await deferToThread(client.recv, 10)
 
 
 async def test_connection_has_tcp_nodelay(hall: Hall, port: PublicPort) -> None:
@@ -172,29 +101,6 @@ async def test_at_most_32_connections_are_accepted_in_a_turn(hall: Hall, port: P
         assert 32 == max(accepted)
         for client in clients:
             assert b"hello" == await deferToThread(client.recv, 10)
-
-
-@pytest.mark.filterwarnings("ignore:.*pyOpenSSL.*:DeprecationWarning")  # Twisted's own use of it
-async def test_tls_port_serves_large_data(hall: Hall, tmp_path: Path) -> None:
-    pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
-    string = f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}"
-    port = as_public_port(await serverFromString(reactor, string).listen(hall))
-    trusting = ssl.create_default_context()
-    trusting.load_verify_locations(cadata=authority().identity.pem.decode())
-
-    def ask() -> bytes:
-        plain = socket.create_connection(port.socket.getsockname(), timeout=60)
-        with trusting.wrap_socket(plain, server_hostname="localhost") as client:
-            client.sendall(b"x" * 300_000)
-            received = b""
-            while len(received) < 300_000:
-                received += client.recv(65_536)
-            client.sendall(b"bye")
-            return received[:1] + client.recv(10) + client.recv(10)
-
-    assert b"xbye" == await deferToThread(ask)
-    await port.stopListening()
-    await leave(hall)
 
 
 async def test_inherited_socket_stays_open_for_other_processes(hall: Hall) -> None:
@@ -250,7 +156,7 @@ import os, resource, sys
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher, formatEvent
 from reviewsd.server.listener import as_public_port
-from tests.unit.server.test_listener import Hall
+from tests.support.hall import Hall
 
 def show(event):
     if event["log_namespace"].startswith("reviewsd"):

@@ -273,6 +273,16 @@ def connected(port: int) -> socket.socket:
     return client
 
 
+def begun(port: int, *, tls: bool = False) -> socket.socket:
+    """Return a client that has got the begin of a response; blocks."""
+    client = connected(port)
+    if tls:
+        client = client_context().wrap_socket(client, server_hostname="localhost")
+    client.sendall(ASK)
+    client.recv(1_000)
+    return client
+
+
 # Twisted 26.10 gives pyOpenSSL its own kind of certificates when an endpoint's string names them
 TLS = pytest.mark.filterwarnings("ignore:Passing pyOpenSSL (X509|PKey) objects:DeprecationWarning")
 
@@ -324,15 +334,7 @@ async def test_steady_slow_reader_is_kept_while_the_kernel_takes_nothing(
     endpoint = f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}"
     port = await harness.listen(endpoint if tls else "tcp:0:interface=127.0.0.1")
 
-    def ask() -> socket.socket:
-        client = connected(port)
-        if tls:
-            client = client_context().wrap_socket(client, server_hostname="localhost")
-        client.sendall(ASK)
-        client.recv(1_000)
-        return client
-
-    client: socket.socket = await deferToThread(ask)
+    client: socket.socket = await deferToThread(begun, port, tls=tls)
     with client:
         (connection,) = open_connections(harness.server)
         for _ in range(8):
@@ -353,12 +355,6 @@ async def test_slow_reader_of_an_old_snapshot_is_cut_off(harness: Harness) -> No
     """A snapshot is as large as the data, and stays on the disk until all its responses are sent."""
     port = await harness.listen("tcp:0:interface=127.0.0.1")
 
-    def ask() -> socket.socket:
-        client = connected(port)
-        client.sendall(ASK)
-        client.recv(1_000)
-        return client
-
     async def alive() -> bool:
         await deferToThread(_read, client, 200_000)  # in 10 s
         for connection in open_connections(harness.server):
@@ -367,14 +363,14 @@ async def test_slow_reader_of_an_old_snapshot_is_cut_off(harness: Harness) -> No
         await deferToThread(time.sleep, 0.01)
         return bool(harness.server.connections.open)
 
-    client: socket.socket = await deferToThread(ask)
+    client: socket.socket = await deferToThread(begun, port)
     with client:
         harness.clock.advance(1.0)
         for _ in range(MAX_STALE_SNAPSHOTS):
             harness.server.connections.snapshot_changed()
         while harness.clock.seconds() < STALE_SECONDS - DRAIN_WINDOW:
             assert await alive()
-        late: socket.socket = await deferToThread(ask)
+        late: socket.socket = await deferToThread(begun, port)
         with late:
             while harness.clock.seconds() <= STALE_SECONDS:
                 await alive()
