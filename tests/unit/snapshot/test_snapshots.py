@@ -83,24 +83,6 @@ def test_records_are_slices_newest_first(directories: Directories) -> None:
     assert ["b", "c", "a"] == [record(snapshot, n) for n in range(3)]
 
 
-@pytest.mark.parametrize(
-    ("day", "expected"),
-    [
-        ("2024-12-31", ["b", "c", "a"]),
-        ("2025-02-01", ["b", "c"]),
-        ("2025-02-02", ["b"]),
-        ("2025-03-02", []),
-    ],
-)
-def test_reviews_since_a_date_are_a_prefix(
-    directories: Directories, day: str, expected: list[str]
-) -> None:
-    directories.publish()
-    count, records = opened(directories).current.since(datetime.date.fromisoformat(day))
-    assert len(expected) == count
-    assert expected == [item["id"] for item in json.loads(b"[%s]" % bytes(records))]
-
-
 def test_empty_data_is_served(directories: Directories) -> None:
     directories.write()
     assert directories.publish().result == "published"
@@ -109,14 +91,7 @@ def test_empty_data_is_served(directories: Directories) -> None:
         snapshot.since(datetime.date.min)[0],
         bytes(snapshot.since(datetime.date.min)[1]),
     )
-    for query in (
-        SearchQuery(),
-        SearchQuery(query="x"),
-        SearchQuery(mentions_service="x", rating=5),
-    ):
-        hits = outcome(snapshot.search(query))
-        assert (0, [], False) == (hits.matched, list(hits.positions), hits.more)
-        assert snapshot.cursor(hits) is None
+    assert snapshot.cursor(outcome(snapshot.search(SearchQuery()))) is None
     body = bytes(snapshot.documents["/reviews.json"].body)
     assert [] == json.loads(body)["reviews"]
 
@@ -423,26 +398,3 @@ def test_pieces_of_reviews_have_the_bytes_of_the_document(
     snapshot = opened(directories).current
     expected = b",".join(bytes(snapshot.records.at(at)) for at in positions)
     assert expected == b"".join(snapshot.records.pieces(positions))
-
-
-@pytest.mark.parametrize("smallest", [1, 64], ids=["with an index", "without"])
-@pytest.mark.parametrize("small", [0, 100], ids=["mapped columns", "lists"])
-def test_text_finds_the_same_reviews_with_and_without_a_cache(
-    directories: Directories, monkeypatch: pytest.MonkeyPatch, smallest: int, small: int
-) -> None:
-    monkeypatch.setattr("reviewsd.snapshot.columns.FEW_REVIEWS", small)
-    monkeypatch.setattr("reviewsd.snapshot.text_index_writer.SMALLEST", smallest)
-    monkeypatch.setattr("reviewsd.snapshot.text_index.FEW", 0)
-    directories.publish()
-    snapshot = opened(directories).current
-    assert [smallest == 1] == [segment.index is not None for segment in snapshot.manifest.segments]
-    for text, expected in {
-        "boiler ": ["b", "a"],
-        "no b": ["b"],
-        "none": [],
-        "BOILER W": ["a"],
-    }.items():
-        for rating in (None, 5):
-            hits = outcome(snapshot.search(SearchQuery(query=text, rating=rating)))
-            assert expected == [record(snapshot, at) for at in hits.positions]
-            assert len(expected) == hits.matched
