@@ -501,10 +501,10 @@ DIARY = Data(
     [review("n", date="2025-03-20"), *SAME_DAY, review("o", date="2025-03-02"), *MORNING], {}
 )
 GONE = [
-    review(name, date=date, rating=rating) | change
+    review(name, date=date, rating=rating) | STAMPED[at]
     for date in ("0001-01-01", "2025-01-02", "2025-03-02", str(ON), "2025-03-17", "9999-12-31")
     for name in ("!", "B", "e", "q", "~")
-    for rating, change in ((1, {}), (4, {"changed_at": "2025-03-14T08:00:00Z"}), (5, {}))
+    for at, rating in enumerate((1, 2, 3, 4, 5))
 ]
 """Reviews that are not in the data any more, or not as they were when they ended a page."""
 
