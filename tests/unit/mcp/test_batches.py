@@ -31,14 +31,16 @@ def test_2a_15_every_request_of_a_batch_is_answered(bench: Bench, session: bytes
             RESPONSE,
             request("nonsense", 3),
             request("tools/call", 4),
+            request("ping", 5) | {"params": []},
         ],
         sessions=[session],
     )
     by_id = {answer["id"]: answer for answer in answers(response)}
-    assert ["a", 2, 3, 4] == list(by_id)
+    assert ["a", 2, 3, 4, 5] == list(by_id)
     assert {} == by_id["a"]["result"]
     assert 1 == by_id[2]["result"]["structuredContent"]["returned"]
-    assert [-32601, -32602] == [by_id[number]["error"]["code"] for number in (3, 4)]
+    codes = [by_id[number]["error"]["code"] for number in (3, 4, 5)]
+    assert [-32601, -32602, -32602] == codes
 
 
 def test_2a_15_one_message_may_be_a_batch(bench: Bench, session: bytes) -> None:

@@ -222,7 +222,9 @@ METHODS = (
 
 
 @pytest.mark.parametrize("method", METHODS.split())
-@pytest.mark.parametrize(("params", "code"), [(7, -32600), ("x", -32600), (["x"], -32602)])
+@pytest.mark.parametrize(
+    ("params", "code"), [(7, -32600), ("x", -32600), (True, -32600), ([], -32602), (["x"], -32602)]
+)
 def test_2a_13_params_are_an_object(bench: Bench, method: str, params: object, code: int) -> None:
     """This holds for every method, and for notifications."""
     message = {"jsonrpc": "2.0", "method": method, "params": params}
@@ -248,7 +250,7 @@ def test_2a_14_response_has_the_id_of_the_request(bench: Bench, request_id: obje
     assert type(request_id) is type(response.json["id"])
 
 
-@pytest.mark.parametrize("request_id", [None, True, False, 1.5, 1.0, [1], {}])
+@pytest.mark.parametrize("request_id", [None, True, False, 1.5, 1.0, 1e20, [1], {}])
 def test_2a_14_invalid_id_is_refused(bench: Bench, request_id: object) -> None:
     response = bench.send(request("ping", request_id), sessions=[bench.session()])
     assert (400, -32600, None) == (response.status, response.code, response.json["id"])
