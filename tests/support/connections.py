@@ -8,7 +8,7 @@ from twisted.internet.abstract import FileDescriptor
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.error import ConnectionAborted, ConnectionDone, ConnectionLost
-from twisted.internet.interfaces import IHalfCloseableDescriptor, IReactorTime
+from twisted.internet.interfaces import IAddress, IHalfCloseableDescriptor, IReactorTime
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
@@ -21,6 +21,8 @@ from reviewsd.server.connection import ClientConnection
 from reviewsd.server.connections import SWEEP_SECONDS, ConnectionLimits, Connections
 from reviewsd.server.listener import ConnectionFactory
 from reviewsd.server.site import Answer, PublicSite, Routes
+from reviewsd.web.app import Answerer
+from reviewsd.web.index import RouteIndex
 from tests.support import routes
 from tests.support.raw import ReceivedResponse, responses
 
@@ -191,6 +193,24 @@ def public_server(
     connections = Connections(clock, limits or ConnectionLimits(), [ip_network(PROXY)])
     site = PublicSite(routes, responses, hosts or Hosts(BASE_URL, ["*"]))
     return ConnectionFactory(site, connections)
+
+
+def serving(
+    clock: IReactorTime,
+    *answerers: Answerer,
+    responses: Responses = REPLIES,
+    limits: ConnectionLimits | None = None,
+) -> ConnectionFactory:
+    """Return a server of the routes that some objects answer."""
+    return public_server(RouteIndex(answerers, responses), responses, clock, limits)
+
+
+def exchanged(server: ConnectionFactory, data: bytes, peer: IAddress | None = None) -> bytes:
+    """Send bytes on a new connection of a server, and return all bytes that come back."""
+    connection, transport = server.buildProtocol(None), StringTransport(peerAddress=peer)
+    connection.makeConnection(cast("FileDescriptor", transport))
+    connection.dataReceived(data)
+    return bytes(transport.value())
 
 
 def open_connections(server: ConnectionFactory) -> set[ClientConnection]:

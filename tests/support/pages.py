@@ -18,11 +18,10 @@ from reviewsd.server.connections import ConnectionLimits
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.embed import EmbedReads
 from reviewsd.web.feeds import FeedReads
-from reviewsd.web.index import RouteIndex
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.support.budgets import budgets
-from tests.support.connections import BASE_URL, Line, ask, public_server
+from tests.support.connections import BASE_URL, Line, ask, serving
 from tests.support.daemon import HAND_MADE
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
@@ -52,9 +51,12 @@ class Place:
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, budgets(Clock()))
         page_reads = PageReads(reads)
-        answerers = (reads, page_reads, EmbedReads(page_reads), FeedReads(reads))
-        routes = RouteIndex(answerers, replies)
-        self._server = public_server(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
+        self._server = serving(
+            Clock(),
+            *(reads, page_reads, EmbedReads(page_reads), FeedReads(reads)),
+            responses=replies,
+            limits=ConnectionLimits(requests=1_000_000),
+        )
 
     def publish(
         self,

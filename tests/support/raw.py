@@ -7,6 +7,7 @@ smuggled request, a body after HEAD, or a byte too many is always found.
 import re
 import select
 import socket
+import struct
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -206,6 +207,12 @@ class Wire:
         poll = select.poll()
         poll.register(self.socket, select.POLLRDHUP)
         return bool(poll.poll(0))
+
+
+def reset(connection: socket.socket) -> None:
+    """Close a connection by a reset."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
 
 
 def exchange(port: int, *pieces: bytes) -> bytes:

@@ -7,12 +7,11 @@ from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.index import RouteIndex
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from tests.support.budgets import budgets
 from tests.support.columns import review
-from tests.support.connections import REPLIES, Line, public_server
+from tests.support.connections import REPLIES, Line, serving
 from tests.support.publishing import Directories
 
 
@@ -71,9 +70,8 @@ def test_any_bytes_get_complete_responses_of_ours(
     reads: Reads, requests: list[bytes], cut: int
 ) -> None:
     clock = Clock()
-    routes = RouteIndex((reads, Probes(REPLIES)), REPLIES)
-    server = public_server(routes, REPLIES, clock)
-    connection, line = server.buildProtocol(None), Line()
+    connection = serving(clock, reads, Probes(REPLIES)).buildProtocol(None)
+    line = Line()
     line.protocol = connection
     data = b"".join(requests)
     with capturedLogs() as events:

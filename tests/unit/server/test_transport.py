@@ -26,6 +26,7 @@ from reviewsd.server.listener import UNSENT, PublicPort, as_public_port
 from reviewsd.server.transport import MAX_SEND_BYTES, DirectServer, internet_address
 from reviewsd.server.write_buffer import unacknowledged
 from tests.support.outbound import reactor
+from tests.support.raw import reset
 from tests.support.waiting import until
 
 SIZE = 30_000_000
@@ -191,11 +192,6 @@ async def test_reset_with_unsent_bytes_ends_the_connection(harness: Harness) -> 
     side.wire.send(memoryview(big()))
     reset(client)
     assert ConnectionLost is await side.closed
-
-
-def reset(client: socket.socket) -> None:
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    client.close()
 
 
 async def test_connection_closed_with_its_response_ends_at_once(harness: Harness) -> None:

@@ -20,13 +20,12 @@ from reviewsd.runtime.turns import MAX_WAITING
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.web.budgets import PART, SMALL, TOTAL, own_size
-from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import COPIED, Reads
 from tests.support.budgets import budgets
 from tests.support.columns import review
-from tests.support.connections import Line, ask, public_server
+from tests.support.connections import Line, ask, serving
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
 
@@ -91,8 +90,7 @@ class Harness:
         route = McpRoute(
             LargeAnswers(), self.snapshots, ended, rules, REPLIES, shared, TaskSet(), lambda: 0.0
         )
-        routes = RouteIndex((reads, route, Probes(REPLIES)), REPLIES)
-        server = public_server(routes, REPLIES, clock)
+        server = serving(clock, reads, route, Probes(REPLIES), responses=REPLIES)
         line = Line(client)
         connection = line.protocol = server.buildProtocol(None)
         connection.makeConnection(cast("FileDescriptor", line))

@@ -8,9 +8,8 @@ import hashlib
 import json
 import signal
 import socket
-import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 
 from tests.support.daemon import Daemon
 from tests.support.generate import write_data
+from tests.support.raw import reset
 
 pytestmark = pytest.mark.processes
 
@@ -96,13 +96,6 @@ class Reader:
             time.sleep(pause)
         return self.digest.hexdigest()
 
-    def leave(self, *, rudely: bool = False) -> None:
-        """Close the connection; with a reset if ``rudely``."""
-        if rudely:
-            linger = struct.pack("ii", 1, 0)
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        self.socket.close()
-
 
 @contextmanager
 def reading(daemon: Daemon, *paths: str) -> Iterator[list[Reader]]:
@@ -111,7 +104,7 @@ def reading(daemon: Daemon, *paths: str) -> Iterator[list[Reader]]:
         readers = []
         for path in paths:
             readers.append(Reader(daemon, path))
-            stack.callback(readers[-1].leave)
+            stack.callback(readers[-1].socket.close)
         yield readers
 
 
@@ -160,10 +153,10 @@ def test_slow_readers_get_every_byte_and_take_little_memory(daemon: Daemon) -> N
     assert peak - before < GROWTH
 
 
-@pytest.mark.parametrize("rudely", [False, True], ids=["closes", "resets"])
+@pytest.mark.parametrize("leave", [socket.socket.close, reset], ids=["closes", "resets"])
 @pytest.mark.parametrize("path", LARGE)
 def test_connection_of_a_client_that_leaves_early_is_closed(
-    daemon: Daemon, path: str, *, rudely: bool
+    daemon: Daemon, path: str, leave: Callable[[socket.socket], None]
 ) -> None:
     """The fixture checks that the log has no error."""
     with reading(daemon, path, path, path) as readers:
@@ -172,7 +165,7 @@ def test_connection_of_a_client_that_leaves_early_is_closed(
             reader.take()
         assert 3 == open_connections(daemon, ports)
         for reader in readers:
-            reader.leave(rudely=rudely)
+            leave(reader.socket)
 
     deadline = time.monotonic() + 10
     while open_connections(daemon, ports):

@@ -5,7 +5,6 @@ Sources: mcp.md 2a-4 to 2a-11, 2a-25, 2b-2, 2b-5, 2c, 3, 7; S2, S12, S13. The pr
 
 import json
 import socket
-import struct
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
@@ -18,7 +17,6 @@ from twisted.internet.address import IPv4Address, UNIXAddress
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
-from twisted.internet.testing import StringTransport
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.hosts import Hosts, Origins
@@ -30,19 +28,18 @@ from reviewsd.mcp.revisions import HANDSHAKE
 from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, McpServer, refusal
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.listener import ConnectionFactory
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.ended_sessions import EndedSessions
 from reviewsd.store.transactions import StoreError
-from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute
-from reviewsd.web.reads import Reads
+from reviewsd.web.probes import Probes
 from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.budgets import budgets
 from tests.support.columns import review
-from tests.support.connections import public_server
+from tests.support.connections import exchanged, serving
 from tests.support.loopback import LoopbackSite, Reply
 from tests.support.publishing import Directories
+from tests.support.raw import reset
 from tests.support.waiting import until
 
 BASE_URL = "https://reviews.example.net"
@@ -114,15 +111,6 @@ class RecordingSessions(EndedSessions):
         return not self.full
 
 
-def server(
-    snapshots: Snapshots, clock: IReactorTime, route: McpRoute | None = None
-) -> ConnectionFactory:
-    """Return a site with reads and the MCP endpoint."""
-    reads = Reads(snapshots, REPLIES, budgets(clock))
-    routes = RouteIndex((reads,) if route is None else (reads, route), REPLIES)
-    return public_server(routes, REPLIES, clock)
-
-
 class Harness(LoopbackSite):
     """An MCP endpoint on a port of loopback."""
 
@@ -147,7 +135,7 @@ class Harness(LoopbackSite):
             self.tasks,
             lambda: 0.0,
         )
-        super().__init__(server(snapshots, clock, self.route))
+        super().__init__(serving(clock, self.route, responses=REPLIES))
 
     async def close(self) -> None:
         await super().close()
@@ -439,14 +427,10 @@ def test_localhost_is_refused_on_other_listeners(
         TaskSet(),
         lambda: 0.0,
     )
-    connection = server(snapshots, clock, route).buildProtocol(None)
-    transport = StringTransport(peerAddress=peer)
-    connection.makeConnection(transport)
-    connection.dataReceived(
-        HEAD.replace(b"localhost", host) + field + b"Content-Length: 1\r\n\r\nx"
-    )
+    head = HEAD.replace(b"localhost", host) + field
+    answer = exchanged(serving(clock, route), head + b"Content-Length: 1\r\n\r\nx", peer)
 
-    assert transport.value().startswith(b"HTTP/1.1 %d " % status)
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
 
 
 # The end of a session ---------------------------------------------------------------------------
@@ -513,9 +497,7 @@ async def test_session_is_ended_although_its_client_leaves(harness: Harness) -> 
     connection = socket.create_connection(("127.0.0.1", harness.port))
     connection.sendall(b"DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
     await until(lambda: harness.server.requests)
-    linger = struct.pack("ii", 1, 0)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
-    connection.close()
+    reset(connection)
     await until(lambda: not harness.connections.open)
     assert [] == harness.sessions.ended
     harness.sessions.gate.callback(None)
@@ -575,14 +557,11 @@ def _undated(answer: bytes) -> list[bytes]:
     return [line for line in answer.split(b"\r\n") if not line.startswith(b"Date: ")]
 
 
-def test_site_without_mcp_is_404(tmp_path: Path) -> None:
-    connection = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
-    transport = StringTransport()
-    connection.makeConnection(transport)
-    connection.dataReceived(b"POST /mcp HTTP/1.0\r\n\r\n")
+def test_site_without_mcp_is_404() -> None:
+    answer = exchanged(serving(Clock(), Probes(REPLIES)), b"POST /mcp HTTP/1.0\r\n\r\n")
 
-    assert transport.value().startswith(b"HTTP/1.1 404 Not Found\r\n")
-    assert NULL not in transport.value()
+    assert answer.startswith(b"HTTP/1.1 404 Not Found\r\n")
+    assert NULL not in answer
 
 
 def ours(events: Sequence[LogEvent]) -> list[LogEvent]:

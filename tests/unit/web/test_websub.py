@@ -4,10 +4,8 @@ Sources: contract 5; W8, W9, W24; H16; S2, S6, S7, S11 to S13, S15.
 """
 
 import socket
-import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from ipaddress import ip_network
-from pathlib import Path
 from typing import NamedTuple, cast
 from urllib.parse import urlencode
 
@@ -18,26 +16,19 @@ from twisted.internet.address import IPv4Address, UNIXAddress
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
-from twisted.internet.testing import StringTransport
 from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.domain.callback import CallbackPolicy
 from reviewsd.http1.responses import Responses
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.listener import ConnectionFactory
-from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.budgets import ClientNetworks
-from reviewsd.web.index import RouteIndex
 from reviewsd.web.probes import Probes
-from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.requests import HubRequestError, HubRequests, HubResponse, parse_request
-from tests.support.budgets import budgets
-from tests.support.columns import review
-from tests.support.connections import public_server
+from tests.support.connections import ask, exchanged, serving
 from tests.support.loopback import LoopbackSite, Reply
-from tests.support.publishing import Directories
+from tests.support.raw import reset
 from tests.support.waiting import until
 
 PATH = "/api/websub/hub"
@@ -102,28 +93,15 @@ class FormHub(HubRequests):
         return self.answer
 
 
-def server(
-    snapshots: Snapshots, clock: IReactorTime, route: HubRoute | None = None
-) -> ConnectionFactory:
-    """Return a site with reads, probes and the hub."""
-    reads = Reads(snapshots, REPLIES, budgets(clock))
-    probes = Probes(REPLIES)
-    answerers = (reads, probes) if route is None else (reads, probes, route)
-    routes = RouteIndex(answerers, REPLIES)
-    return public_server(routes, REPLIES, clock)
-
-
 class Harness(LoopbackSite):
     """A hub on a port of loopback."""
 
-    def __init__(self, place: Path) -> None:
-        directories = Directories(place)
-        directories.write(review("a"))
+    def __init__(self) -> None:
         self.hub, self.tasks = FormHub(), TaskSet()
         networks = ClientNetworks([ip_network("127.0.0.0/8")])
         route = HubRoute(self.hub, REPLIES, self.tasks, networks)
         clock = cast("IReactorTime", reactor)
-        super().__init__(server(Snapshots(directories.snapshots), clock, route))
+        super().__init__(serving(clock, route, responses=REPLIES))
 
     async def close(self) -> None:
         await super().close()
@@ -142,8 +120,8 @@ class Harness(LoopbackSite):
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
-    harness = Harness(tmp_path)
+async def harness() -> AsyncIterator[Harness]:
+    harness = Harness()
     with capturedLogs() as events:
         yield harness
         await harness.close()
@@ -217,9 +195,6 @@ async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
     check(answer, 400, b"hub.mode: must be given\n")
 
 
-# Forms --------------------------------------------------------------------------------------------
-
-
 # Bodies -------------------------------------------------------------------------------------------
 
 
@@ -266,30 +241,22 @@ async def test_client_is_that_of_a_trusted_proxy(
     assert [client] == [form.client for form in harness.hub.received]
 
 
-def test_client_of_a_unix_socket_is_local(tmp_path: Path) -> None:
+def test_client_of_a_unix_socket_is_local() -> None:
     hub = FormHub()
-    route = HubRoute(hub, REPLIES, TaskSet(), ClientNetworks())
-    public = server(Snapshots(tmp_path), Clock(), route)
-    connection = public.buildProtocol(None)
-    connection.makeConnection(StringTransport(peerAddress=UNIXAddress(None)))
-    connection.dataReceived(f"POST {PATH} HTTP/1.0\r\n\r\n".encode())
+    server = serving(Clock(), HubRoute(hub, REPLIES, TaskSet(), ClientNetworks()))
+    exchanged(server, ask(PATH, method="POST", version="1.0"), UNIXAddress(None))
 
     assert [Received(b"", None, "local")] == hub.received
 
 
-def test_forwarded_header_of_an_untrusted_peer_is_ignored_and_logged_once(tmp_path: Path) -> None:
+def test_forwarded_header_of_an_untrusted_peer_is_ignored_and_logged_once() -> None:
     """S6."""
     hub = FormHub()
-    route = HubRoute(hub, REPLIES, TaskSet(), ClientNetworks())
-    public = server(Snapshots(tmp_path), Clock(), route)
-    ask = f"POST {PATH} HTTP/1.0\r\nX-Forwarded-For: 198.51.100.9\r\n\r\n".encode()
+    server = serving(Clock(), HubRoute(hub, REPLIES, TaskSet(), ClientNetworks()))
+    data = ask(PATH, "X-Forwarded-For: 198.51.100.9", method="POST", version="1.0")
     with capturedLogs() as events:
         for _ in range(2):
-            connection = public.buildProtocol(None)
-            connection.makeConnection(
-                StringTransport(peerAddress=IPv4Address("TCP", "192.0.2.7", 1))
-            )
-            connection.dataReceived(ask)
+            exchanged(server, data, IPv4Address("TCP", "192.0.2.7", 1))
 
     assert ["192.0.2.7/32"] * 2 == [form.client for form in hub.received]
     (warning,) = (event for event in events if event["log_namespace"].startswith("reviewsd.web"))
@@ -321,22 +288,25 @@ async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> Non
     logged["expected"] = True
 
 
+async def leave_early(harness: Harness) -> None:
+    """Send a form, and reset the connection before the hub answers."""
+    harness.hub.gate = Deferred()
+    connection = socket.create_connection(("127.0.0.1", harness.port))
+    connection.sendall(f"POST {PATH} HTTP/1.0\r\nContent-Length: 1\r\n\r\nx".encode())
+    await until(lambda: harness.hub.received)
+    reset(connection)  # after a half-close the client could still read
+    await until(lambda: not harness.connections.open)
+
+
 @pytest.mark.parametrize("error", [None, StoreError("the disk is full")])
 async def test_request_is_stored_although_its_client_leaves(
     harness: Harness, error: Exception | None
 ) -> None:
     """W8: the request is stored although its route is cancelled."""
-    harness.hub.gate = Deferred()
     harness.hub.error = error
-    connection = socket.create_connection(("127.0.0.1", harness.port))
-    connection.sendall(f"POST {PATH} HTTP/1.0\r\nContent-Length: 1\r\n\r\nx".encode())
-    await until(lambda: harness.hub.received)
-
-    linger = struct.pack("ii", 1, 0)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
-    connection.close()
-    await until(lambda: not harness.connections.open)
+    await leave_early(harness)
     assert [] == harness.hub.ended
+    assert harness.hub.gate is not None
     harness.hub.gate.callback(None)
 
     assert ["done"] == harness.hub.ended
@@ -344,24 +314,12 @@ async def test_request_is_stored_although_its_client_leaves(
 
 
 async def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) -> None:
-    harness.hub.gate = Deferred()
-    connection = socket.create_connection(("127.0.0.1", harness.port))
-    connection.sendall(f"POST {PATH} HTTP/1.0\r\nContent-Length: 1\r\n\r\nx".encode())
-    await until(lambda: harness.hub.received)
-    reset = struct.pack("ii", 1, 0)  # after a half-close the client could still read
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
-    connection.close()
-    await until(lambda: not harness.connections.open)
-
+    await leave_early(harness)
     await harness.tasks.stop()
 
     assert ["cancelled"] == harness.hub.ended
 
 
-def test_site_without_a_hub_is_404(tmp_path: Path) -> None:
-    connection = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
-    transport = StringTransport()
-    connection.makeConnection(transport)
-    connection.dataReceived(f"POST {PATH} HTTP/1.0\r\n\r\n".encode())
-
-    assert transport.value().startswith(b"HTTP/1.1 404 Not Found\r\n")
+def test_site_without_a_hub_is_404() -> None:
+    answer = exchanged(serving(Clock(), Probes(REPLIES)), ask(PATH, method="POST", version="1.0"))
+    assert answer.startswith(b"HTTP/1.1 404 Not Found\r\n")
