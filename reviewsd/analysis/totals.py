@@ -31,6 +31,8 @@ from reviewsd.domain.reviews import Review
 
 MIN_MENTIONS: Final = 3
 """Mentions below which only the count is shown (insights.md 10, 2)."""
+MIN_ASPECT_MENTIONS: Final = 5
+"""``MIN_MENTIONS`` of an aspect, of which some are missed or misread (decision 475)."""
 MIN_PROBLEM_MENTIONS: Final = 2
 """Reviews below which a problem is not listed."""
 
@@ -179,7 +181,11 @@ class Totals:
             top_phrases=(),
             example_review_ids=tuple(example.id for example in ranking.examples()),
         )
-        return insight if ranking.count < MIN_MENTIONS else replace(insight, **_figures(ranking))
+        return (
+            insight
+            if ranking.count < MIN_ASPECT_MENTIONS
+            else replace(insight, **_figures(ranking))
+        )
 
     def _list(self, kind: str) -> tuple[EntityInsight, ...]:
         labels = self._catalogue.labels(kind)

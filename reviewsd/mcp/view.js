@@ -82,7 +82,7 @@
     full.style.inlineSize = `${percent}%`;
     return make('span', { class: 'bar', 'aria-hidden': 'true' }, full);
   };
-  const pill = (label, count) => make('li', {}, make('bdi', {}, label), count === undefined ? '' : make('span', { class: 'num' }, numbers.format(count)));
+  const pill = (label, count) => make('li', {}, make('bdi', {}, label), count === undefined ? '' : make('span', { class: 'num' }, counted('aspect_mentions', count)));
   const pills = (...entries) => (entries.length ? make('ul', { class: 'pills' }, ...entries) : null);
   const said = (text) => make('p', { class: 'said', dir: 'auto' }, text);
   const day = (date) => make('time', { datetime: date }, days.format(new Date(`${date}T00:00:00Z`)));

@@ -23,13 +23,12 @@ class Mentioned:
     """An aspect, a person, a service or a topic that reviews mention."""
 
     label: str
-    count: int
     positive: float | None
     """Positive mentions, per cent; None if unknown."""
     percent: str | None
     """``positive`` in the language of the page."""
     mentions: str
-    """``count`` in words."""
+    """Number of reviews that mention it, in words."""
     href: str | None
     """Address of the reviews that mention it."""
 
@@ -91,7 +90,6 @@ def _mentioned(renderer: Renderer, entity: Entity, count: int, parameter: str) -
     positive = _positive(entity)
     return Mentioned(
         label=entity.label or name,
-        count=count,
         positive=None if positive is None else round(positive, 1),
         percent=None if positive is None else renderer.formats.percent(positive),
         mentions=renderer.plural("aspect_mentions", count),

@@ -86,12 +86,22 @@ def test_an_aspect_counts_reviews() -> None:
         (_review("b"), _priced("positive", phrase="fair price")),
         (_review("c", 2), _priced("negative", 0.9, "Too much")),
         (_review("d"), WORDLESS),
+        (_review("e", 3), _priced("neutral", 0.1, "The price")),
+        (_review("f", 2), _priced("negative", 0.4, "Steep price")),
     )
     (aspect,) = insights.aspects
-    assert (aspect.mention_count, aspect.positive_count, aspect.negative_count) == (3, 2, 1)
-    assert (aspect.positive_pct, aspect.score) == (66.7, 0.33)
+    assert (aspect.mention_count, aspect.positive_count, aspect.negative_count) == (5, 2, 2)
+    assert (aspect.positive_pct, aspect.score) == (40.0, 0.0)
     assert aspect.top_phrases == ("fair price",)
-    assert aspect.example_review_ids == ("c", "b", "a")
+    assert aspect.example_review_ids == ("c", "b", "a", "f", "e")
+
+
+@pytest.mark.parametrize(("mentions", "has_share"), [(4, False), (5, True)])
+def test_share_of_an_aspect_needs_five_mentions(mentions: int, *, has_share: bool) -> None:
+    """With four, a missed one moves the share by a fifth."""
+    (aspect,) = _count(*[(_review(f"r{i}"), _priced("positive")) for i in range(mentions)]).aspects
+    assert mentions == aspect.mention_count
+    assert has_share is (aspect.positive_pct is not msgspec.UNSET)
 
 
 def _spelled(*wordings: str) -> tuple[str, ...]:

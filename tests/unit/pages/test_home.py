@@ -182,6 +182,16 @@ def test_long_lists_of_mentions_can_be_shown_whole(
     assert topics == page.source.count("?mentions_topic=")
 
 
+@pytest.mark.parametrize("path", ["/", "/index.md"])
+def test_count_of_a_person_is_not_read_as_a_rating(tmp_path: Path, path: str) -> None:
+    """Of "Grace Hall 5" a reader takes the number for stars."""
+    person = {"id": "grace-hall", "name": "Grace Hall", "mention_count": 5}
+    place = Place(tmp_path)
+    place.publish([review()], insights={"entities": {"technicians": [person]}})
+    text = re.sub("<[^>]+>", "", place.get(path).body.decode())
+    assert re.search("Grace Hall:? 5 mentions", text)
+
+
 def test_topic_with_the_name_of_a_service_is_shown_once(tmp_path: Path) -> None:
     place = Place(tmp_path)
     services = [{"id": "heating", "label": "Heating", "mention_count": 2}]
