@@ -100,7 +100,6 @@ class ProseWriter:
         aspects: Iterable[RankedAspect],
         evidence: Evidence,
         review_of: Callable[[str], Review],
-        quoted: str | None,
     ) -> tuple[FaqEntry, ...]:
         """Return questions about the most mentioned aspects, each with an answer that quotations show.
 
@@ -110,10 +109,9 @@ class ProseWriter:
             aspects: The aspects, most mentioned first.
             evidence: Finds the quotations.
             review_of: Returns a review by its id.
-            quoted: The pull quote, which is not repeated.
         """
         entries: list[FaqEntry] = []
-        quotations = {quoted}
+        quotations = set[str]()
         for aspect in aspects:
             insight = aspect.insight
             if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
@@ -266,7 +264,7 @@ def clearest_quotation(
     sentiment: Sentiment,
     evidence: Evidence,
     review_of: Callable[[str], Review],
-    quoted: Container[str | None] = (),
+    quoted: Container[str] = (),
 ) -> tuple[str, Review] | None:
     """Return the clearest quotation of an aspect that is not quoted yet, with its review."""
     best: tuple[Quotation, Review] | None = None
@@ -285,11 +283,12 @@ def pull_quote(
     evidence: Evidence,
     review_of: Callable[[str], Review],
     aspects: Sequence[RankedAspect],
+    faq: Iterable[FaqEntry],
 ) -> str | None:
     """Return the clearest praising sentence of the first candidates that have one.
 
     It has 40 to 160 characters, and there are at most twelve candidates. One that praises the most praised
-    aspect is preferred.
+    aspect is preferred; those of the FAQ are not repeated.
     """
     leading = _leading(aspects, "positive", PRAISED_SHARE)
     aspect = leading[0].insight.id if leading else None
@@ -297,7 +296,13 @@ def pull_quote(
         evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, aspect)
         for quote in quotes
     )
-    candidates = itertools.islice(filter(None, sentences), _PULLED)
+    answers = [entry.answer for entry in faq]
+    unquoted = (
+        sentence
+        for sentence in sentences
+        if sentence is not None and not any(sentence.text in answer for answer in answers)
+    )
+    candidates = itertools.islice(unquoted, _PULLED)
     best = max(candidates, key=lambda quotation: quotation.clarity, default=None)
     return None if best is None else best.text
 

@@ -113,7 +113,8 @@ class Totals:
         models = sorted(self._models, key=lambda name: (-self._models[name].total(), name))
         writer = ProseWriter(self._words, languages, {name: self._models[name] for name in models})
         evidence = self._evidence
-        quote = pull_quote(self._newest_quotes(), evidence, review_of, aspects)
+        faq = writer.faq(aspects, evidence, review_of)
+        quote = pull_quote(self._newest_quotes(), evidence, review_of, aspects, faq)
         lists = {kind: self._list(kind) for kind in KINDS}
         public = bool(self._catalogue.problems)  # problems, and the sentence about criticism
 
@@ -131,7 +132,7 @@ class Totals:
             entities=EntityLists(**lists),
             temporal=self._months.insight(),
             per_review=per_review,
-            faq=writer.faq(aspects, evidence, review_of, quote),
+            faq=faq,
             summary=writer.summary(self._total, aspects, self._months, shows, criticism=public)
             or UNSET,
             pull_quote=quote or UNSET,

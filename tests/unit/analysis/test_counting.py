@@ -333,9 +333,13 @@ def test_faq_without_apt_quotation_is_left_out() -> None:
 
 
 def test_quotation_is_shown_once() -> None:
+    """An answer needs it more than the head of the summary does."""
     labels = _mentioned("punctuality", 5, 0)
-    insights = _count(*[(_review(f"r{i}", text=_PULLED), each) for i, each in enumerate(labels)])
-    assert (_PULLED, ()) == (insights.pull_quote, insights.faq)
+    labelled = [(_review(f"r{i}", text=_PULLED), each) for i, each in enumerate(labels)]
+    assert (_PULLED, ()) == ((first := _count(*labelled[:4])).pull_quote, first.faq)
+    insights = _count(*labelled)
+    assert _PULLED in insights.faq[0].answer
+    assert insights.pull_quote is msgspec.UNSET
 
 
 def _mentioned(aspect: str, positive: int, negative: int, *wordings: str) -> list[Labels]:
@@ -467,11 +471,16 @@ def test_pull_quote_is_the_clearest_of_the_best() -> None:
 
 
 def test_pull_quote_names_what_most_reviews_praise() -> None:
-    texts = ["They were so friendly to all of us from the first day on."] * 5
-    texts.append("They were really very good and always on time for us.")
-    labels = _mentioned("punctuality", 6, 0)
+    punctual = [
+        "They were really very good and always on time for us.",
+        "We were so very happy that he was right on time.",
+    ]
+    texts = ["They were so friendly to all of us from the first day on."] * 5 + punctual
+    labels = _mentioned("punctuality", 7, 0)
     labelled = [(_review(f"r{i}", text=text), labels[i]) for i, text in enumerate(texts)]
-    assert texts[5] == _count(*labelled).pull_quote
+    insights = _count(*labelled)
+    assert insights.pull_quote in punctual
+    assert str(insights.pull_quote) not in insights.faq[0].answer
 
 
 def test_pull_quote_is_of_the_newest_year() -> None:
