@@ -35,6 +35,7 @@ MIN_ASPECT_MENTIONS: Final = 5
 """``MIN_MENTIONS`` of an aspect, of which some are missed or misread (decision 475)."""
 MIN_PROBLEM_MENTIONS: Final = 2
 """Reviews below which a problem is not listed."""
+_GOOD_STARS: Final = 4
 
 
 class Totals:
@@ -148,11 +149,9 @@ class Totals:
         )
 
     def rare_problems(self) -> list[str]:
-        """Return the ids of problems that too few reviews mention to be public."""
+        """Return the ids of problems that too few reviews mention to be public, or none with few stars."""
         return [
-            name
-            for name, ranking in self._rankings[PROBLEMS].items()
-            if ranking.count < MIN_PROBLEM_MENTIONS
+            name for name, ranking in self._rankings[PROBLEMS].items() if not _is_problem(ranking)
         ]
 
     def _newest_quotes(self) -> list[Quote]:
@@ -190,11 +189,10 @@ class Totals:
 
     def _list(self, kind: str) -> tuple[EntityInsight, ...]:
         labels = self._catalogue.labels(kind)
-        least = MIN_PROBLEM_MENTIONS if kind == PROBLEMS else 1
         return tuple(
             self._entity(kind, name, labels[name], ranking)
             for name, ranking in _most_first(self._rankings[kind])
-            if ranking.count >= least
+            if kind != PROBLEMS or _is_problem(ranking)
         )
 
     def _entity(self, kind: str, name: str, label: str, ranking: Ranking) -> EntityInsight:
@@ -233,6 +231,11 @@ def _figures(ranking: Ranking) -> dict[str, object]:
         "score": round((ranking.positive - ranking.negative) / ranking.count, 2),
         "top_phrases": ranking.top_phrases(),
     }
+
+
+def _is_problem(ranking: Ranking) -> bool:
+    """Return whether enough reviews tell of a problem, and not only those that are content all the same."""
+    return ranking.count >= MIN_PROBLEM_MENTIONS and ranking.stars < _GOOD_STARS * ranking.count
 
 
 def _date(choose: Callable[[list[int]], int], days: list[int]) -> datetime.date | None:

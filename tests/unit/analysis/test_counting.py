@@ -220,7 +220,7 @@ def test_few_mentions_have_a_count_only() -> None:
 
 def test_problems_are_always_negative() -> None:
     late = Labels(problems=(EntityLabel(id="no-show", phrase="no"),))
-    insights = _count(*[(_review(name, 4), late) for name in "abc"])
+    insights = _count(*[(_review(name, 3), late) for name in "abc"])
     (problem,) = insights.entities.problems
     assert (problem.negative_count, problem.positive_pct, problem.score) == (3, 0, -1)
 
@@ -229,7 +229,13 @@ def test_problem_of_one_review_is_not_listed() -> None:
     late = Labels(problems=(EntityLabel(id="no-show", phrase="no"),))
     insights = _count((_review("a", 4), late))
     assert ((), ("no-show",)) == (insights.entities.problems, insights.per_review["a"].problems)
-    assert 1 == len(_count((_review("a", 4), late), (_review("b", 4), late)).entities.problems)
+    assert 1 == len(_count((_review("a", 3), late), (_review("b", 4), late)).entities.problems)
+
+
+def test_problem_of_content_reviews_alone_is_not_listed() -> None:
+    """ "A day late starting, but they called ahead" is no accusation."""
+    late = Labels(problems=(EntityLabel(id="no-show", phrase="no"),))
+    assert () == _count((_review("a", 4), late), (_review("b", 4), late)).entities.problems
 
 
 def test_ids_that_are_not_in_the_catalogue_are_left_out() -> None:

@@ -236,8 +236,8 @@ PAGES = (  # but for errors of parameters, which are in the words of the API
     *("/r/a", "/r/a.md", "/r/none", "/embed?min_rating=4", "/embed?layout=x"),
 )
 
-NAMES = frozenset({"Google", "Trustpilot", "1 mention", "6: 1 mention"})
-"""Names of platforms, which are the same in all languages, and a count that is so in French."""
+NAMES = frozenset({"Google", "Trustpilot"})
+"""Names of platforms, which are the same in all languages."""
 
 
 _REVIEW = {
