@@ -22,7 +22,7 @@ REVIEWS = [
     ),
     *(
         review(name, text="Nobody showed up, and they charged more than quoted.", rating=1)
-        for name in "bcd"
+        for name in "bcde"
     ),
 ]
 
@@ -46,19 +46,19 @@ def printed(
 def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder: Path) -> None:
     output, _ = printed(environment, folder)
     assert output == printed(environment, folder, "show")[0]
-    assert "insights       made from 4 reviews by rules\n" in output
+    assert "insights       made from 5 reviews by rules\n" in output
     assert (
-        "  Pricing                             4  █████░░░░░░░░░░░░░░░   25 % positive\n" in output
+        "  Pricing                             5  ████░░░░░░░░░░░░░░░░   20 % positive\n" in output
     )
     assert "  Priya Raman                         1\n" in output
     assert (
         "\nproblems (only you see them; `publish: [problems]` in insights.yaml publishes" in output
     )
-    assert "  No-show                             3\n" in output
+    assert "  No-show                             4\n" in output
     with (folder / "insights.yaml").open("a") as settings:
         settings.write("\npublish: [problems]\n")
     output, _ = printed(environment, folder)
-    assert "\nproblems\n  No-show                             3\n" in output
+    assert "\nproblems\n  No-show                             4\n" in output
 
 
 def test_a_file_that_says_little_is_shown_with_no_more(
@@ -98,7 +98,7 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     file = folder / "insights.json"
     printed(environment, folder, "write")
     written = json.loads(file.read_bytes())
-    assert ["d", "c", "b", "a"] == sorted(written["per_review"], reverse=True)
+    assert ["e", "d", "c", "b", "a"] == sorted(written["per_review"], reverse=True)
     assert (
         [] == written["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
@@ -151,7 +151,7 @@ def test_a_file_is_compared_with_what_the_rules_make(
     (folder / "insights.json").write_text(json.dumps(insights))
     output, _ = printed(environment, folder, "compare")
     assert "trend          none; by the rules stable\n" in output
-    assert "  Pricing                               1               4  25 %\n" in output
+    assert "  Pricing                               1               5  20 %\n" in output
     assert "  Speed                                 ?               -\n" in output
     assert "  Priya Raman                           ?  50 %         1\n" in output
     assert "\n  No-show  " in output
