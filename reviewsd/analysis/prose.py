@@ -25,8 +25,9 @@ MAX_FAQ: Final = 6
 MIN_MENTIONS: Final = 5  # of a sentiment that a sentence names, and of an aspect with a question
 MIN_QUOTE: Final = 40  # characters
 MAX_QUOTE: Final = 160
-PRAISED_SHARE: Final = 0.75  # of the mentions of an aspect that most praise (decision 473)
-CRITICIZED_SHARE: Final = 0.6  # more than half remains if a third of the praise was missed
+SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.75, "negative": 0.6}
+"""Share of the mentions of an aspect that most praise, or criticize; with a third of the praise missed, half of
+them still do (decision 473)."""
 MIXED_SHARE: Final = 0.25  # of both sentiments where opinions differ
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
@@ -209,12 +210,12 @@ class ProseWriter:
         criticism: bool,
     ) -> str:
         """Return the sentence on the aspects that most praise, and on those that most criticize."""
-        signed: list[tuple[str, Sentiment, float]] = [("praised", "positive", PRAISED_SHARE)]
+        signed: list[tuple[str, Sentiment]] = [("praised", "positive")]
         if criticism:
-            signed.append(("criticized", "negative", CRITICIZED_SHARE))
+            signed.append(("criticized", "negative"))
         parts = []
-        for name, sentiment, share in signed:
-            shown = (each for each in _leading(aspects, sentiment, share) if shows(each, sentiment))
+        for name, sentiment in signed:
+            shown = (each for each in _leading(aspects, sentiment) if shows(each, sentiment))
             contents = [
                 self._content(aspect, sentiment) for aspect in itertools.islice(shown, _NAMED)
             ]
@@ -290,7 +291,7 @@ def pull_quote(
     It has 40 to 160 characters, and there are at most twelve candidates. One that praises the most praised
     aspect is preferred; those of the FAQ are not repeated.
     """
-    leading = _leading(aspects, "positive", PRAISED_SHARE)
+    leading = _leading(aspects, "positive")
     aspect = leading[0].insight.id if leading else None
     sentences = (
         evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, aspect)
@@ -309,29 +310,25 @@ def pull_quote(
 
 def _claimed(ranking: Ranking) -> tuple[Sentiment, ...]:
     """Return the sentiments that an answer claims: that of most mentions, or both of a divided aspect."""
-    if ranking.positive >= PRAISED_SHARE * ranking.count:
-        return ("positive",)
-    if ranking.negative >= PRAISED_SHARE * ranking.count:
-        return ("negative",)
+    for sentiment in SHARES:
+        if _prevails(ranking, sentiment):
+            return (sentiment,)
     if min(ranking.positive, ranking.negative) >= MIXED_SHARE * ranking.count:
-        return ("positive", "negative")
+        return tuple(SHARES)
     return ()
 
 
-def _leading(
-    aspects: Sequence[RankedAspect], sentiment: Sentiment, share: float
-) -> list[RankedAspect]:
-    """Return the aspects with a large enough share of a sentiment, greatest lower bound first.
+def _prevails(ranking: Ranking, sentiment: Sentiment) -> bool:
+    """Return whether enough reviews, and enough of the mentions, have a sentiment."""
+    return ranking.of(sentiment) >= max(MIN_MENTIONS, SHARES[sentiment] * ranking.count)
 
-    Args:
-        aspects: The aspects.
-        sentiment: The sentiment.
-        share: Its required share; so many as ``MIN_MENTIONS`` are required as well.
-    """
+
+def _leading(aspects: Sequence[RankedAspect], sentiment: Sentiment) -> list[RankedAspect]:
+    """Return the aspects of which most mentions have a sentiment, greatest lower bound of the share first."""
     bounds = [
         (_lower_bound(aspect.ranking.of(sentiment), aspect.ranking.count), aspect)
         for aspect in aspects
-        if aspect.ranking.of(sentiment) >= max(MIN_MENTIONS, share * aspect.ranking.count)
+        if _prevails(aspect.ranking, sentiment)
     ]
     bounds.sort(key=lambda pair: (-pair[0], pair[1].insight.id))
     return [aspect for _, aspect in bounds]

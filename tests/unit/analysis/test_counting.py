@@ -309,7 +309,7 @@ def _answer(positive: int, neutral: int, negative: int, steep: str = _STEEP) -> 
     ("positive", "neutral", "negative", "expected"),
     [
         (6, 1, 1, "Most reviews that mention pricing praise it (6 of the 8 counted)."),
-        (1, 0, 5, "Most reviews that mention pricing criticize it (5 of the 6 counted)."),
+        (3, 0, 5, "Most reviews that mention pricing criticize it (5 of the 8 counted)."),
         (
             5,
             1,
@@ -317,6 +317,7 @@ def _answer(positive: int, neutral: int, negative: int, steep: str = _STEEP) -> 
             "Opinions on pricing differ: of the reviews counted, 5 praise it and 2 criticize it.",
         ),
         (3, 2, 0, ""),
+        (4, 0, 1, ""),
         (4, 3, 1, ""),
     ],
 )
