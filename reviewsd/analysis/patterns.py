@@ -163,8 +163,8 @@ class PatternMatcher:
         """Return all matches in the kinds of a text's tokens, by start, shorter ones first."""
         matches: list[Match] = []
         terminated = [*kinds, BARRIER]
-        for start, state in enumerate(map(self._start.__getitem__, kinds)):
-            at = start
+        for start, first in enumerate(map(self._start.__getitem__, kinds)):
+            at, state = start, first
             while state is not None:
                 at += 1
                 for payload in state.payloads:

@@ -229,12 +229,12 @@ def _weigh(
     """Assign the opinion words that are no names to their clauses, and decide each clause."""
     starts = [reading.clause.start for reading in readings[1:]]
     index, last = 0, len(starts)
-    valences = map(lexicon.valences.get, words)
-    for opinion in [(at, value) for at, value in enumerate(valences) if value is not None]:
-        while index < last and starts[index] <= opinion[0]:
+    valences = lexicon.valences
+    for at, valence in [(at, valences[word]) for at, word in enumerate(words) if word in valences]:
+        while index < last and starts[index] <= at:
             index += 1
-        if opinion[0] not in names:
-            readings[index].words.append(opinion)
+        if at not in names:
+            readings[index].words.append((at, valence))
     for reading in readings:
         if reading.words or reading.senses:
             decide(reading, words, rating, lexicon)
