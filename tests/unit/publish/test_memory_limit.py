@@ -1,5 +1,6 @@
 """The memory limit of the publishing process, from the files of the kernel."""
 
+import gc
 import sys
 from pathlib import Path
 from typing import cast
@@ -165,3 +166,23 @@ os.kill(os.getpid(), signal.SIGKILL)
         )
     reason = f"the kernel killed the process for want of memory; it may take {OF_SERVICE}"
     assert bool(killed) == str(error.value).endswith(reason)
+
+
+def test_many_reviews_leave_as_many_cycles_as_few(tmp_path: Path) -> None:
+    """So the collector, which the process has not, would free no memory (decision 478)."""
+    directories = Directories(tmp_path)
+    publish_and_count_cycles(directories, 1)  # fills caches
+    few = publish_and_count_cycles(directories, 20)
+    assert publish_and_count_cycles(directories, 500) < few + 200
+
+
+def publish_and_count_cycles(directories: Directories, count: int) -> int:
+    """Publish a number of reviews, and return the number of objects that only the collector frees."""
+    directories.write(*(review(f"r{i}", text="Great work, and friendly.") for i in range(count)))
+    gc.collect()
+    gc.disable()
+    try:
+        assert directories.publish(insights="auto").result == "published"
+        return gc.collect()
+    finally:
+        gc.enable()
