@@ -59,8 +59,11 @@ class Lexicon:
         """Words that no wording ends with."""
         self.empty_words = self.never_first | self.never_last | lists.get("units", none)
         """Words that say nothing about an aspect: "in four days"."""
+        contrasts = lists.get("contrasts", none)
+        self.separators = contrasts | {","}
+        """Tokens that are in no wording."""
         attributive = tuple(lists.get("attributive", none))
-        self.never_alone = self.empty_words | lists.get("never-alone", none)
+        self.never_alone = self.empty_words | self.separators | lists.get("never-alone", none)
         """Words that are no wording alone, such as an adjective in the form before a noun: "nettes"."""
         self.never_alone |= {
             word
@@ -71,7 +74,6 @@ class Lexicon:
         self.third_person = lists.get("third-person", none)
         self.comparing = lists.get("comparing", none)
         self.repairing = lists.get("repairing", none)
-        contrasts = lists.get("contrasts", none)
         self.grammar = Grammar(
             abbreviations=lists.get("abbreviations", none),
             contrasts=contrasts,

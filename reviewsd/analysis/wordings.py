@@ -81,23 +81,22 @@ def _trimmed(
     words: Sequence[str], lexicon: Lexicon, start: int, end: int
 ) -> tuple[int, int] | None:
     """Return a span without the words that cannot begin or end a wording; None if nothing stands alone."""
-    if end - start == 1:  # the usual case
+    if end - start > 1:
+        while (
+            start < end
+            and words[start] in lexicon.never_first
+            and lexicon.negations.isdisjoint(words[start : start + 2])
+        ):
+            start += 1
+        while end > start and words[end - 1] in lexicon.never_last:
+            end -= 1
+    size = end - start
+    if size == 1:
         return None if words[start] in lexicon.never_alone else (start, end)
-    while (
-        start < end
-        and words[start] in lexicon.never_first
-        and lexicon.negations.isdisjoint(words[start : start + 2])
-    ):
-        start += 1
-    while end > start and words[end - 1] in lexicon.never_last:
-        end -= 1
     span = words[start:end]
-    useless = lexicon.never_alone if len(span) == 1 else lexicon.empty_words
-    if not 0 < len(span) <= MAX_WORDS or useless.issuperset(span):
+    if not 0 < size <= MAX_WORDS or lexicon.empty_words.issuperset(span):
         return None
-    if "," in span or not lexicon.grammar.contrasts.isdisjoint(span):
-        return None
-    return start, end
+    return (start, end) if lexicon.separators.isdisjoint(span) else None
 
 
 @functools.lru_cache(_MAX_KEYS)
