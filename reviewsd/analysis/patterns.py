@@ -167,8 +167,9 @@ class PatternMatcher:
             at, state = start, first
             while state is not None:
                 at += 1
-                for payload in state.payloads:
-                    matches.append(Match(start, at, payload))  # noqa: PERF401  a list is slower
+                if state.payloads:  # most states have none
+                    for payload in state.payloads:
+                        matches.append(Match(start, at, payload))  # noqa: PERF401  a list is slower
                 state = state[terminated[at]]
         return matches
 
