@@ -4,6 +4,7 @@
 smuggled request, a body after HEAD, or a byte too many is always found.
 """
 
+import json
 import re
 import select
 import socket
@@ -12,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2}) [!-~][ -~]*")
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+): ([!-~]([ -~]*[!-~])?)?")
@@ -36,6 +37,15 @@ class ReceivedResponse:
     def values(self, name: str) -> list[str]:
         """Return the values of the fields with a name, in order."""
         return [value for field, value in self.fields if field.lower() == name.lower()]
+
+    def header(self, name: str) -> str:
+        """Return the value of a field that came once."""
+        (value,) = self.values(name)
+        return value
+
+    def json(self) -> Any:  # noqa: ANN401  what JSON holds
+        """Return the body, decoded."""
+        return json.loads(self.body)
 
     @property
     def interim(self) -> bool:

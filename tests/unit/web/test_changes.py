@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from reviewsd.http1 import urls
 from tests.support.columns import Review, review
+from tests.support.connections import BASE_URL
 from tests.support.examples import examples
+from tests.support.pages import NO_PAGES, Place
 from tests.support.publishing import in_memory
-from tests.support.reads import BASE_URL, PublishedReads
 
 OLD = [review(f"old{number}", date=f"2024-01-{number:02}") for number in range(1, 6)]
 LATE = [
@@ -24,13 +25,13 @@ EDITED = OLD[2] | {"changed_at": "2026-11-24T09:00:00Z", "text": "Edited."}
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> PublishedReads:
-    site = PublishedReads(tmp_path)
+def site(tmp_path: Path) -> Place:
+    site = Place(tmp_path, settings=NO_PAGES)
     site.publish([*OLD[:2], EDITED, *OLD[3:], *LATE])
     return site
 
 
-def search(site: PublishedReads, **query: object) -> Any:  # noqa: ANN401  what JSON holds
+def search(site: Place, **query: object) -> Any:  # noqa: ANN401  what JSON holds
     answer = site.get(f"{urls.SEARCH}?{urlencode(query)}")
     assert 200 == answer.status, answer.body
     return answer.json()
@@ -40,7 +41,7 @@ def ids_of(page: Any) -> list[str]:  # noqa: ANN401  what JSON holds
     return [item["id"] for item in page["reviews"]]
 
 
-def test_late_imports_and_edits_come_first(site: PublishedReads) -> None:
+def test_late_imports_and_edits_come_first(site: Place) -> None:
     """Old reviews that are imported today are neither in a feed nor in ``since`` of today."""
     ids = ids_of(search(site, sort="changed", limit=100))
 
@@ -60,15 +61,15 @@ def test_late_imports_and_edits_come_first(site: PublishedReads) -> None:
         ("2024-01-01", 35),
     ],
 )
-def test_changed_since_includes_its_moment(site: PublishedReads, since: str, matched: int) -> None:
+def test_changed_since_includes_its_moment(site: Place, since: str, matched: int) -> None:
     assert matched == search(site, changed_since=since)["matched"]
     assert matched == search(site, changed_since=since, sort="changed", limit=1)["matched"]
 
 
-def test_next_page_is_in_the_same_order(site: PublishedReads) -> None:
+def test_next_page_is_in_the_same_order(site: Place) -> None:
     path = f"{urls.SEARCH}?sort=changed&limit=20&changed_since=2026-11-24"
     first = site.get(path)
-    link = first.headers["Link"].rpartition("<")[2].partition(">")[0]
+    link = first.header("Link").rpartition("<")[2].partition(">")[0]
 
     second = site.get(link.removeprefix(BASE_URL))
 
@@ -78,7 +79,7 @@ def test_next_page_is_in_the_same_order(site: PublishedReads) -> None:
     assert second.json()["next_cursor"] is None
 
 
-def test_cursor_of_another_order_is_refused(site: PublishedReads) -> None:
+def test_cursor_of_another_order_is_refused(site: Place) -> None:
     """A cursor in the other order would skip reviews without an error."""
     cursor = search(site, sort="changed", limit=1)["next_cursor"]
     answer = site.get(f"{urls.SEARCH}?cursor={cursor}")
@@ -88,7 +89,7 @@ def test_cursor_of_another_order_is_refused(site: PublishedReads) -> None:
     assert 400 == site.get(urls.json_page(cursor)).status
 
 
-def test_plus_of_an_offset_need_not_be_escaped(site: PublishedReads) -> None:
+def test_plus_of_an_offset_need_not_be_escaped(site: Place) -> None:
     """A client pastes the time of its own clock."""
     moment = "2026-11-24T10:30:00+02:00"
     plain, escaped = (
@@ -96,7 +97,7 @@ def test_plus_of_an_offset_need_not_be_escaped(site: PublishedReads) -> None:
     )
 
     assert 31 == plain.json()["matched"] == escaped.json()["matched"]
-    assert plain.headers["ETag"] == escaped.headers["ETag"]
+    assert plain.header("ETag") == escaped.header("ETag")
 
 
 class Copy:
@@ -105,7 +106,7 @@ class Copy:
     def __init__(self) -> None:
         self.reviews: dict[str, Any] = {}
 
-    def update(self, site: PublishedReads, between: "list[list[Review]]") -> None:
+    def update(self, site: Place, between: "list[list[Review]]") -> None:
         """Read the changes, while the data changes between two pages."""
         query: dict[str, object] = {"sort": "changed", "limit": 2}
         if self.reviews:
@@ -154,7 +155,7 @@ def test_client_that_follows_changes_has_a_complete_copy(
             reviews[name] = edited
         states.append([*reviews.values()])
     with in_memory() as place:
-        site, copy = PublishedReads(place), Copy()
+        site, copy = Place(place, settings=NO_PAGES), Copy()
         while states:
             site.publish(states.pop(0))
             during = choices.draw(st.integers(0, min(2, max(0, len(states) - 1))))

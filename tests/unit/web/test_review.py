@@ -25,11 +25,11 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_review_is_as_in_the_dataset(place: Place) -> None:
-    served = {item["id"]: item for item in json.loads(place.get(urls.REVIEWS).body)["reviews"]}
+    served = {item["id"]: item for item in place.get(urls.REVIEWS).json()["reviews"]}
     for review_id in IDS[:-2]:
         answer = place.get(urls.review(review_id))
         assert (200, "application/json") == (answer.status, *answer.values("Content-Type"))
-        assert served[review_id] == json.loads(answer.body)
+        assert served[review_id] == answer.json()
 
 
 def test_review_has_the_bytes_of_the_lists(place: Place) -> None:
@@ -51,7 +51,7 @@ def test_withheld_review_is_410(place: Place) -> None:
     place.again()
     answer = place.get(urls.review(IDS[0]))
     assert (410, "application/json") == (answer.status, *answer.values("Content-Type"))
-    problem = json.loads(answer.body)
+    problem = answer.json()
     assert "https://reviews.example/developers/errors#review-removed" == problem["type"]
     assert (410, 410) == (place.get(f"/r/{IDS[0]}").status, place.get(f"/r/{IDS[0]}.md").status)
     assert 404 == place.get(urls.review("nobody")).status
@@ -59,7 +59,7 @@ def test_withheld_review_is_410(place: Place) -> None:
 
 def test_search_and_since_are_not_ids(place: Place) -> None:
     """A review with such an id has a page, but no address in the API."""
-    assert len(IDS) == json.loads(place.get(f"{urls.SEARCH}").body)["matched"]
+    assert len(IDS) == place.get(f"{urls.SEARCH}").json()["matched"]
     assert 404 == place.get("/api/reviews/since").status
     assert 404 == place.get("/api/reviews/since/").status
     assert 404 == place.get("/api/reviews/s%69nce").status
@@ -74,7 +74,7 @@ def test_unknown_review_is_404(place: Place, segment: str) -> None:
     answer = place.get(f"/api/reviews/{quote(segment, safe='/%')}")
 
     assert (404, "application/json") == (answer.status, *answer.values("Content-Type"))
-    assert 404 == json.loads(answer.body)["status"]
+    assert 404 == answer.json()["status"]
 
 
 @pytest.mark.parametrize("path", ["/api/reviews/search/x", "/api/reviews/a/b", "/r/a/b"])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from reviewsd.http1 import urls
 from tests.support.columns import Review, review
 from tests.support.examples import examples
+from tests.support.pages import NO_PAGES, Place
 from tests.support.publishing import in_memory
-from tests.support.reads import PublishedReads
 
 IDS = ("a", "b", "c")
 VERSIONS: tuple[tuple[int, str, str], ...] = (
@@ -55,14 +55,12 @@ ADDRESSES = [
 """Computed answers and documents."""
 
 
-class Harness(PublishedReads):
-    """Answers from a data directory that changes."""
-
-    def publish_mentions(self, reviews: Sequence[Review], name: str, mentioned: str) -> None:
-        insight = {"technicians": ["Sam"], "aspects": [PRICE]}
-        per_review = dict.fromkeys(mentioned, insight)
-        insights = {"entities": {"technicians": ["Sam"]}, "per_review": per_review}
-        self.publish(reviews, name, insights=insights)
+def publish(place: Place, reviews: Sequence[Review], name: str, mentioned: str) -> None:
+    """Publish reviews, some of which mention a technician."""
+    insight = {"technicians": ["Sam"], "aspects": [PRICE]}
+    per_review = dict.fromkeys(mentioned, insight)
+    insights = {"entities": {"technicians": ["Sam"]}, "per_review": per_review}
+    place.publish(reviews, {"name": name}, insights)
 
 
 class Client:
@@ -72,26 +70,26 @@ class Client:
         self.tags: dict[tuple[str, bytes], bytes] = {}
         self.bodies: dict[tuple[str, bytes], bytes] = {}
 
-    def see(self, harness: Harness) -> None:
+    def see(self, place: Place) -> None:
         for address in ADDRESSES:
-            answer = harness.get(address)
-            body, tag = answer.body, answer.headers["ETag"].encode()
+            answer = place.get(address)
+            body, tag = answer.body, answer.header("ETag").encode()
             assert tag == self.tags.setdefault((address, body), tag), address
             assert body == self.bodies.setdefault((address, tag), body), address
 
 
 def test_tags_identify_bytes_for_every_change_of_three_reviews() -> None:
     """Each review is absent or in one of three versions; business and insights change as well."""
-    with in_memory() as place:
-        harness, client = Harness(place), Client()
+    with in_memory() as folder:
+        place, client = Place(folder, settings=NO_PAGES), Client()
         for number, versions in enumerate(product((None, *VERSIONS), repeat=len(IDS))):
             reviews = [
                 as_written(review_id, version)
                 for review_id, version in zip(IDS, versions, strict=True)
                 if version is not None
             ]
-            harness.publish_mentions(reviews, f"Acme {number % 2}", "ab"[number % 3 :])
-            client.see(harness)
+            publish(place, reviews, f"Acme {number % 2}", "ab"[number % 3 :])
+            client.see(place)
 
 
 _REVIEWS = st.lists(
@@ -110,10 +108,10 @@ _REVIEWS = st.lists(
 @given(editions=st.lists(_REVIEWS, min_size=2, max_size=4))
 @examples(12)
 def test_tags_identify_bytes_for_any_changes_of_many_reviews(editions: list[list[Review]]) -> None:
-    with in_memory() as place, pytest.MonkeyPatch.context() as patch:
+    with in_memory() as folder, pytest.MonkeyPatch.context() as patch:
         for module in ("columns", "snapshots"):
             patch.setattr(f"reviewsd.snapshot.{module}.FEW_REVIEWS", 0)
-        harness, client = Harness(place), Client()
+        place, client = Place(folder, settings=NO_PAGES), Client()
         for edition in editions:
-            harness.publish_mentions(edition, "Acme", "")
-            client.see(harness)
+            publish(place, edition, "Acme", "")
+            client.see(place)
