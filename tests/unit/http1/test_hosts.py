@@ -10,71 +10,55 @@ BASE_URL = "https://reviews.example.com"
 ORIGINS = Origins(BASE_URL, ["https://app.example.com:8443", "http://intranet.example"])
 
 
+OWN, LOOPBACK, FOREIGN = (True, True), (True, False), (False, False)
+"""Whether an origin or a name is allowed on loopback, and elsewhere."""
+
+
 @pytest.mark.parametrize(
-    "origin",
+    ("origin", "allowed"),
     [
-        b"https://reviews.example.com",
-        b"https://reviews.example.com:443",
-        b"HTTPS://Reviews.Example.Com",
-        b"https://app.example.com:8443",
-        b"http://intranet.example:80",
+        (b"https://reviews.example.com", OWN),
+        (b"https://reviews.example.com:443", OWN),
+        (b"HTTPS://Reviews.Example.Com", OWN),
+        (b"https://app.example.com:8443", OWN),
+        (b"http://intranet.example:80", OWN),
+        (b"http://reviews.example.com", FOREIGN),
+        (b"https://reviews.example.com:8443", FOREIGN),
+        (b"https://reviews.example.com.evil.example", FOREIGN),
+        (b"https://evil.example/?https://reviews.example.com", FOREIGN),
+        (b"https://xreviews.example.com", FOREIGN),
+        (b"https://reviews.example.com@evil.example", FOREIGN),
+        (b"https://reviews.example.com/", FOREIGN),
+        (b"https://app.example.com", FOREIGN),
+        (b"http://app.example.com:8443", FOREIGN),
+        (b"null", FOREIGN),
+        (b"", FOREIGN),
+        (b"*", FOREIGN),
+        (b"file://", FOREIGN),
+        (b"https://", FOREIGN),
+        (b"https://reviews.example.com, https://reviews.example.com", FOREIGN),
+        (b"https://reviews.example.com\xa0", FOREIGN),
+        (b"https://reviews.example.com:99999999", FOREIGN),
+        (b"https://reviews.example.com:", FOREIGN),
+        # the Inspector's page is at port 6274
+        (b"http://localhost", LOOPBACK),
+        (b"http://localhost:6274", LOOPBACK),
+        (b"https://LOCALHOST:3000", LOOPBACK),
+        (b"http://127.0.0.1:6274", LOOPBACK),
+        (b"http://[::1]:6274", LOOPBACK),
+        (b"https://127.0.0.1", LOOPBACK),
+        (b"http://localhost.evil.example", FOREIGN),
+        (b"http://127.0.0.1.evil.example", FOREIGN),
+        (b"http://[::2]", FOREIGN),
+        # any app may use this name for its pages, so it identifies only web pages of this machine
+        (b"capacitor://localhost", FOREIGN),
     ],
 )
-@pytest.mark.parametrize("loopback", [True, False])
-def test_own_and_configured_origins_are_allowed(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
-    assert origin == ORIGINS.allowed([origin], loopback=loopback)
-
-
-@pytest.mark.parametrize(
-    "origin",
-    [
-        b"http://reviews.example.com",
-        b"https://reviews.example.com:8443",
-        b"https://reviews.example.com.evil.example",
-        b"https://evil.example/?https://reviews.example.com",
-        b"https://xreviews.example.com",
-        b"https://reviews.example.com@evil.example",
-        b"https://reviews.example.com/",
-        b"https://app.example.com",
-        b"http://app.example.com:8443",
-        b"null",
-        b"",
-        b"*",
-        b"file://",
-        b"https://",
-        b"https://reviews.example.com, https://reviews.example.com",
-        b"https://reviews.example.com\xa0",
-        b"https://reviews.example.com:99999999",
-        b"https://reviews.example.com:",
-    ],
-)
-@pytest.mark.parametrize("loopback", [True, False])
-def test_other_origin_is_refused(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
-    assert ORIGINS.allowed([origin], loopback=loopback) is None
-
-
-@pytest.mark.parametrize(
-    "origin",
-    [
-        b"http://localhost",
-        b"http://localhost:6274",
-        b"https://LOCALHOST:3000",
-        b"http://127.0.0.1:6274",
-        b"http://[::1]:6274",
-        b"https://127.0.0.1",
-    ],
-)
-def test_loopback_origin_is_allowed_on_loopback_only(origin: bytes) -> None:
-    """The Inspector's page is one, at port 6274."""
-    assert origin == ORIGINS.allowed([origin], loopback=True)
-    assert ORIGINS.allowed([origin], loopback=False) is None
-
-
-@pytest.mark.parametrize(
-    "origin", [b"http://localhost.evil.example", b"http://127.0.0.1.evil.example", b"http://[::2]"]
-)
-def test_origin_that_resembles_loopback_is_refused(origin: bytes) -> None:
-    assert ORIGINS.allowed([origin], loopback=True) is None
+def test_origin_is_allowed_if_it_is_own_configured_or_local(
+    origin: bytes, allowed: tuple[bool, bool]
+) -> None:
+    answers = [ORIGINS.allowed([origin], loopback=loopback) for loopback in (True, False)]
+    assert [origin if is_allowed else None for is_allowed in allowed] == answers
 
 
 def test_repeated_origin_is_refused() -> None:
@@ -93,39 +77,30 @@ APPS = Origins(
 
 
 @pytest.mark.parametrize(
-    "origin",
+    ("origin", "allowed"),
     [
-        b"app://obsidian.md",
-        b"APP://Obsidian.md",
-        b"chrome-extension://abcdefghijklmnop",
-        b"x+y.z-1://a",
+        (b"app://obsidian.md", True),
+        (b"APP://Obsidian.md", True),
+        (b"chrome-extension://abcdefghijklmnop", True),
+        (b"x+y.z-1://a", True),
+        (b"app://obsidian.md.evil.example", False),
+        (b"app://obsidian.md:80", False),
+        (b"https://obsidian.md", False),
+        (b"apps://obsidian.md", False),
+        (b"app://", False),
+        (b"app:obsidian.md", False),
+        (b"1app://obsidian.md", False),
+        (b"chrome-extension://abcdefghijklmnoq", False),
     ],
 )
-def test_origin_of_an_app_is_allowed_by_name(origin: bytes) -> None:
+@pytest.mark.parametrize("loopback", [True, False])
+def test_origin_of_an_app_is_allowed_by_name(
+    origin: bytes,
+    allowed: bool,  # noqa: FBT001
+    loopback: bool,  # noqa: FBT001
+) -> None:
     """Extensions and desktop apps have schemes of their own, without a default port."""
-    assert origin == APPS.allowed([origin], loopback=False)
-
-
-@pytest.mark.parametrize(
-    "origin",
-    [
-        b"app://obsidian.md.evil.example",
-        b"app://obsidian.md:80",
-        b"https://obsidian.md",
-        b"apps://obsidian.md",
-        b"app://",
-        b"app:obsidian.md",
-        b"1app://obsidian.md",
-        b"chrome-extension://abcdefghijklmnoq",
-    ],
-)
-def test_origin_of_another_app_is_refused(origin: bytes) -> None:
-    assert APPS.allowed([origin], loopback=True) is None
-
-
-def test_loopback_origin_of_an_app_is_refused() -> None:
-    """Any app may use this name for its pages, so it identifies only web pages of this machine."""
-    assert ORIGINS.allowed([b"capacitor://localhost"], loopback=True) is None
+    assert (origin if allowed else None) == APPS.allowed([origin], loopback=loopback)
 
 
 @given(st.binary(max_size=40))
@@ -134,67 +109,46 @@ def test_any_bytes_are_no_allowed_origin(origin: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "host",
-    [
-        b"localhost",
-        b"localhost:8080",
-        b"LocalHost:1",
-        b"127.0.0.1:8080",
-        b"127.0.0.2",
-        b"[::1]:8080",
-        b"[::1]",
-        b"localhost.",
-        b"reviews.example.com",
-        b"reviews.example.com.",
-        b"reviews.example.com.:8080",
-        b"reviews.example.com:8080",
-        b"Reviews.Example.Com",
-        b"reviews.internal:80",
-    ],
-)
-def test_own_and_loopback_names_are_served_on_loopback(host: bytes) -> None:
-    assert Hosts(BASE_URL, ["Reviews.internal"]).allow(host, loopback=True)
-
-
-@pytest.mark.parametrize(
-    "host",
-    [
-        b"evil.example",
-        b"localhost.evil.example",
-        b"127.0.0.1.evil.example",
-        b"evil.example:8080",
-        b"10.0.0.1",
-        b"[::2]",
-        b"",
-        b".",
-        b"evil.example.",
-        b"reviews.example.com..",
-        b"localhost, evil.example",
-        b"localhost:80:80",
-        b"localhost\xa0",
-    ],
-)
-@pytest.mark.parametrize("loopback", [True, False])
-def test_other_name_is_not_served(host: bytes, loopback: bool) -> None:  # noqa: FBT001
-    """DNS rebinding: evil.example resolves to this machine."""
-    assert not Hosts(BASE_URL).allow(host, loopback=loopback)
-
-
-@pytest.mark.parametrize(
     ("host", "served"),
     [
-        (b"reviews.example.com", True),
-        (b"Reviews.Example.Com:8080", True),
-        (b"reviews.internal", True),
-        (b"reviews.internal.", True),
-        (b"localhost:8080", False),
-        (b"127.0.0.1", False),
-        (b"[::1]", False),
+        (b"localhost", LOOPBACK),
+        (b"localhost:8080", LOOPBACK),
+        (b"LocalHost:1", LOOPBACK),
+        (b"127.0.0.1", LOOPBACK),
+        (b"127.0.0.1:8080", LOOPBACK),
+        (b"127.0.0.2", LOOPBACK),
+        (b"[::1]:8080", LOOPBACK),
+        (b"[::1]", LOOPBACK),
+        (b"localhost.", LOOPBACK),
+        (b"reviews.example.com", OWN),
+        (b"reviews.example.com.", OWN),
+        (b"reviews.example.com.:8080", OWN),
+        (b"reviews.example.com:8080", OWN),
+        (b"Reviews.Example.Com", OWN),
+        (b"reviews.internal", OWN),
+        (b"reviews.internal.", OWN),
+        (b"reviews.internal:80", OWN),
+        (b"evil.example", FOREIGN),
+        (b"localhost.evil.example", FOREIGN),
+        (b"127.0.0.1.evil.example", FOREIGN),
+        (b"evil.example:8080", FOREIGN),
+        (b"10.0.0.1", FOREIGN),
+        (b"[::2]", FOREIGN),
+        (b"", FOREIGN),
+        (b".", FOREIGN),
+        (b"evil.example.", FOREIGN),
+        (b"reviews.example.com..", FOREIGN),
+        (b"localhost, evil.example", FOREIGN),
+        (b"localhost:80:80", FOREIGN),
+        (b"localhost\xa0", FOREIGN),
     ],
 )
-def test_only_configured_names_are_served_elsewhere(host: bytes, served: bool) -> None:  # noqa: FBT001
-    """S3."""
-    assert served == Hosts(BASE_URL, ["Reviews.internal"]).allow(host, loopback=False)
+def test_name_is_served_if_it_is_own_configured_or_local(
+    host: bytes, served: tuple[bool, bool]
+) -> None:
+    """S3; DNS rebinding: evil.example resolves to this machine."""
+    hosts = Hosts(BASE_URL, ["Reviews.internal"])
+    assert served == tuple(hosts.allow(host, loopback=loopback) for loopback in (True, False))
 
 
 @pytest.mark.parametrize("loopback", [True, False])

@@ -1,6 +1,6 @@
 """Reviews are divided into segments, and the next publication reuses indexes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -126,23 +126,21 @@ def test_reused_index_equals_a_new_one(tmp_path: Path) -> None:
     assert reused == write(tmp_path / "c", ["new", *TEXTS])
 
 
-def test_damaged_index_is_not_reused(tmp_path: Path, sorted_sizes: list[int]) -> None:
+def damage(file: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+
+@pytest.mark.parametrize("spoil", [damage, Path.unlink], ids=["damaged", "missing"])
+def test_damaged_or_missing_index_is_made_again(
+    tmp_path: Path, sorted_sizes: list[int], spoil: Callable[[Path], None]
+) -> None:
     _, files = write(tmp_path / "a", TEXTS)
     for name in files:
         if name.startswith("suffixes"):
-            content = bytearray((tmp_path / "a" / name).read_bytes())
-            content[-1] ^= 1
-            (tmp_path / "a" / name).write_bytes(content)
+            spoil(tmp_path / "a" / name)
     assert write(tmp_path / "b", TEXTS, tmp_path / "a")[1] == files
     assert len(sorted_sizes) == 6
-
-
-def test_missing_index_is_made_again(tmp_path: Path) -> None:
-    _, files = write(tmp_path / "a", TEXTS)
-    for name in files:
-        if name.startswith("suffixes"):
-            (tmp_path / "a" / name).unlink()
-    assert write(tmp_path / "b", TEXTS, tmp_path / "a")[1] == files
 
 
 def test_segments_with_equal_texts_have_an_index_each(tmp_path: Path) -> None:
