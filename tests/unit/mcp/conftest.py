@@ -1,10 +1,11 @@
-"""A server over three reviews."""
+"""A server over three reviews, and the tools over the sample business."""
 
 import pytest
 
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.mcp import Bench, publish
 from tests.support.publishing import Directories
+from tests.support.tools import Tools, demo_snapshot
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +16,8 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
 @pytest.fixture
 def bench(snapshot: Snapshot) -> Bench:
     return Bench(snapshot)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    return Tools(demo_snapshot(Directories(tmp_path_factory.mktemp("demo"))))

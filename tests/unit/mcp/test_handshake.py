@@ -4,12 +4,11 @@ Rows 5, 9, 11, 12, 19 and 25 are tested with HTTP, and 17, 18 and 21 also with t
 """
 
 import json
-from pathlib import Path
 
 import pytest
 
 from reviewsd.mcp.arguments import ABSENT, IGNORED
-from reviewsd.mcp.server import ENDED, NOT_ALLOWED
+from reviewsd.mcp.server import ENDED
 from reviewsd.mcp.sessions import Session
 from reviewsd.mcp.stateless import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from reviewsd.snapshot.snapshots import Snapshot
@@ -21,11 +20,9 @@ from tests.support.mcp import (
     Reply,
     http_request,
     notification,
-    publish,
     reply,
     request,
 )
-from tests.support.publishing import Directories
 
 OFFERED = ["2025-03-26", "2025-06-18", "2025-11-25"]
 TOOL_COUNT = 11
@@ -171,11 +168,6 @@ def test_2a_8_a_live_session_can_be_ended(bench: Bench) -> None:
     again = bench.delete(token)
     assert isinstance(again, Reply)
     assert 404 == again.status
-
-
-def test_2a_9_other_methods_are_405_with_allow() -> None:
-    assert 405 == reply(NOT_ALLOWED).status
-    assert {"Allow": "POST, DELETE, OPTIONS"} == reply(NOT_ALLOWED).headers
 
 
 @pytest.mark.parametrize(
@@ -396,17 +388,6 @@ def test_a_resource_is_read_and_an_unknown_one_is_32002(bench: Bench) -> None:
         response.json["error"]["data"],
     )
     assert -32602 == bench.ask(session, "resources/read").code
-
-
-def test_a_resource_that_is_too_large_is_named_with_its_address(tmp_path: Path) -> None:
-    directories = Directories(tmp_path)
-    directories.limit_resources(10)
-    bench = Bench(publish(directories))
-    uri = "https://reviews.example/reviews.json"
-    response = bench.ask(bench.session(), "resources/read", uri=uri)
-    assert (200, -32602) == (response.status, response.code)
-    assert uri in response.json["error"]["message"]
-    assert -32602 == bench.ask_modern("resources/read", uri.encode(), uri=uri).code
 
 
 def test_a_request_whose_meta_names_a_revision_is_of_the_other_era(bench: Bench) -> None:

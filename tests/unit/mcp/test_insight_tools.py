@@ -42,11 +42,6 @@ ALL: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
-    return Tools(demo_snapshot(Directories(tmp_path_factory.mktemp("demo"))))
-
-
 def publish_insights(place: Path, insights: object) -> Tools:
     """Publish one review with insights."""
     directories = Directories(place)

@@ -6,31 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.mcp.jsonrpc import JsonRpcError
-from reviewsd.mcp.resources import TEMPLATES, listing, read
+from reviewsd.mcp.jsonrpc import INVALID_PARAMS, JsonRpcError
+from reviewsd.mcp.resources import listing, read
 from reviewsd.mcp.revisions import STATELESS
-from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.publishing import Directories
-from tests.support.tools import demo_snapshot, published
+from tests.support.tools import Tools, demo_snapshot, published
 
 PATHS = ["/api/feed.json", "/feed.xml", "/insights.json", "/reviews.json"]
 BASE = "https://reviews.example"
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    return demo_snapshot(Directories(tmp_path_factory.mktemp("demo")))
-
-
-def test_resources_are_listed_under_their_addresses(demo: Snapshot) -> None:
-    resources = json.loads(listing(demo))["resources"]
+def test_resources_are_listed_under_their_addresses(demo: Tools) -> None:
+    resources = json.loads(listing(demo.snapshot))["resources"]
     assert [BASE + path for path in PATHS] == [resource["uri"] for resource in resources]
     assert ["feed.json", "feed.xml", "insights.json", "reviews.json"] == [
         resource["name"] for resource in resources
     ]
     for path, resource in zip(PATHS, resources, strict=True):
-        body = demo.documents[path].body
+        body = demo.snapshot.documents[path].body
         assert len(body) == resource["size"]
         expected = "application/atom+xml" if path == "/feed.xml" else "application/json"
         assert expected == resource["mimeType"]
@@ -49,25 +43,25 @@ def test_insights_are_no_resource_if_they_are_not_published(
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_resource_text_is_the_served_document(demo: Snapshot, path: str) -> None:
-    (content,) = json.loads(b"".join(read(BASE + path, STATELESS, demo)))["contents"]
+def test_resource_text_is_the_served_document(demo: Tools, path: str) -> None:
+    (content,) = json.loads(b"".join(read(BASE + path, STATELESS, demo.snapshot)))["contents"]
     assert BASE + path == content["uri"]
-    assert bytes(demo.documents[path].body).decode() == content["text"]
+    assert bytes(demo.snapshot.documents[path].body).decode() == content["text"]
 
 
 @pytest.mark.parametrize(
     "uri",
     ["", "/reviews.json", f"{BASE}/", f"{BASE}/reviews.json?x", f"{BASE}/.well-known/openapi.json"],
 )
-def test_other_address_is_not_found(demo: Snapshot, uri: str) -> None:
+def test_other_address_is_not_found(demo: Tools, uri: str) -> None:
     with pytest.raises(JsonRpcError, match="Unknown resource"):
-        read(uri, STATELESS, demo)
+        read(uri, STATELESS, demo.snapshot)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_resource_text_is_a_view_of_a_mapped_file(demo: Snapshot, path: str) -> None:
+def test_resource_text_is_a_view_of_a_mapped_file(demo: Tools, path: str) -> None:
     """A client that never reads its answers must not make the server hold copies."""
-    before, text, after = read(BASE + path, STATELESS, demo)
+    before, text, after = read(BASE + path, STATELESS, demo.snapshot)
     assert isinstance(text, memoryview)
     assert isinstance(text.obj, mmap)
     assert len(before) + len(after) < 200
@@ -89,10 +83,8 @@ def directories(tmp_path: Path) -> Directories:
     return Directories(tmp_path)
 
 
-def test_large_resource_is_refused_with_its_address(
-    demo: Snapshot, directories: Directories
-) -> None:
-    body = demo.documents["/reviews.json"].body
+def test_large_resource_is_refused_with_its_address(demo: Tools, directories: Directories) -> None:
+    body = demo.snapshot.documents["/reviews.json"].body
     directories.limit_resources(len(body))
     assert read(f"{BASE}/reviews.json", STATELESS, demo_snapshot(directories))
     directories.limit_resources(len(body) - 1)
@@ -103,7 +95,4 @@ def test_large_resource_is_refused_with_its_address(
         f"reviews.json has {len(body):,} bytes, too many to be read here: fetch "
         f"{BASE}/reviews.json over HTTP, or use the tool search_reviews for the reviews you need"
     ) == caught.value.message
-
-
-def test_there_are_no_templates() -> None:
-    assert {"resourceTemplates": []} == json.loads(TEMPLATES)
+    assert INVALID_PARAMS == caught.value.code

@@ -21,14 +21,9 @@ from tests.support.daemon import DEMO, HAND_MADE
 from tests.support.examples import examples
 from tests.support.generate import write_data
 from tests.support.publishing import Directories
-from tests.support.tools import Data, Tools, demo_snapshot, published
+from tests.support.tools import Data, Tools, published
 
 HOSTILE = "\"\\\n\t\x01\x7f\u2028\ud7ff\ufffe🎉</script>}],\u202e'`${}%s%d"
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
-    return Tools(demo_snapshot(Directories(tmp_path_factory.mktemp("demo"))))
 
 
 def publish_reviews(

@@ -4,7 +4,6 @@ All cases are in ``tests/unit/http1``, ``test_preconditions`` and ``test_negotia
 """
 
 import gzip
-from collections.abc import Iterator
 
 import pytest
 
@@ -20,12 +19,6 @@ SEARCH = "/api/reviews/search?limit=2"
 SINCE = "/api/reviews/since/2026-01-01"
 READS = ["/reviews.json", "/insights.json", "/api/feed.json", "/feed.xml", SEARCH, SINCE]
 READS += ["/.well-known/openapi.json"]
-
-
-@pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    with Daemon(tmp_path_factory.mktemp("daemon")) as running:
-        yield running
 
 
 CONDITIONS = [

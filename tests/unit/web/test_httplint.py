@@ -4,7 +4,7 @@ Warnings that do not apply are listed in ``ACCEPTED`` with the reason; notes bel
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 from httplint import HttpRequestLinter, HttpResponseLinter, levels
@@ -47,12 +47,6 @@ REQUESTS: list[tuple[str, Mapping[str, str], int]] = [
     ("GET", {"Accept-Encoding": "*;q=0"}, 406),
     ("GET", {"If-Match": '"x"'}, 412),
 ]
-
-
-@pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    with Daemon(tmp_path_factory.mktemp("daemon")) as running:
-        yield running
 
 
 def ask(

@@ -71,12 +71,6 @@ BY_ID = {review["id"]: review for review in DATA["reviews"]}
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    with Daemon(tmp_path_factory.mktemp("daemon")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """A daemon without insights, with a base_url of http and other cache settings."""
     directory = tmp_path_factory.mktemp("bare")
