@@ -1,7 +1,7 @@
 """One client that keeps 128 slow searches under way, and what the others notice.
 
     python -m tests.benchmarks.fairness [--sizes 100000,1000000] [--connections 128] [--seconds 5]
-        [--rounds 3] [--data DIR] [--state DIR]
+        [--rounds 3] [--data DIR]
 
 The first client (a process of its own) asks on each of its connections again as soon as it is answered;
 no two searches are alike, and all are among the slowest that the data has. The others are ``/healthz`` and
@@ -204,14 +204,11 @@ def report(size: int, alone: Noticed, crowded: Noticed, resident: float) -> list
 
 
 @contextmanager
-def served(data: Path, state: Path | None) -> Iterator[tuple[Patient, Path]]:
-    """A daemon of some data on its core; a state that is given is used again."""
+def served(data: Path) -> Iterator[tuple[Patient, Path]]:
+    """A daemon of some data on its core, and its state."""
     with tempfile.TemporaryDirectory(prefix="reviewsd-fairness-") as name:
         place = Path(name)
         (place / "data").symlink_to(data.absolute())
-        if state is not None:
-            state.mkdir(parents=True, exist_ok=True)
-            (place / "state").symlink_to(state.absolute())
         settings = "data: {poll_interval: 3600}\n"
         daemon = Patient(place, settings)
         try:
@@ -231,7 +228,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5, help="of each measurement in a round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
-    parser.add_argument("--state", type=Path, help="where snapshots are kept for the next run")
     parser.add_argument("--crowd", type=int, metavar="PORT", help=argparse.SUPPRESS)
     parser.add_argument("--searches", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -243,8 +239,7 @@ def main() -> None:
     rows: list[list[str]] = []
     for size in map(int, options.sizes.split(",")):
         data = data_set(options.data, size)
-        state_dir = None if options.state is None else options.state / str(size)
-        with served(data, state_dir) as (daemon, state):
+        with served(data) as (daemon, state):
             assert daemon.process is not None
             alone, crowded = measure(daemon, state, options)
             rows += report(size, alone, crowded, memory(daemon.process.pid))

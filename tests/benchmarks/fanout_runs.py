@@ -84,8 +84,6 @@ class Run:
     """Deliveries a second."""
     cpu: float
     """CPU seconds of the process for each delivery."""
-    sink_cpu: float
-    """CPU seconds of the subscribers for each delivery."""
     handshakes: int
     resumed: int
     health: tuple[float, ...] = ()
@@ -118,7 +116,7 @@ class Bench:
 
     def ours(self, case: Case) -> Run:
         """The daemon's fan-out."""
-        with self._sink(case) as (port, counts, sink):
+        with self._sink(case) as (port, counts):
             directory = self._seeded(case, port)
             gaps = directory / "gaps"
             daemon = _Watched(directory, _SETTINGS.format(ca=self._ca), gaps)
@@ -132,7 +130,7 @@ class Bench:
                     contextlib.closing(_Health(daemon.port)) as health,
                 ):
                     reload = reloading.submit(daemon.reload)
-                    run = _watch(case, daemon.process.pid, sink, counts, health, None)
+                    run = _watch(case, daemon.process.pid, counts, health, None)
                     # the watcher may have been quicker
                     assert reload.result()["outcome"] in {"published", "unchanged"}
                 body = daemon.get(urls.ATOM_FEED).body
@@ -154,7 +152,7 @@ class Bench:
 
     def theirs(self, case: Case, *, bare: bool = False) -> Run:
         """The peer's fan-out; bare, it stores nothing."""
-        with self._sink(case) as (port, counts, sink):
+        with self._sink(case) as (port, counts):
             directory = self._seeded(case, port)
             body = directory / "body"
             body.write_bytes(b"x" * FEED_BYTES)
@@ -178,7 +176,7 @@ class Bench:
                     process.stdin.write(b"\n")
                     process.stdin.flush()
 
-                run = _watch(case, process.pid, sink, counts, None, begin)
+                run = _watch(case, process.pid, counts, None, begin)
             finally:
                 process.kill()
                 process.communicate()
@@ -227,8 +225,8 @@ class Bench:
         return directory
 
     @contextmanager
-    def _sink(self, case: Case) -> Iterator[tuple[int, mmap.mmap, int]]:
-        """Its port, what it counts, and its process id."""
+    def _sink(self, case: Case) -> Iterator[tuple[int, mmap.mmap]]:
+        """Its port, and what it counts."""
         path = self._directory / "counts"
         path.unlink(missing_ok=True)
         with share(path) as shared:
@@ -238,7 +236,7 @@ class Bench:
             with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
                 try:
                     assert process.stdout is not None
-                    yield int(process.stdout.readline()), shared, process.pid
+                    yield int(process.stdout.readline()), shared
                 finally:
                     process.kill()
 
@@ -293,13 +291,11 @@ class _Health:
 def _watch(
     case: Case,
     pid: int,
-    sink: int,
     counts: mmap.mmap,
     health: _Health | None,
     begin: Callable[[], None] | None,
 ) -> Run:
     """Watch a fan-out from before it begins until everything is in the store."""
-    sinks = cpu(sink)
     samples = [(time.monotonic(), cpu(pid))]
     deadline = samples[0][0] + _LIMIT
     if begin is not None:
@@ -326,7 +322,6 @@ def _watch(
         seconds=seconds,
         rate=case.subscribers / seconds,
         cpu=1e3 * (cpu(pid) - used) / case.subscribers,
-        sink_cpu=1e3 * (cpu(sink) - sinks) / case.subscribers,
         handshakes=progress.handshakes,
         resumed=progress.resumed,
     )

@@ -28,7 +28,6 @@ from tests.benchmarks.tables import table
 from tests.support.daemon import BASE_URL
 
 _SECONDS = 8  # below the 10 s after which the first are cut off
-_OTHER = "203.0.113.3"
 _PAGE_KB = 4
 _OF_ONE_CLIENT = 100  # connections
 
@@ -78,7 +77,7 @@ def asked(kind: str, session_id: str, client: str) -> bytes:
 
 HEAD = (
     *("asked", "connections", "anonymous MB before", "at most", "kernel +MB"),
-    *("statuses", "of another client", "longest ms"),
+    "statuses",
 )
 KINDS = ("50 resources/read", "50 search_reviews", "search of 100", "a document")
 
@@ -99,19 +98,6 @@ def reader(port: int, data: bytes) -> socket.socket:
     return connection
 
 
-def others(port: int, statuses: Counter[str], longest: list[float]) -> None:
-    """Another client, once."""
-    for path in ("/healthz", "/api/reviews/search?limit=100&min_rating=2"):
-        began = time.perf_counter()
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        connection.request("GET", path, headers={"X-Forwarded-For": _OTHER})
-        answer = connection.getresponse()
-        answer.read()
-        connection.close()
-        longest.append(1e3 * (time.perf_counter() - began))
-        statuses[f"{path.partition('?')[0]} {answer.status}"] += 1
-
-
 def measure(data: Path, kind: str, number: int) -> list[str]:
     """Return one row of the table."""
     with tempfile.TemporaryDirectory(prefix="reviewsd-held-") as name, ExitStack() as stack:
@@ -121,9 +107,6 @@ def measure(data: Path, kind: str, number: int) -> list[str]:
         assert daemon.process is not None
         pid, port = daemon.process.pid, daemon.port
         session_id = session(port)
-        statuses: Counter[str] = Counter()
-        longest: list[float] = []
-        others(port, Counter(), [])
         before, kernel_before = memory(pid), kernel_mb()
         peak = before
         kernel = kernel_before
@@ -135,7 +118,6 @@ def measure(data: Path, kind: str, number: int) -> list[str]:
         ]
         end = time.perf_counter() + _SECONDS
         while time.perf_counter() < end:
-            others(port, statuses, longest)
             peak = max(peak, memory(pid))
             kernel = max(kernel, kernel_mb())
             time.sleep(0.1)
@@ -148,8 +130,6 @@ def measure(data: Path, kind: str, number: int) -> list[str]:
         f"{peak:.0f}",
         f"{kernel - kernel_before:.0f}",
         _counts(heads),
-        _counts(statuses),
-        f"{max(longest):.0f}",
     ]
 
 

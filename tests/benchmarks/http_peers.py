@@ -1,7 +1,7 @@
 """The HTTP table: us beside nginx, Starlette and aiohttp, one core each.
 
     python -m tests.benchmarks.http_peers [--rows feed-vary,...] [--rounds 5] [--seconds 2]
-        [--connections 16] [--servers nginx,...] [--beside CHECKOUT] [--sizes 1000,100000]
+        [--servers nginx,...] [--beside CHECKOUT] [--sizes 1000,100000]
         [--data DIR] [--venv /tmp/w/peer]
 
 Servers on core 0, wrk and this program on core 1. Each round asks all servers in turn, so that compared
@@ -125,7 +125,6 @@ class Asking:
     rounds: int
     seconds: int
     """Seconds of each run of wrk."""
-    connections: int
     beside: Path | None
     """Another checkout of ours."""
 
@@ -138,7 +137,7 @@ def documents(
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-http-")))
         mine, current = stack.enter_context(
-            ours(place / "ours", data_set(data, _SIZE), (OURS,), asking.beside)
+            ours(place / "ours", data_set(data, _SIZE), asking.beside)
         )
         publish(current, place / "root")
         peer_names = [name for name in names if name != OURS]
@@ -209,7 +208,6 @@ def _asked(
     result = wrk.run(
         server.url(row.path),
         headers,
-        connections=asking.connections,
         seconds=asking.seconds,
         script=script,
     )
@@ -272,7 +270,6 @@ def main() -> None:
     parser.add_argument("--rows", default=",".join(every), help=f"of {', '.join(every)}")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=2, help="of wrk, each time")
-    parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--sizes", default="1000,100000", help="reviews that are searched")
     parser.add_argument("--servers", default=",".join(_PEERS), help=f"of {', '.join(_PEERS)}")
     parser.add_argument("--beside", type=Path, help="another checkout of ours, measured too")
@@ -291,7 +288,6 @@ def main() -> None:
         asking = Asking(
             rounds=rounds,
             seconds=arguments.seconds,
-            connections=arguments.connections,
             beside=arguments.beside,
         )
         results += documents(data, venv, some, names, asking)

@@ -55,14 +55,13 @@ class Server:
 
 @contextmanager
 def ours(
-    place: Path, data: Path, names: Sequence[str] = (OURS,), checkout: Path | None = None
+    place: Path, data: Path, checkout: Path | None = None
 ) -> Iterator[tuple[list[Server], Path]]:
     """Our daemons, and the snapshot that they serve.
 
     Args:
         place: A new directory.
         data: Files to publish.
-        names: Which; the daemon as it is comes first.
         checkout: Another checkout, measured beside this one.
     """
     place.mkdir()
@@ -71,7 +70,7 @@ def ours(
     shutil.copytree(data, first / "data")
     with ExitStack() as stack:
         servers = []
-        for name in (*names, *((BEFORE,) if checkout else ())):
+        for name in (OURS, *((BEFORE,) if checkout else ())):
             directory = place / name
             if directory != first:
                 ignored = shutil.ignore_patterns("*.sock", "log", "lock", "state.sqlite*", "*.key*")

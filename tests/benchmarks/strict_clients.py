@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from types import TracebackType
 from typing import Self
 
 _PATIENCE = 30.0  # seconds for one answer
@@ -89,12 +88,7 @@ class Clients:
             thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stopping.set()
         for thread in self._threads:
             thread.join()

@@ -11,7 +11,6 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 _REQUESTS = re.compile(r"(\d+) requests in ([\d.]+)(us|ms|s|m)\b")
@@ -76,12 +75,7 @@ class Wrk:
         self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._process.poll() is None:
             self._process.kill()
             self._process.communicate()

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Self
 
 PAUSE = 0.05  # seconds of a client between two requests
@@ -58,12 +57,7 @@ class Load:
         time.sleep(1)  # some requests before
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         time.sleep(1)  # and after
         self._stopping.set()
         for thread in self._threads:

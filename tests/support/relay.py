@@ -4,7 +4,6 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 
@@ -37,12 +36,7 @@ class Relay:
         self._start(self._accept)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for socket_ in (self._listener, *self._open):
             with suppress(OSError):
                 socket_.shutdown(socket.SHUT_RDWR)
