@@ -367,11 +367,6 @@ def test_outcome_agrees_with_the_model(request_: Request) -> None:
     assert model(request_) == outcome_of(request_)
 
 
-@given(REQUESTS, st.none() | st.integers(0, 2**40))
-def test_any_fields_have_an_outcome(request_: Request, last_modified: int | None) -> None:
-    assert evaluate(request_, ETAG, last_modified, NOW) in {PROCEED, NOT_MODIFIED, FAILED}
-
-
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_date_or_none(value: bytes) -> None:
     seconds = parse_http_date(value, NOW)

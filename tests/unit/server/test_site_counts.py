@@ -32,27 +32,15 @@ def labels(path: bytes, method: bytes = b"GET", status: int = 200) -> list[str]:
 @pytest.mark.parametrize(
     ("path", "route"),
     [
-        (b"/reviews.json", "/reviews.json"),
         (b"/reviews%2Ejson", "/reviews.json"),
-        (b"/api/reviews/search", "/api/reviews/search"),
         (b"/api/reviews/since/2025-01-31", "/api/reviews/since/{date}"),
-        (b"/api/reviews/since/%32025-01-31", "/api/reviews/since/{date}"),
-        (b"/api/reviews/since/", OTHER),
-        (b"/api/reviews/since", "/api/reviews/{id}"),
-        (b"/mcp", "/mcp"),
         (b"/mcp/", "/mcp"),
-        (b"/api/websub/hub", "/api/websub/hub"),
-        (b"/healthz", "/healthz"),
         (b"/readyz", "/readyz"),
-        (b"/reviews.json/", OTHER),
-        (b"/", "/"),
-        (b"/r/a%2Fb", "/r/{id}"),
-        (b"*", OTHER),
-        (b"", OTHER),
-        (b"/%ff", OTHER),
+        (b"/nothing", OTHER),
     ],
 )
 def test_response_is_counted_under_its_route(path: bytes, route: str) -> None:
+    """All spellings are in tests/unit/web/test_routes."""
     assert [f"requests_total {route} GET 200"] == labels(path)
 
 

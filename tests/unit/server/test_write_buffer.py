@@ -116,23 +116,6 @@ def test_large_body_is_written_in_pieces() -> None:
     assert [] == calls
 
 
-def test_writer_stops_while_the_transport_is_full() -> None:
-    out, transport, calls = pieces(room=PIECE)
-    out.send(b"head", bytes(4 * PIECE))
-
-    written = len(transport.value())
-    assert PIECE <= written < 2 * PIECE
-    assert 4 + 4 * PIECE - written == out.pending
-    assert ["pause"] == calls
-    for _ in range(3):
-        assert ["pause"] == calls
-        transport.drain()
-    transport.drain()
-    assert ["pause", "resume"] == calls
-    assert 4 + 4 * PIECE == len(transport.value())
-    assert 0 == out.pending
-
-
 def test_connection_is_paused_once_while_bytes_are_unsent() -> None:
     out, transport, calls = pieces(room=1)
     out.send(b"a")
