@@ -90,24 +90,6 @@ def test_unescaped_target_is_refused_with_the_remedy(target: bytes) -> None:
     assert "percent-encode" in problems.UNESCAPED.detail
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"GET /\xff\0 HTTP/1.1",
-        b"GET /\xff HTTP/2.0",
-        b"GET /\xff",
-        b"get /\xff HTTP/1.1",
-        b"GET\xa0/healthz HTTP/1.1",
-        b"GET  /healthz HTTP/1.1",
-        b"GET /healthz  HTTP/1.1",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc /\xff HTTP/1.1",
-        b"",
-    ],
-)
-def test_line_of_another_fault_is_not_well_formed(line: bytes) -> None:
-    assert problems.NOT_HTTP == line_problem(line)
-
-
 def test_http_1_0_is_recognized() -> None:
     assert not read_line(b"GET / HTTP/1.1").old
     assert read_line(b"GET / HTTP/1.0").old
@@ -180,19 +162,13 @@ def test_absolute_form_has_an_authority(
         *(b"http://[::1/", b"http://::1/", b"http://[::1]x/", b"http://[]/", b"http://[1]/"),
         *(b"http://[::g]/", b"http://[v1.a]/", b"http://[fe80::1%25eth0]/", b"http://[[::1]]/"),
         *(b"http://loc%al/", b'http://"/', b"http://<a>/", b"http://a|b/"),
+        # some servers cut a fragment off, others read it as a part of the path (RFC 9112 3.2)
+        *(b"/#", b"/a#b", b"/a?b#c", b"#", b"#/", b"http://localhost/#", b"http://localhost#a"),
     ],
 )
 def test_malformed_target_is_refused(target: bytes) -> None:
     for method in (b"GET", b"OPTIONS"):
         assert problems.NOT_A_PATH == line_problem(b"%b %b HTTP/1.1" % (method, target))
-
-
-@pytest.mark.parametrize(
-    "target", [b"/#", b"/a#b", b"/a?b#c", b"#", b"#/", b"http://localhost/#", b"http://localhost#a"]
-)
-def test_target_with_a_fragment_is_refused(target: bytes) -> None:
-    """Some servers cut it off, others read it as a part of the path (RFC 9112 3.2)."""
-    assert problems.NOT_A_PATH == line_problem(b"GET %b HTTP/1.1" % target)
 
 
 @pytest.mark.parametrize(
@@ -227,18 +203,13 @@ def test_options_of_a_path_has_the_path(target: bytes, path: bytes, query: bytes
         *(b"GET * HTTP/1.1", b"HEAD * HTTP/1.1", b"POST * HTTP/1.1", b"PRI * HTTP/1.1"),
         *(b"OPTIONS ** HTTP/1.1", b"OPTIONS *? HTTP/1.1", b"OPTIONS *?a HTTP/1.1"),
         *(b"OPTIONS */ HTTP/1.1", b"OPTIONS *a HTTP/1.1", b"OPTIONS *# HTTP/1.1"),
+        *(b"CONNECT localhost:443 HTTP/1.1", b"CONNECT [::1]:443 HTTP/1.1", b"CONNECT / HTTP/1.1"),
+        *(b"CONNECT /a HTTP/1.1", b"CONNECT * HTTP/1.1", b"CONNECT http://localhost/ HTTP/1.1"),
+        b"CONNECT localhost HTTP/1.1",
     ],
 )
-def test_asterisk_is_refused_for_other_requests(line: bytes) -> None:
+def test_method_is_refused_for_targets_of_others(line: bytes) -> None:
     assert problems.NOT_A_PATH == line_problem(line)
-
-
-@pytest.mark.parametrize(
-    "target",
-    [b"localhost:443", b"[::1]:443", b"/", b"/a", b"*", b"http://localhost/", b"localhost"],
-)
-def test_connect_method_is_refused(target: bytes) -> None:
-    assert problems.NOT_A_PATH == line_problem(b"CONNECT %b HTTP/1.1" % target)
 
 
 def test_method_has_upper_case_letters_only() -> None:
@@ -275,6 +246,9 @@ def test_words_of_a_line_are_separated_by_one_blank() -> None:
         *(b"GET / HTTP/1.1\r", b"GET / HTTP/1.1\n", b"\nGET / HTTP/1.1", b"GET / HTTP/1.1\r\n"),
         *(b"GET / HTTP/1.1\x00", b"GET /\r HTTP/1.1"),
         b"\xef\xbb\xbfGET / HTTP/1.1",
+        # with a byte that has to be escaped, which is not their only fault
+        *(b"GET /\xff\0 HTTP/1.1", b"GET /\xff HTTP/2.0", b"GET /\xff", b"get /\xff HTTP/1.1"),
+        *(b"GET\xa0/healthz HTTP/1.1", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc /\xff HTTP/1.1"),
     ],
 )
 def test_malformed_line_is_refused(line: bytes) -> None:
@@ -542,22 +516,18 @@ def test_chunked_body_has_no_length(value: bytes) -> None:
     assert problems.NOT_HTTP == fields_problem(b"Transfer-Encoding:" + value, old=True)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(b"", b"identity", b"gzip", b"gzip, chunked", b"chunked, gzip", b"chunked, chunked", b"*"),
-        *(b"chunked,", b",chunked", b"chunk", b"xchunked", b"chunkedx", b"x chunked", b"chunked x"),
-        *(b'"chunked"', b"'chunked'", b"chunked;", b"chunked;q=1", b"chunked; a=b", b"trailers"),
-        *(b"\xa0chunked", b"chunked\x85", b"chun\xe2\x84\xaaed", b"chunked:", b"cow"),
-    ],
-)
-def test_other_transfer_coding_is_refused(value: bytes) -> None:
-    assert problems.NOT_HTTP == fields_problem(b"Transfer-Encoding: " + value)
+CODINGS = [
+    *(b"", b"identity", b"gzip", b"gzip, chunked", b"chunked, gzip", b"chunked, chunked", b"*"),
+    *(b"chunked,", b",chunked", b"chunk", b"xchunked", b"chunkedx", b"x chunked", b"chunked x"),
+    *(b'"chunked"', b"'chunked'", b"chunked;", b"chunked;q=1", b"chunked; a=b", b"trailers"),
+    *(b"\xa0chunked", b"chunked\x85", b"chun\xe2\x84\xaaed", b"chunked:", b"cow"),
+]
 
 
 @pytest.mark.parametrize(
     "lines",
     [
+        *([b"Transfer-Encoding: " + coding] for coding in CODINGS),
         [b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked"],
         [b"Transfer-Encoding: chunked", b"transfer-encoding: identity"],
         [b"Transfer-Encoding: chunked", b"Transfer-Encoding:"],
@@ -567,7 +537,7 @@ def test_other_transfer_coding_is_refused(value: bytes) -> None:
         [b"Transfer-Encoding: identity", b"Content-Length: 3"],
     ],
 )
-def test_ambiguous_framing_is_refused(lines: list[bytes]) -> None:
+def test_other_or_ambiguous_framing_is_refused(lines: list[bytes]) -> None:
     assert problems.NOT_HTTP == fields_problem(*lines)
 
 
