@@ -14,6 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+SECURITY = {
+    "Server": "reviewsd",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Strict-Transport-Security": "max-age=31536000",
+}
+"""The fields of every response of a site whose base_url is of https."""
+
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2}) [!-~][ -~]*")
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+): ([!-~]([ -~]*[!-~])?)?")
 _PASSING = re.compile(rb"(\r\n(?:Date|Mcp-Session-Id)): [^\r\n]*(?=\r\n)")

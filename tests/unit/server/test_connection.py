@@ -4,8 +4,6 @@
 little, ``test_connection_bytes`` any bytes. The grammar is in tests/unit/http1 and tests/wire_corpus.
 """
 
-from collections.abc import Iterator
-
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import capturedLogs
@@ -20,13 +18,6 @@ from tests.support.connections import LARGE, REPLIES, MemoryListener, ask
 
 HUB, MCP = urls.HUB, urls.MCP
 CLOSE = "Connection: close"
-
-
-@pytest.fixture
-def listener() -> Iterator[MemoryListener]:
-    listener = MemoryListener()
-    yield listener
-    listener.close()
 
 
 def posted(path: str, body: bytes, *fields: str) -> bytes:

@@ -1,6 +1,6 @@
 """Responses with events: their beginning, their heartbeat, and their end (mcp.md 2b-13)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -37,13 +37,6 @@ class Events(EventSource):
 
     def close(self) -> None:
         self.closed += 1
-
-
-@pytest.fixture
-def listener() -> Iterator[MemoryListener]:
-    listener = MemoryListener()
-    yield listener
-    listener.close()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Deadlines of connections in memory, and the drain (O4, S1, S5)."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from reviewsd.http1 import problems, urls
@@ -12,13 +10,6 @@ from tests.support.connections import LARGE, REPLIES, Client, MemoryListener, as
 HEADER, BODY, IDLE = 10, 20, 60  # seconds
 HUB = urls.HUB
 POST = ask(HUB, "Content-Length: 100000", method="POST").replace(b"100000", b"1000")
-
-
-@pytest.fixture
-def listener() -> Iterator[MemoryListener]:
-    listener = MemoryListener()
-    yield listener
-    listener.close()
 
 
 def lived(listener: MemoryListener, client: Client, most: float, drip: bytes = b"") -> float:

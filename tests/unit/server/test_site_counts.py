@@ -103,8 +103,7 @@ def numbers(listener: MemoryListener, *names: str) -> list[float]:
 GET_200 = "requests_total other GET 200"
 
 
-def test_each_response_is_counted_once() -> None:
-    listener = MemoryListener()
+def test_each_response_is_counted_once(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/now"), ask("/now") + ask("/soon") + ask("/now", method="HEAD"))
     client.send(ask("/later"))
@@ -112,17 +111,14 @@ def test_each_response_is_counted_once() -> None:
     listener.routes.waiting[0].answer()
     assert [4, 0] == numbers(listener, GET_200, "inflight")
     assert [1] == numbers(listener, "requests_total other HEAD 200")
-    listener.close()
 
 
-def test_refused_bytes_are_not_counted_as_a_request() -> None:
-    listener = MemoryListener()
+def test_refused_bytes_are_not_counted_as_a_request(listener: MemoryListener) -> None:
     listener.connect().send(b"GARBAGE\r\n\r\n")
     listener.connect().send(ask("/now"), b"GET /now HTTP/1.1\r\n\r\n")
     assert [1, 2] == numbers(listener, GET_200, "rejected_total bad-request")
     counts = listener.server.site.counts()
     assert 1 == sum(number for name, number in counts.items() if name.startswith("requests_total"))
-    listener.close()
 
 
 def test_refused_connection_is_counted() -> None:
@@ -133,20 +129,16 @@ def test_refused_connection_is_counted() -> None:
     listener.close()
 
 
-def test_response_to_a_client_that_left_is_not_counted() -> None:
-    listener = MemoryListener()
+def test_response_to_a_client_that_left_is_not_counted(listener: MemoryListener) -> None:
     client = listener.connect()
     client.send(ask("/later"))
     client.line.leave()
     assert [0, 0, 0] == numbers(listener, GET_200, "inflight", "connections")
-    listener.close()
 
 
-def test_open_connections_are_counted() -> None:
-    listener = MemoryListener()
+def test_open_connections_are_counted(listener: MemoryListener) -> None:
     listener.connect()
     client = listener.connect()
     assert [2] == numbers(listener, "connections")
     client.line.leave()
     assert [1] == numbers(listener, "connections")
-    listener.close()

@@ -39,7 +39,7 @@ from tests.support.columns import review
 from tests.support.connections import exchanged, serving
 from tests.support.loopback import LoopbackSite, Reply
 from tests.support.publishing import Directories
-from tests.support.raw import reset
+from tests.support.raw import SECURITY, reset
 from tests.support.waiting import until
 
 BASE_URL = "https://reviews.example.net"
@@ -52,16 +52,7 @@ ALLOW = "POST, DELETE, OPTIONS"
 CHUNKED = {"Transfer-Encoding": "chunked"}
 EXPOSED = "Mcp-Session-Id, Retry-After"
 
-ALWAYS = {
-    "Server": "reviewsd",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "cross-origin",
-    "Strict-Transport-Security": "max-age=31536000",
-    "Cache-Control": "no-store",
-    "Vary": "Origin",
-}
+ALWAYS = SECURITY | {"Cache-Control": "no-store", "Vary": "Origin"}
 
 
 class RecordingServer(McpServer):

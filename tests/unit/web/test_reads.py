@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from tests.support.daemon import BASE_URL, DEMO, HAND_MADE, Answer, Daemon
+from tests.support.raw import SECURITY
 
 pytestmark = pytest.mark.processes
 
@@ -41,15 +42,9 @@ HEALTH = "/healthz"
 ALLOW = "GET, HEAD, OPTIONS"
 TAG = re.compile(r'"[A-Za-z0-9_-]{22}(-gzip)?"')
 
-ON_EVERY_ANSWER = {
-    "Server": "reviewsd",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "cross-origin",
+ON_EVERY_ANSWER = SECURITY | {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Last-Modified, Link, Retry-After",
-    "Strict-Transport-Security": "max-age=31536000",
 }
 ON_DATA = ON_EVERY_ANSWER | {
     "Cache-Control": "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400",

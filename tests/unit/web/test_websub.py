@@ -28,7 +28,7 @@ from reviewsd.web.websub import HubRoute
 from reviewsd.websub.requests import HubRequestError, HubRequests, HubResponse, parse_request
 from tests.support.connections import ask, exchanged, serving
 from tests.support.loopback import LoopbackSite, Reply
-from tests.support.raw import reset
+from tests.support.raw import SECURITY, reset
 from tests.support.waiting import until
 
 PATH = "/api/websub/hub"
@@ -46,15 +46,7 @@ ALLOW = "GET, HEAD, OPTIONS, POST"
 TOO_LARGE = b"the body must have at most 8192 bytes, and a GET has none\n"
 CHUNKED = {"Transfer-Encoding": "chunked"}
 
-HEADERS = {
-    "Server": "reviewsd",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "cross-origin",
-    "Strict-Transport-Security": "max-age=31536000",
-}
-PLAIN = HEADERS | {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
+PLAIN = SECURITY | {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
 
 
 class Received(NamedTuple):
@@ -176,7 +168,7 @@ async def test_options_lists_methods_without_cors(harness: Harness) -> None:
     answer = await harness.ask("OPTIONS", preflight)
 
     assert (204, b"") == (answer.status, answer.body)
-    assert HEADERS | {"Allow": ALLOW, "Date": answer.headers["Date"]} == answer.headers
+    assert SECURITY | {"Allow": ALLOW, "Date": answer.headers["Date"]} == answer.headers
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"])
