@@ -76,26 +76,6 @@ def test_invalid_parameter_is_named_in_400(
     assert problem["issues"][0]["message"].replace('"', "").startswith(f"{path} ")
 
 
-def test_error_of_a_number_has_its_bound(daemon: Daemon) -> None:
-    problem = check_problem(daemon.get(f"{SEARCH}?limit=500"), 400, issues=True)
-
-    assert {
-        "code": "too_big",
-        "path": ["limit"],
-        "message": "limit must be at most 100, got 500",
-        "maximum": 100,
-        "inclusive": True,
-    } == problem["issues"][0]
-
-
-def test_all_invalid_parameters_are_named_at_once(daemon: Daemon) -> None:
-    query = "cursor=!&limit=x&since=y&until=z&rating=9&min_rating=0&query=" + 300 * "q"
-    problem = check_problem(daemon.get(f"{SEARCH}?{query}&mentions_service=%"), 400, issues=True)
-
-    names = ["rating", "min_rating", "since", "until", "query", "mentions_service", "limit"]
-    assert [[name] for name in [*names, "cursor"]] == paths_of(problem)
-
-
 @pytest.mark.parametrize(
     "query",
     [
