@@ -28,7 +28,6 @@ from msgspec.structs import fields, replace
 
 from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.snapshot import layout
-from reviewsd.snapshot.search import Hits
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import classes, distinct, sample
 from tests.benchmarks.http_servers import free_port, listening
@@ -36,6 +35,7 @@ from tests.benchmarks.outside import Patient
 from tests.benchmarks.search_peer import Connection, Counts, prepare
 from tests.benchmarks.sizes import data_set
 from tests.benchmarks.tables import table
+from tests.support.steps import finish
 
 CONNECTIONS = 16
 RESULTS = 20
@@ -147,19 +147,10 @@ def calls(snapshot: Snapshot, queries: Iterator[SearchQuery]) -> Iterator[dict[s
     queries_before = set()
     for number, candidate in enumerate(queries, 1):
         query = replace(candidate, limit=RESULTS)
-        if query not in queries_before and len(_hits(snapshot, query).positions) == RESULTS:
+        if query not in queries_before and len(finish(snapshot.search(query)).positions) == RESULTS:
             queries_before.add(query)
             params = {"name": "search_reviews", "arguments": _arguments(query)}
             yield message("tools/call", number, params)
-
-
-def _hits(snapshot: Snapshot, query: SearchQuery) -> Hits:
-    steps = snapshot.search(query)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
 
 
 def _arguments(query: SearchQuery) -> dict[str, object]:

@@ -20,6 +20,8 @@ from reviewsd.runtime.counters import Counters
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.publishing import Directories
+from tests.support.steps import finish
+from tests.support.tools import published
 
 NOW = 1_760_000_000.0
 LIFETIME = 30 * 86_400
@@ -39,8 +41,7 @@ def publish(directories: Directories) -> Snapshot:
         review("c", date="2025-03-01", text="Great boiler. 🎉"),
         insights=INSIGHTS,
     )
-    directories.publish()
-    return Snapshot(directories.current.resolve())
+    return published(directories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +151,8 @@ class Bench:
     def answer(self, message: object, **fields: Sequence[bytes]) -> McpAnswer:
         """Return the answer to a message, or to raw bytes."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        steps = self.server.post(http_request(body, **fields), self.snapshot, self.now, self.room)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                answer: McpAnswer = end.value
-                return answer
+        request = http_request(body, **fields)
+        return finish(self.server.post(request, self.snapshot, self.now, self.room))
 
     def initialize(self, version: str = "2025-06-18", **fields: Sequence[bytes]) -> Reply:
         client = {"name": "test", "version": "1"}

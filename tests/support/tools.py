@@ -14,6 +14,7 @@ from reviewsd.mcp.tools import TOOLS
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.daemon import DEMO, HAND_MADE
 from tests.support.publishing import Directories
+from tests.support.steps import finish
 
 _VALIDATORS = {
     tool.name: jsonschema.Draft202012Validator(
@@ -73,14 +74,8 @@ class Tools:
 
     def result(self, name: str, body: bytes) -> ToolResult:
         """Call a tool with a JSON body, and check what holds of every result."""
-        steps = call_tool(name, body, self.snapshot, self.budget)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                parts = end.value.parts
-                break
-        result = msgspec.json.decode(b"".join(parts), type=ToolResult)
+        answer = finish(call_tool(name, body, self.snapshot, self.budget))
+        result = msgspec.json.decode(b"".join(answer.parts), type=ToolResult)
         structured = bytes(result.structured)
         assert result.is_error == (structured == b"")
         if not result.is_error:

@@ -12,6 +12,7 @@ from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.mcp import Bench, mirrors, modern, request
 from tests.support.publishing import Directories
+from tests.support.tools import published
 
 BASE = "https://reviews.example"
 REVIEWS, INSIGHTS, FEED = (
@@ -60,12 +61,10 @@ def later(tmp_path_factory: pytest.TempPathFactory) -> tuple[Snapshot, Snapshot,
     snapshots = []
     for ids in ("abcd", "abcde"):
         directories.write(*(review(name) for name in ids), insights={"model": "rules"})
-        directories.publish()
-        snapshots.append(Snapshot(directories.current.resolve()))
+        snapshots.append(published(directories))
     (directories.data / "insights.json").unlink()
-    directories.publish()
     first, second = snapshots
-    return first, second, Snapshot(directories.current.resolve())
+    return first, second, published(directories)
 
 
 @pytest.mark.parametrize("request_id", [7, "listen-1", '"quoted" \U0001f600'])

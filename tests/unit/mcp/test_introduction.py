@@ -10,11 +10,7 @@ from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.publishing import Directories
 from tests.support.site import for_machines, site
-
-
-def published(directories: Directories) -> Snapshot:
-    directories.publish()
-    return Snapshot(directories.current.resolve())
+from tests.support.tools import published
 
 
 def title(introduction: Introduction, snapshot: Snapshot) -> str:

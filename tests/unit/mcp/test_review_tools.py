@@ -21,6 +21,7 @@ from tests.support.daemon import DEMO, HAND_MADE
 from tests.support.examples import examples
 from tests.support.generate import write_data
 from tests.support.publishing import Directories
+from tests.support.steps import finish
 from tests.support.tools import Data, Tools, published
 
 HOSTILE = "\"\\\n\t\x01\x7f\u2028\ud7ff\ufffe🎉</script>}],\u202e'`${}%s%d"
@@ -52,12 +53,7 @@ def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:
         (name, TRUTH[value] if isinstance(value, bool) else value) for name, value in values.items()
     )
     query = read_query("&".join(f"{name}={value}" for name, value in spelled).encode())
-    steps = snapshot.search(query)
-    try:
-        while True:
-            next(steps)
-    except StopIteration as end:
-        hits = end.value
+    hits = finish(snapshot.search(query))
     records = [snapshot.records.at(position) for position in hits.positions]
     cursor = snapshot.cursor(hits, query.sort)
     after = None if cursor is None else cursor.encode()

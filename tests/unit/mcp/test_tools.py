@@ -12,9 +12,9 @@ import pytest
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.mcp.tools import LISTING, TOOLS
 from reviewsd.publish.openapi.schemas import of_parameter
-from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.mcp import Bench
 from tests.support.publishing import Directories
+from tests.support.tools import published
 
 DEFINITIONS: list[dict[str, Any]] = json.loads(LISTING)["tools"]
 NAMES = [
@@ -66,8 +66,7 @@ def test_the_list_is_small(tmp_path: Path) -> None:
     """Every language model reads the list, with the members that the protocol adds."""
     directories = Directories(tmp_path)
     directories.write(name="ü" * 200)
-    directories.publish()
-    bench = Bench(Snapshot(directories.current.resolve()))
+    bench = Bench(published(directories))
     assert len(LISTING) < len(bench.ask_modern("tools/list").body) <= 20_000
 
 

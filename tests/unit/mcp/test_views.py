@@ -20,6 +20,7 @@ from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
 from tests.support.mcp import Bench
 from tests.support.publishing import Directories
+from tests.support.tools import published
 
 URIS = [f"ui://reviews/{name}" for name in ("business", "search", "summary")]
 MAX_BYTES = 30_000
@@ -33,8 +34,7 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     settings = dataclasses.replace(directories.order.settings, pages=Pages(accent="#aa0000"))
     directories.order = msgspec.structs.replace(directories.order, settings=settings)
     directories.write(review("a"), name=NAME, language="de")
-    directories.publish()
-    return Snapshot(directories.current.resolve())
+    return published(directories)
 
 
 def content(bench: Bench, uri: str) -> Any:  # noqa: ANN401  JSON

@@ -42,6 +42,7 @@ from tests.support.columns import (
     updated_at,
 )
 from tests.support.examples import examples
+from tests.support.steps import finish
 
 # -- a naive implementation of the rules
 
@@ -133,13 +134,7 @@ def matches(item: Review, data: Data, query: SearchQuery) -> bool:
 
 
 def run(columns: Columns, query: SearchQuery) -> Hits:
-    steps = search(columns, query)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            hits: Hits = stop.value
-            return hits
+    return finish(search(columns, query))
 
 
 def steps_of(columns: Columns, query: SearchQuery) -> int:

@@ -3,9 +3,8 @@
 import datetime
 import json
 import shutil
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 import pytest
@@ -17,8 +16,7 @@ from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from tests.support.columns import review
 from tests.support.limits import few_descriptors
 from tests.support.publishing import NOW, Directories
-
-T = TypeVar("T")
+from tests.support.steps import finish
 
 
 @pytest.fixture
@@ -36,16 +34,6 @@ def opened(directories: Directories) -> Snapshots:
     snapshots = Snapshots(directories.snapshots)
     snapshots.refresh()
     return snapshots
-
-
-def outcome(steps: Generator[None, None, T]) -> T:
-    """Return the result of a search."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: T = end.value
-            return result
 
 
 def record(snapshot: Snapshot, position: int) -> object:
@@ -91,7 +79,7 @@ def test_empty_data_is_served(directories: Directories) -> None:
         snapshot.since(datetime.date.min)[0],
         bytes(snapshot.since(datetime.date.min)[1]),
     )
-    assert snapshot.cursor(outcome(snapshot.search(SearchQuery()))) is None
+    assert snapshot.cursor(finish(snapshot.search(SearchQuery()))) is None
     body = bytes(snapshot.documents["/reviews.json"].body)
     assert [] == json.loads(body)["reviews"]
 
@@ -146,7 +134,7 @@ def test_cache_of_text_matches_is_bounded(
     directories.publish()
     snapshot = opened(directories).current
     for number in range(50):
-        outcome(snapshot.search(SearchQuery(query=f"word {number}")))
+        finish(snapshot.search(SearchQuery(query=f"word {number}")))
     assert snapshot.columns.text_matches is not None
     assert [b"word %d" % number for number in range(40, 50)] == list(snapshot.columns.text_matches)
 
@@ -164,7 +152,7 @@ def test_snapshot_is_readable_after_its_folder_is_removed(directories: Directori
     body = bytes(old.documents["/reviews.json"].body)
     assert "Acme" == json.loads(body)["business"]["name"]
     assert ["b", "c", "a"] == [record(old, n) for n in range(3)]
-    hits = outcome(old.search(SearchQuery(query="boiler")))
+    hits = finish(old.search(SearchQuery(query="boiler")))
     assert ["b", "a"] == [record(old, position) for position in hits.positions]
     assert 3 == old.since(datetime.date.min)[0]
 

@@ -18,6 +18,7 @@ from reviewsd.snapshot import suffix_array
 from reviewsd.snapshot.suffix_array import SortError
 from reviewsd.snapshot.text_index import Segment
 from tests.support.examples import examples
+from tests.support.steps import finish
 
 SHIFT = 3 << 16
 
@@ -51,11 +52,7 @@ def matching_places(segment: Segment, needle: str) -> list[int]:
     """Return the places of the texts with a needle."""
     numbers = range(SHIFT, SHIFT + segment.end - segment.first)
     steps = segment.matching(needle.casefold().encode(), numbers, len(numbers))
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return [number - SHIFT for number in end.value]
+    return [number - SHIFT for number in finish(steps)]
 
 
 def pieces(texts: Sequence[str]) -> Iterator[str]:
