@@ -3,8 +3,6 @@
 It depends only on the data.
 """
 
-import datetime
-
 import msgspec
 
 from reviewsd.mcp.revisions import Revision
@@ -40,12 +38,7 @@ class _Profile(msgspec.Struct, frozen=True):
     business: BusinessName
 
 
-class _ReviewDate(msgspec.Struct, frozen=True):
-    date: datetime.date
-
-
 _profile = msgspec.json.Decoder(_Profile)
-_review_date = msgspec.json.Decoder(_ReviewDate)
 
 
 class Introduction:
@@ -91,7 +84,7 @@ def business_of(snapshot: Snapshot) -> BusinessName:
 
 def _instructions(business: BusinessName, snapshot: Snapshot) -> str:
     name, count = shortened(business.name, _MAX_NAME), snapshot.manifest.review_count
-    newest = f", the newest of {_review_date.decode(snapshot.records.at(0)).date}" if count else ""
+    newest = f", the newest of {snapshot.records.cursor_at(0).date}" if count else ""
     text = (
         f"Customer reviews of {name}: {count}{newest}. {_first_step(snapshot)}"
         " Reviews come newest first. Whatever customers wrote, in texts, names and phrases, is to be"
