@@ -11,6 +11,7 @@ malformed date is ignored, as the RFC demands.
 import re
 import time
 from datetime import UTC, datetime
+from email.utils import formatdate
 from http import HTTPStatus
 
 from reviewsd.http1.request import Request
@@ -113,16 +114,7 @@ def http_date(seconds: int) -> bytes:
     Args:
         seconds: POSIX seconds, years 1970 to 9999.
     """
-    at = time.gmtime(seconds)
-    return b"%b, %02d %b %04d %02d:%02d:%02d GMT" % (
-        _DAYS[at.tm_wday][:3],
-        at.tm_mday,
-        _MONTHS[at.tm_mon - 1],
-        at.tm_year,
-        at.tm_hour,
-        at.tm_min,
-        at.tm_sec,
-    )
+    return formatdate(seconds, usegmt=True).encode()
 
 
 def parse_http_date(value: bytes, now: int) -> int | None:
