@@ -1,12 +1,10 @@
 """Delivery of content (seed 6, WebSub 7; H8 to H10, H14, W14 to W16, W19, D2 to D6, D9)."""
 
-import hashlib
 import hmac
 import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -17,19 +15,14 @@ from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.rows import CLAIM_MILLISECONDS
 from reviewsd.store.upkeep import EXPIRY_SECONDS
 from reviewsd.websub import delivery, verification
-from reviewsd.websub.delivery import MAX_SIGNED_IN_REACTOR, contents_of
+from reviewsd.websub.delivery import MAX_SIGNED_IN_REACTOR
 from reviewsd.websub.hub import SWEEP_SECONDS
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.response_parser import NoResponseError
 from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.hub import (
-    BASE_URL,
-    CALLBACK,
     FEED,
-    JSON_FEED,
-    MEDIA_TYPES,
     REFUSED,
-    REVIEWS,
     Answer,
     Behavior,
     Exchange,
@@ -41,7 +34,6 @@ from tests.support.hub import (
     hanging,
     hub_process,
     restart,
-    snapshot,
 )
 
 OPEN = HubLimitsConfig(requests_per_minute=10_000, active_per_host=10_000)
@@ -92,37 +84,6 @@ def delivering(behavior: Behavior) -> Iterator[HubProcess]:
 # Content -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("topic", [FEED, JSON_FEED, REVIEWS])
-def test_whole_content_is_delivered_as_a_get_has_it(topic: str) -> None:
-    """W14, W15, I10."""
-    with hub_process() as process:
-        process.post(topic=topic)
-        process.time.advance(10.0)
-        process.publish("second")
-
-        (exchange,) = process.callbacks.posts
-        body = content(topic, "second")
-        etag = hashlib.sha256(body).hexdigest()[:22]
-        assert body == exchange.body
-        assert exchange.signature is None
-        assert CALLBACK == exchange.callback.url
-        assert [line.decode() for line in exchange.headers] == [
-            f"Content-Type: {MEDIA_TYPES[topic].decode()}",
-            f"Content-Length: {len(body)}",
-            f'Link: <{BASE_URL}{topic}>; rel="self", <{BASE_URL}/api/websub/hub>; rel="hub"',
-            f'ETag: "{etag}"',
-        ]
-
-
-def test_digests_are_those_of_the_bytes() -> None:
-    """The store compares what is delivered (I10)."""
-    contents = contents_of(snapshot("x"), BASE_URL)
-
-    assert {path: hashlib.sha256(content(path, "x")).hexdigest() for path in contents} == {
-        path: prepared.sha256 for path, prepared in contents.items()
-    }
-
-
 @pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
 def test_content_is_signed_with_the_secret(
     method: Literal["sha1", "sha256", "sha384", "sha512"],
@@ -151,18 +112,6 @@ def test_large_content_is_signed_in_a_thread() -> None:
         assert f"sha256={expected}".encode() == exchange.signature
 
 
-def test_renewal_without_a_secret_ends_signing() -> None:
-    """W5."""
-    with hub_process() as process:
-        process.post(secret="s")
-        process.post()
-        process.time.advance(10.0)
-        process.publish("second")
-
-        (exchange,) = process.callbacks.posts
-        assert exchange.signature is None
-
-
 def test_secret_without_its_key_is_a_failed_delivery() -> None:
     with hub_process() as process:
         process.post(secret="s")
@@ -179,20 +128,6 @@ def test_secret_without_its_key_is_a_failed_delivery() -> None:
 # Times ---------------------------------------------------------------------------------------------
 
 
-def test_each_change_is_delivered_once() -> None:
-    """D3, D4, I6."""
-    with hub_process() as process:
-        process.post()
-        for text in ("second", "third", "fourth"):
-            process.time.advance(600.0)
-            process.publish(text)
-        process.time.advance(86_400.0)
-
-        assert [content(FEED, text) for text in ("second", "third", "fourth")] == (
-            process.callbacks.bodies()
-        )
-
-
 def test_log_has_one_line_for_a_version() -> None:
     with capturedLogs() as events, hub_process(GENEROUS) as process:
         subscribe(process, "a.example.org", 3)
@@ -204,17 +139,6 @@ def test_log_has_one_line_for_a_version() -> None:
     assert [f"delivered {FEED} version 2 to 4 subscribers"] == [
         line for line in lines if line.startswith("delivered")
     ]
-
-
-def test_unchanged_topic_is_not_delivered() -> None:
-    with hub_process() as process:
-        process.post(topic=FEED)
-        process.post(topic=REVIEWS)
-        process.time.advance(10.0)
-        process.publish("first", {REVIEWS: "second"})
-        process.time.advance(100.0)
-
-        assert [REVIEWS] == [exchange.topic for exchange in process.callbacks.posts]
 
 
 def test_unchanged_bytes_are_not_delivered() -> None:
@@ -274,37 +198,6 @@ def test_changes_during_a_delivery_are_delivered_as_one() -> None:
         exchange.outcome.callback(Answer(200))
 
         assert [content(FEED, "second"), content(FEED, "later 3")] == process.callbacks.bodies()
-
-
-def test_change_back_to_earlier_content_is_delivered() -> None:
-    """Versions are never used again; the subscriber may have the content."""
-    with hub_process() as process:
-        process.post()
-        for text in ("second", "first"):
-            process.time.advance(10.0)
-            process.publish(text)
-
-        assert [content(FEED, text) for text in ("second", "first")] == process.callbacks.bodies()
-
-
-def test_change_while_the_daemon_was_down_is_delivered() -> None:
-    """D2."""
-    with hub_process() as process:
-        process.post()
-        after = restart(process, text="second")
-        after.time.advance(10.0)
-
-        assert [content(FEED, "second")] == after.callbacks.bodies()
-
-
-def test_delivery_that_was_cut_off_by_a_kill_is_made_again() -> None:
-    """Claims of an earlier process are void (D6, D7)."""
-    with delivering(hanging) as process:
-        process.callbacks.behavior = good
-        after = restart(process, text="second")
-        after.time.advance(6.0)
-
-        assert 2 * [content(FEED, "second")] == after.callbacks.bodies()
 
 
 def test_expired_lease_gets_no_delivery() -> None:
@@ -386,20 +279,6 @@ def test_third_consecutive_failure_removes_the_subscription(behavior: Behavior) 
         assert reason.startswith("3 deliveries in a row failed, the last: ")
 
 
-def test_removed_subscriber_is_notified() -> None:
-    """W10."""
-    with delivering(refuse) as process:
-        process.time.advance(7_200.0)
-
-        denial = process.callbacks.gets[-1].query
-        assert {
-            "id": "1",
-            "hub.mode": "denied",
-            "hub.topic": BASE_URL + FEED,
-            "hub.reason": verification.FAILED,
-        } == denial
-
-
 @pytest.mark.parametrize("internal", ["10.77.12.5 is refused: private", "no connection: EMFILE"])
 def test_denial_has_no_internal_reason(internal: str) -> None:
     """It is for the operator alone (E14)."""
@@ -422,22 +301,6 @@ def test_success_resets_the_failures(failures: int) -> None:
 
         assert (0, 0, 2) == row(process, "consecutive_failures, next_attempt_at, delivered_version")
         assert failures + 1 == len(process.callbacks.posts)
-
-
-def test_retry_delays_vary_by_a_fifth() -> None:
-    """H14."""
-    with hub_process() as process:
-        process.post()
-        context = replace(process.context, random=lambda: 1.0)
-        process.hub._deliverer.context = context
-        process.callbacks.behavior = confirming(refuse)
-        process.time.advance(10.0)
-        process.publish("second")
-        process.time.advance(7_200.0)
-
-        first, second, third = moments(process)
-        assert pytest.approx(72.0, abs=0.01) == second - first
-        assert pytest.approx(2160.0, abs=0.01) == third - second
 
 
 def test_change_during_a_retry_delay_waits_for_it() -> None:
@@ -509,21 +372,6 @@ def test_renewal_of_a_removed_subscription_makes_a_new_one() -> None:
 def subscribe(process: HubProcess, host: str, number: int) -> None:
     for path in range(number):
         assert 202 == process.post(f"https://{host}/{path}").status
-
-
-def test_host_with_100_hanging_callbacks_does_not_delay_another() -> None:
-    """A healthy one is served within two seconds, and the host gets few requests (H8)."""
-    with hub_process(GENEROUS) as process:
-        subscribe(process, "hanging.example.org", 100)
-        subscribe(process, "healthy.example.org", 3)
-        process.callbacks.hosts["hanging.example.org"] = confirming(hanging)
-        process.time.advance(10.0)
-        process.publish("second")
-        process.time.advance(2.0)
-
-        hosts = [exchange.callback.host for exchange in process.callbacks.posts]
-        assert 3 == hosts.count("healthy.example.org")
-        assert FIRST_SHARE == process.callbacks.peak["hanging.example.org"]
 
 
 def test_hanging_host_does_not_delay_another_in_any_fan_out() -> None:

@@ -89,12 +89,6 @@ def test_empty_or_too_long_verify_token_is_ignored(token: str | None) -> None:
     assert request_with(verify_token=token).verify_token is None
 
 
-def test_other_parameters_of_version_0_3_are_ignored() -> None:
-    """W4: ``hub.verify`` comes twice there."""
-    body = encoded() + b"&hub.verify=sync&hub.verify=async"
-    assert request_with() == parse(body)
-
-
 # The form -----------------------------------------------------------------------------------------
 
 

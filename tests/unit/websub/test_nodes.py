@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from twisted.internet.defer import Deferred
-from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.api.jobs import PushResult, Step
 from reviewsd.config.hub_schema import HubConfig as Settings
@@ -70,16 +69,6 @@ def feed_version(process: HubProcess) -> int:
     return int(version)
 
 
-def test_intent_of_one_node_is_verified_by_another(node: Node) -> None:
-    working, idle = node(), node(start=False)
-    assert 202 == idle.post().status
-    working.time.advance(FOLLOW_SECONDS)
-    assert 1 == len(working.callbacks.gets)
-    assert 202 == idle.post(mode="unsubscribe").status
-    working.time.advance(FOLLOW_SECONDS)
-    assert 2 == len(working.callbacks.gets)
-
-
 def test_claim_of_a_killed_node_stands_until_it_lapses(node: Node) -> None:
     """Other nodes cannot know that it was killed: it may be about to deliver (D5)."""
     one = node()
@@ -97,20 +86,6 @@ def test_claim_of_a_killed_node_stands_until_it_lapses(node: Node) -> None:
     assert 1 == len(one.callbacks.posts)
     one.time.advance(30 + SHARED_MAX_PAUSE)
     assert [content(FEED, "second")] * 2 == one.callbacks.bodies()
-
-
-def test_newest_data_wins_when_an_old_node_returns(node: Node) -> None:
-    old, new = node(), node()
-    publish(new, "newer", 2)
-    assert 2 == feed_version(new)
-    for _ in range(10):
-        with capturedLogs() as events:
-            publish(old, "first", 1)
-        publish(new, "newer", 2)
-        assert 2 == feed_version(new)
-        assert "/feed.xml, /api/feed.json, /reviews.json are not delivered" in str(
-            [formatEvent(event) for event in events]
-        )
 
 
 def test_files_from_the_future_hold_back_no_change(node: Node) -> None:
@@ -131,30 +106,6 @@ def test_node_with_older_data_delivers_nothing(node: Node) -> None:
     new.time.advance(3600)
     assert {content(FEED, "newer")} == set(new.callbacks.bodies())
     assert 2 == feed_version(old)
-
-
-def test_pause_of_one_node_is_followed_by_another(node: Node) -> None:
-    first, second = node(), node()
-    first.post()
-    first.time.advance(FOLLOW_SECONDS)
-    result_of(first.operator.pause())
-    first.time.advance(FOLLOW_SECONDS)
-    assert 503 == second.post("https://late.example.org/").status
-    for process in (first, second):
-        publish(process, "second", 2)
-    assert [] == first.callbacks.posts
-    result_of(second.operator.resume())
-    first.time.advance(FOLLOW_SECONDS)
-    assert [content(FEED, "second")] == first.callbacks.bodies()
-    assert 202 == first.post("https://late.example.org/").status
-
-
-def test_block_of_one_node_is_followed_by_another(node: Node) -> None:
-    first, second = node(), node()
-    result_of(first.operator.block("bad.example.org", "", dry_run=False))
-    assert 403 == second.post("https://bad.example.org/").status
-    second.time.advance(FOLLOW_SECONDS)
-    assert ["bad.example.org"] == [block.value for block in second.operator._blocks]
 
 
 @pytest.mark.parametrize(("behavior", "delivered"), [(good, 1), (confirming(hanging), 0)])

@@ -12,7 +12,6 @@ from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.operator import PUSH_POLL_SECONDS
-from reviewsd.websub.scheduler import BATCH_SECONDS
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
@@ -23,7 +22,6 @@ from tests.support.hub import (
     Answer,
     HubProcess,
     confirming,
-    content,
     good,
     hanging,
     hub_process,
@@ -250,33 +248,6 @@ def test_late_result_of_a_removed_subscription_changes_nothing() -> None:
         assert ("2", 0, None) == (entry.id, entry.consecutive_failures, entry.last_attempt_at)
 
 
-def test_block_removes_without_a_denial_and_survives_a_restart() -> None:
-    """H7."""
-    with hub_process() as process:
-        process.post()
-        process.post("https://other.example.net/")
-        gets = len(process.callbacks.gets)
-        assert 1 == process.wait(process.operator.block("Example.org", "abuse", True))  # noqa: FBT003
-        assert ["1", "2"] == ids(process)
-        assert 202 == process.post().status
-
-        assert 1 == process.wait(process.operator.block("Example.org", "abuse", False))  # noqa: FBT003
-        assert ["2"] == ids(process)
-        assert gets + 1 == len(process.callbacks.gets)
-
-        after = restart(process, text="first")
-        assert 403 == after.post().status
-        (block,) = after.wait(after.operator.blocks())
-        assert ("example.org", "abuse", instant(START / 1000)) == (
-            block.value,
-            block.note,
-            block.created_at,
-        )
-        assert after.wait(after.operator.unblock("example.org"))
-        assert not after.wait(after.operator.unblock("example.org"))
-        assert 202 == after.post().status
-
-
 def test_block_covers_requests_under_way() -> None:
     """A request that is accepted during its transaction would outlive it."""
     with hub_process() as process:
@@ -301,26 +272,6 @@ def test_block_must_be_a_host_or_a_network() -> None:
 
 
 # Pause --------------------------------------------------------------------------------------------
-
-
-def test_paused_hub_sends_nothing_and_loses_nothing() -> None:
-    """Also through a restart (H7)."""
-    with hub_process() as process:
-        process.post()
-        process.wait(process.operator.pause())
-        process.time.advance(10.0)
-        process.publish("second")
-        process.time.advance(100.0)
-        after = restart(process, text="third")
-        after.time.advance(100.0)
-        assert [] == process.callbacks.posts
-        assert after.wait(after.operator.state()).paused
-
-        after.wait(after.operator.resume())
-        after.time.advance(10.0)
-        assert [content(FEED, "third")] == after.callbacks.bodies()
-        final = restart(after)
-        assert not final.wait(final.operator.state()).paused
 
 
 def test_attempts_under_way_end_normally_in_a_pause() -> None:
@@ -356,19 +307,6 @@ def test_pause_with_a_lost_result_begins_with_the_restart() -> None:
 def subscribe(process: HubProcess, number: int) -> None:
     for path in range(number):
         process.post(f"https://{HOST}/{path}", topic=(FEED, JSON_FEED)[path % 2])
-
-
-def test_push_delivers_again_and_reports_its_progress() -> None:
-    with hub_process(STEADY) as process:
-        subscribe(process, 4)
-        process.callbacks.latency = 1.0
-        steps, results = pushing(process)
-        process.time.advance(1.0 + BATCH_SECONDS + PUSH_POLL_SECONDS)
-
-        assert [PushResult(total=4, delivered=4, failed=0, removed=0)] == results
-        assert 4 == len(process.callbacks.posts)
-        assert Step("pushing", 0, 4, 0) == steps[0]
-        assert Step("pushing", 4, 4, 0) == steps[-1]
 
 
 def test_push_can_be_for_a_topic_or_for_some_ids() -> None:

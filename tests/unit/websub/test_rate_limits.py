@@ -108,13 +108,6 @@ def state(backoffs: Backoffs, now: float) -> tuple[float, bool]:
     return backoffs.seconds_left(HOST, now), backoffs.is_serialized(HOST)
 
 
-def test_host_without_failures_is_not_backed_off() -> None:
-    backoffs = Backoffs()
-    assert (0.0, False) == state(backoffs, 7.0)
-    backoffs.record_success(HOST)
-    assert not backoffs.is_failing(HOST)
-
-
 def test_20th_consecutive_failure_begins_a_back_off() -> None:
     backoffs = Backoffs()
     fail(backoffs, MAX_FAILURES - 1, now=9.0)

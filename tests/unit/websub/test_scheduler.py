@@ -15,7 +15,6 @@ from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import MAX_FAILURES, Backoffs
 from reviewsd.websub.scheduler import (
     BATCH_SECONDS,
-    MAX_PAUSE,
     MAX_ROWS,
     RELEASE_SECONDS,
     STORE_RETRY_SECONDS,
@@ -239,33 +238,6 @@ def test_full_host_is_tried_once_for_all_of_its_rows() -> None:
         assert rig.slots.tries < MAX_ROWS / 10
 
 
-@pytest.mark.parametrize("latency", [0.0, 0.01])
-def test_idle_scheduler_queries_once_a_minute_and_writes_nothing(latency: float) -> None:
-    with scheduling() as rig:
-        rig.work.add("a", 5)
-        rig.work.latency = latency
-        rig.scheduler.start()
-        rig.time.advance(1.0)
-        writes, look_ups = rig.work.writes, rig.work.look_ups
-
-        rig.time.advance(3600.0)
-
-        assert writes == rig.work.writes
-        assert 59 <= rig.work.look_ups - look_ups <= 60
-
-
-@pytest.mark.parametrize("due_at", [0.001, 5.0, 59.0, 61.0, 400.0])
-def test_row_is_attempted_when_it_becomes_due(due_at: float) -> None:
-    with scheduling() as rig:
-        rig.work.add("a", due_at=due_at)
-        rig.scheduler.start()
-
-        rig.time.advance(500.0)
-
-        ((begun_at, _),) = rig.work.begun
-        assert due_at == pytest.approx(begun_at)
-
-
 def test_attempt_that_ends_meanwhile_does_not_delay_the_next_row() -> None:
     """Its end wakes the scheduler, and the pause that it cuts off must not begin again."""
     with scheduling() as rig:
@@ -278,20 +250,6 @@ def test_attempt_that_ends_meanwhile_does_not_delay_the_next_row() -> None:
         rig.time.advance(100.0)
 
         assert (40.0, 0) in rig.work.begun
-
-
-@pytest.mark.parametrize("retry_after", [1.0, 30.0, 70.0])
-def test_row_is_retried_at_its_time(retry_after: float) -> None:
-    """After 30 s without a response, for one (H4)."""
-    with scheduling() as rig:
-        rig.work.add("a")
-        rig.work.seconds["a"] = 0.5
-        rig.work.retries = [retry_after]
-        rig.scheduler.start()
-
-        rig.time.advance(200.0)
-
-        assert [0.0, pytest.approx(0.5 + retry_after)] == [at for at, _ in rig.work.begun]
 
 
 def test_wake_is_noticed_at_any_moment() -> None:
@@ -357,22 +315,6 @@ def test_rows_that_another_node_claimed_are_queried_again() -> None:
 # Slots --------------------------------------------------------------------------------------------
 
 
-def test_hanging_attempts_leave_their_places_to_others() -> None:
-    """IDLE_PER_PLACE of them for each place."""
-    with scheduling() as rig:
-        for number in range(IDLE_PER_PLACE * PLACES):
-            rig.work.add(f"h{number}")
-            rig.work.seconds[f"h{number}"] = 30.0
-        rig.work.add("healthy")
-        rig.scheduler.start()
-
-        rig.time.advance(IDLE_PER_PLACE * CHECK_INTERVAL)
-
-        assert [IDLE_PER_PLACE * PLACES] == rig.work.done
-        rig.time.advance(60.0)
-        assert IDLE_PER_PLACE * PLACES + 1 == len(rig.work.done)
-
-
 def test_attempt_that_becomes_busy_again_takes_a_place() -> None:
     """Else more and more deliveries would share a slow line, until all are too late."""
     with scheduling(places=2) as rig:
@@ -395,21 +337,6 @@ def test_attempt_that_becomes_busy_again_takes_a_place() -> None:
         rig.work.release_hosts("c")
         rig.time.advance(CHECK_INTERVAL)
         assert [4] == rig.work.done
-
-
-def test_attempts_that_may_kill_the_process_run_one_at_a_time() -> None:
-    """Unless they hang."""
-    with scheduling(places=4) as rig:
-        for host in "abcdef":
-            rig.work.add(host)
-            rig.work.rows[len(rig.work.rows) - 1].deaths = 2
-            rig.work.seconds[host] = 30.0
-        rig.scheduler.start()
-        rig.time.advance(CHECK_INTERVAL / 2)
-        assert 1 == rig.scheduler.running
-
-        rig.time.advance(30.0)
-        assert 6 == len(rig.work.begun)
 
 
 def test_hanging_host_that_fills_the_query_does_not_delay_another() -> None:
@@ -451,19 +378,6 @@ def test_backed_off_hosts_that_fill_queries_do_not_delay_another() -> None:
         look_ups = rig.work.look_ups
         rig.time.advance(600.0)
         assert rig.work.look_ups - look_ups <= 10 * 4
-
-
-def test_host_after_back_off_is_attempted_within_a_minute() -> None:
-    with scheduling() as rig:
-        rig.back_off("x")
-        rig.work.add("x", active=False)
-        rig.scheduler.start()
-        rig.time.advance(90.0)
-        assert [] == rig.work.done
-
-        rig.backoffs.record_success("x")
-        rig.time.advance(MAX_PAUSE)
-        assert [0] == rig.work.done
 
 
 def test_freed_slot_is_for_rows_that_were_skipped() -> None:
@@ -527,23 +441,6 @@ def test_pause_causes_no_busy_loop() -> None:
         assert [] == rig.work.begun
 
 
-def test_paused_scheduler_begins_nothing_until_it_is_resumed() -> None:
-    with scheduling() as rig:
-        rig.work.add("a", 2)
-        rig.work.seconds["a"] = 5.0
-        rig.scheduler.start()
-        rig.time.advance(1.0)
-        rig.scheduler.pause()
-        rig.work.add("b", 2)
-        rig.scheduler.wake()
-        rig.time.advance(100.0)
-        assert [0, 1] == rig.work.done  # the attempts under way have ended
-
-        rig.scheduler.resume()
-        rig.time.advance(0.0)
-        assert [0, 1, 2, 3] == rig.work.done
-
-
 # A store that fails -------------------------------------------------------------------------------
 
 
@@ -576,42 +473,6 @@ def test_failing_store_is_used_once_a_second() -> None:
 
 
 # Stop ---------------------------------------------------------------------------------------------
-
-
-def test_stop_waits_for_attempts_and_stores_their_results() -> None:
-    """O4."""
-    with scheduling() as rig:
-        rig.work.add("a", 5)
-        rig.work.seconds["a"] = 4.0
-        rig.scheduler.start()
-        rig.time.advance(1.0)
-
-        stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
-        rig.time.advance(2.5)
-        assert not stopped.called
-        rig.time.advance(0.5 + BATCH_SECONDS)
-
-        assert stopped.called
-        assert list(range(PER_HOST)) == rig.work.done
-        assert [] == rig.time.clock.getDelayedCalls()
-
-
-def test_stop_cancels_attempts_when_its_time_is_over() -> None:
-    with scheduling() as rig:
-        rig.work.add("a", 5)
-        rig.work.seconds["a"] = 1000.0
-        rig.scheduler.start()
-        rig.time.advance(1.0)
-
-        stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
-        rig.time.advance(19.9)
-        assert not stopped.called
-        rig.time.advance(0.1 + 2 * BATCH_SECONDS)
-
-        assert stopped.called
-        assert [] == rig.work.running
-        assert [] == rig.work.done
-        assert not any(row.claimed for row in rig.work.rows.values())
 
 
 def test_stop_ends_in_time_when_the_store_fails() -> None:
@@ -673,20 +534,6 @@ def test_bug_in_an_attempt_leaves_its_place_to_others() -> None:
 
 
 # Claims made ahead --------------------------------------------------------------------------------
-
-
-def test_as_many_attempts_again_are_claimed_ahead() -> None:
-    """No attempt waits for the disk."""
-    with scheduling(places=2) as rig:
-        rig.work.add("a", 3)
-        rig.work.add("b", 3)
-        rig.work.seconds = {"a": 1.0, "b": 1.0}
-        rig.work.busy_hosts = {"a", "b"}
-        rig.scheduler.start()
-        rig.time.advance(0.5)
-
-        assert 2 == rig.scheduler.running
-        assert 4 == sum(row.claimed for row in rig.work.rows.values())
 
 
 def test_pause_releases_claims_made_ahead() -> None:

@@ -117,16 +117,6 @@ def test_twice_as_many_attempts_as_places_are_claimed() -> None:
     rig.end(*slots)
 
 
-def test_row_has_one_slot() -> None:
-    """A wall clock that jumped shows a claim as lapsed while its attempt lives (I4)."""
-    rig = Rig()
-    slot = rig.enter(id=7)
-    assert slot is not None
-    assert rig.enter(id=7) is None
-    rig.slots.leave(slot)
-    assert rig.enter(id=7) is not None
-
-
 @pytest.mark.parametrize(
     ("row", "limit"),
     [

@@ -77,16 +77,6 @@ def test_verify_token_is_returned_and_never_logged() -> None:
         assert "t\u00f6ken" not in str(events)
 
 
-def test_retry_has_the_verify_token_too() -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = unreachable
-        process.post(verify_token="token")
-        process.time.advance(600.0)
-
-        tokens = [exchange.query["hub.verify_token"] for exchange in process.callbacks.gets]
-        assert 2 * ["token"] == tokens
-
-
 @pytest.mark.parametrize(
     ("target", "beginning"),
     [
@@ -230,17 +220,6 @@ def test_missing_response_is_retried_once_30_seconds_after_its_end(
         assert 0 == pending(process)
 
 
-def test_retry_may_confirm() -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = unreachable
-        process.post()
-        process.callbacks.behavior = good
-        process.time.advance(29.0)
-        assert [] == subscriptions(process)
-        process.time.advance(1.0)
-        assert 1 == len(subscriptions(process))
-
-
 def test_newer_request_replaces_the_older_one() -> None:
     """The result of the older attempt changes nothing (H4)."""
     with hub_process() as process:
@@ -322,21 +301,6 @@ def test_deliveries_continue_during_a_verification(mode: str) -> None:
         assert 1 == pending(process)
 
 
-def test_confirmed_unsubscribe_ends_the_subscription() -> None:
-    with hub_process() as process:
-        process.post()
-        process.post(mode="unsubscribe")
-        process.time.advance(10.0)
-        process.publish("second")
-        process.time.advance(10.0)
-
-        assert [] == subscriptions(process)
-        assert [] == process.callbacks.posts
-        assert [(CALLBACK, FEED, "unsubscribed")] == process.store.rows(
-            "SELECT callback, topic, reason FROM ended"
-        )
-
-
 def test_change_during_the_verification_is_delivered_after_it() -> None:
     with hub_process() as process:
         process.callbacks.behavior = hanging
@@ -348,14 +312,6 @@ def test_change_during_the_verification_is_delivered_after_it() -> None:
         exchange.outcome.callback(good(exchange))
 
         assert [b"/feed.xml second"] == process.callbacks.bodies()
-
-
-def test_content_of_the_time_of_the_request_is_not_delivered() -> None:
-    with hub_process() as process:
-        process.post()
-        process.time.advance(300.0)
-
-        assert [] == process.callbacks.posts
 
 
 # Limits ---------------------------------------------------------------------------------------------

@@ -185,12 +185,6 @@ def test_peer_other_than_the_one_dialed_gets_nothing(ca_file: Path, peer: str) -
     assert [] == rig.reactor.getDelayedCalls()
 
 
-def test_peer_that_was_dialed_gets_a_connection(ca_file: Path) -> None:
-    rig = Rig(ca_file, PUBLIC[0])
-    rig.begin()
-    assert rig.connect_to(PUBLIC[0]) is not None
-
-
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -240,20 +234,6 @@ async def test_next_address_is_tried_after_a_failure(ca_file: Path) -> None:
     names = Names({"localhost": ["127.0.0.2", "127.0.0.3", HOST]})
     async with serving() as server, sending(ca_file, look_up=names.look_up) as sender:
         assert ACCEPTED == await sender.deliver(server.url("/", "localhost"))
-
-
-async def test_refused_connection_has_a_reason(ca_file: Path) -> None:
-    async with serving() as server:
-        url = server.url()
-    async with sending(ca_file) as sender:
-        for attempt in (verifying(url), delivering(url)):
-            assert Missing("no connection: Connection refused", HOST) == await attempt(sender)
-
-
-async def test_unknown_name_has_a_reason(ca_file: Path) -> None:
-    async with sending(ca_file) as sender:
-        outcome = await verifying("https://a.example.com/")(sender)
-        assert Missing("the name has no address", None) == outcome
 
 
 async def test_full_network_is_not_called(ca_file: Path) -> None:
@@ -453,9 +433,3 @@ async def test_close_ends_requests_and_kept_connections(ca_file: Path) -> None:
         assert [stopped] * 2 == [await request for request in running]
         await server.until_closed_by_client()
         assert Missing("this service is stopping", None) == await sender.deliver(server.url())
-
-
-async def test_close_without_requests_returns_at_once(ca_file: Path) -> None:
-    async with sending(ca_file) as sender:
-        await sender.agent.close()
-        await sender.agent.close()

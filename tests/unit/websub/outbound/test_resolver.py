@@ -89,10 +89,6 @@ def now(deferred: Deferred[Sequence[str]]) -> Sequence[str]:
 # Addresses --------------------------------------------------------------------------------
 
 
-def test_public_addresses_keep_their_order() -> None:
-    assert PUBLIC == Rig().resolve("a.example.com", *PUBLIC)
-
-
 def test_at_most_four_addresses_are_returned() -> None:
     many = [f"93.184.216.{last}" for last in range(250)]
     assert many[:MAX_ADDRESSES] == Rig().resolve("a.example.com", *many)
@@ -131,15 +127,6 @@ def test_literal_is_judged_without_a_look_up() -> None:
 
 
 # Look-ups -------------------------------------------------------------------------------
-
-
-def test_addresses_are_not_cached() -> None:
-    """They may change between two connections, and are judged again."""
-    rig = Rig()
-    assert PUBLIC == rig.resolve("a.example.com", *PUBLIC)
-    with pytest.raises(AddressRefusedError):
-        rig.resolve("a.example.com", "127.0.0.1")
-    assert 2 == len(rig.names.look_ups)
 
 
 def test_concurrent_requests_share_a_look_up() -> None:
@@ -326,27 +313,6 @@ def test_registered_domain_of_a_name(host: str, domain: str) -> None:
 def resolver_of(names: SystemNames) -> Resolver:
     opened = Addresses([ip_network("127.0.0.0/8"), ip_network("::1/128")])
     return Resolver(reactor, names.look_up, opened, DEADLINE)
-
-
-async def test_system_resolves_in_threads_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[str, threading.Thread]] = []
-
-    def getaddrinfo(host: str, *_: object, **__: object) -> list[Any]:
-        calls.append((host, threading.current_thread()))
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (PUBLIC[0], 0))]
-
-    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    names = SystemNames(reactor)
-    try:
-        resolver = resolver_of(names)
-        assert PUBLIC[:1] == await resolver.resolve(Callback("a.example.com", 443, "/"))
-    finally:
-        names.stop()
-    [(host, thread)] = calls
-    assert "a.example.com" == host
-    assert "dns" in thread.name
-    thread.join(5)
-    assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("error", [socket.gaierror(), OSError(24, "Too many open files")])

@@ -29,7 +29,7 @@ from reviewsd.websub.outbound.tls import (
 )
 from tests.support.authority import Authority, Identity, authority, self_signed
 from tests.support.callbacks import HOST, NAMES, serving
-from tests.support.outbound import Missing, Names, Received, sending
+from tests.support.outbound import Missing, sending
 
 LOCALHOST = Callback("localhost", 443, "/")
 LITERAL = Callback(HOST, 443, "/")
@@ -287,15 +287,6 @@ def test_names_are_judged_like_all_names_by_service_identity(names: list[str], h
     assert expected is matches_host(certificate, Callback(host, 443, "/"))
 
 
-@pytest.mark.parametrize("host", ["localhost", HOST, "a.localhost.example"])
-async def test_names_wildcards_and_addresses_of_the_certificate_are_trusted(
-    ca_file: Path, host: str
-) -> None:
-    names = Names({"localhost": [HOST], "a.localhost.example": [HOST]})
-    async with serving() as server, sending(ca_file, look_up=names.look_up) as sender:
-        assert isinstance(await sender.verify(server.url("/", host)), Received)
-
-
 def test_server_name_is_sent_unless_it_is_an_address(ca_file: Path) -> None:
     """Literal addresses are not permitted in SNI (RFC 6066 3)."""
     rig = Rig(ca_file)
@@ -363,12 +354,6 @@ def test_session_that_was_not_remembered_is_not_resumed(ca_file: Path) -> None:
     rig = Rig(ca_file)
     shake(rig.tls.connection(LOCALHOST), rig.server)
     assert not rig.visit()
-
-
-def test_connection_without_handshake_has_no_session(ca_file: Path) -> None:
-    rig = Rig(ca_file)
-    rig.tls.remember(rig.tls.connection(LOCALHOST), LOCALHOST)
-    assert 0 == len(rig.tls._sessions)
 
 
 def test_resumed_session_keeps_its_age(ca_file: Path) -> None:
