@@ -1,17 +1,10 @@
 """Whether the daemon is alive (O3), on a clock that the tests advance."""
 
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
-from typing import cast
+from collections.abc import Awaitable, Callable
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet import reactor
-from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred, succeed
-from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import Clock, deferLater
+from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
 from reviewsd.monitoring.health import (
@@ -22,7 +15,6 @@ from reviewsd.monitoring.health import (
     TICK_SECONDS,
     Health,
 )
-from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import StoreError
 from tests.support.admin_socket import told
 
@@ -149,29 +141,3 @@ def test_stop_cancels_all_timers(harness: Harness) -> None:
     harness.advance(PROBE_SECONDS)
     Deferred.fromCoroutine(harness.health.stop())
     assert [] == harness.clock.getDelayedCalls()
-
-
-@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(tmp_path / "state.sqlite", cast("ReactorBase", reactor))
-    await database.open()
-    yield database
-    await database.close()
-
-
-async def test_blocked_thread_of_a_real_store_counts_as_stuck(database: Database) -> None:
-    clock = Clock()
-    health = Health(clock, lambda: database.run(lambda _: None))
-    gate = threading.Event()
-    blocked = Deferred.fromCoroutine(database.run(lambda _: gate.wait(30)))
-    health.start()
-    clock.advance(SILENT_SECONDS)
-    clock.advance(TICK_SECONDS)  # else the reactor counts as late
-    assert (False, "the store has not answered for 10 s") == (health.store_works, health.stuck)
-
-    gate.set()
-    await blocked
-    while not health.store_works:
-        await deferLater(cast("IReactorTime", reactor), 0.001)
-    assert health.stuck is None
-    await health.stop()

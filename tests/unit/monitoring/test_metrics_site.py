@@ -15,9 +15,7 @@ from twisted.internet.interfaces import IReactorTCP
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
-from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.metrics_site import metrics_site
-from tests.support.admin_socket import told
 
 Get = Callable[..., Any]
 
@@ -58,23 +56,6 @@ async def get(source: Source) -> AsyncIterator[Get]:
 
     yield lambda *request: deferToThread(ask, *request)
     await maybeDeferred(port.stopListening)
-
-
-async def test_metrics_are_served(get: Get) -> None:
-    assert (200, CONTENT_TYPE.decode(), b"a 1.0\n") == await get("GET", "/metrics")
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [("GET", "/", 404), ("GET", "/metrics/x", 404), ("POST", "/metrics", 405)],
-)
-async def test_other_requests_are_refused_without_html(
-    get: Get, method: str, path: str, status: int
-) -> None:
-    with capturedLogs() as events:
-        answer = await get(method, path)
-    assert (status, "text/plain", b"Here is nothing but GET /metrics.\n") == answer
-    assert [] == told(events)
 
 
 async def test_body_of_a_request_is_dropped(get: Get) -> None:

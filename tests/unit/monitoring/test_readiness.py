@@ -36,10 +36,6 @@ def harness() -> Harness:
     return Harness()
 
 
-def test_working_daemon_is_ready(harness: Harness) -> None:
-    assert (200, {"status": "ready", "checks": GOOD}) == harness.answer()
-
-
 def test_old_data_is_reported_as_degraded(harness: Harness) -> None:
     harness.publisher.failing_since = 1.0
     checks = {**GOOD, "data": "degraded"}
@@ -50,14 +46,6 @@ def test_daemon_without_data_is_not_ready(harness: Harness) -> None:
     harness.snapshots.empty = True
     checks = {**GOOD, "snapshot": "failing"}
     assert (503, {"status": "unready", "checks": checks}) == harness.answer()
-
-
-def test_daemon_is_not_ready_while_its_store_fails(harness: Harness) -> None:
-    harness.health.store_works = False
-    checks = {**GOOD, "store": "failing"}
-    assert (503, {"status": "unready", "checks": checks}) == harness.answer()
-    harness.health.store_works = True
-    assert 200 == harness.answer()[0]
 
 
 def test_stopping_daemon_is_not_ready(harness: Harness) -> None:

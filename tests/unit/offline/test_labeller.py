@@ -63,21 +63,6 @@ def test_text_of_several_reviews_is_sent_once() -> None:
     assert (3, 4) == (session.by_model(), session.with_words)
 
 
-def test_refused_reviews_are_sent_again_by_the_next_run() -> None:
-    """A refusal says nothing about the review: a repaired server is asked again."""
-    session = labeller(*REVIEWS, batch=3)
-    session.plan(None)
-    (batch,) = session.batches()
-    verdict = session.judge(answer("fair price", "cheap", "cheap"), batch)
-    assert ["2", "3"] == [excerpt.id for excerpt in verdict.again.values()]
-    assert b"" == session.judge(answer("cheap"), verdict.again).lines
-
-    later = labeller(*REVIEWS)
-    later.recall(KeptLabels(verdict.lines))
-    plan = later.plan(None)
-    assert (1, 2, 0) == (plan.labelled, plan.to_send, plan.outdated)
-
-
 def test_few_refused_reviews_are_left_to_the_rules() -> None:
     texts = [review(f"{n}", text=f"A fair price {n}.") for n in range(5)]
     session = labeller(*texts, batch=5)
@@ -97,14 +82,6 @@ def test_labels_of_another_model_are_used_until_they_are_made_again() -> None:
     plan = later.plan(1)
     assert (0, 1, 2, 1) == (plan.labelled, plan.to_send, plan.postponed, plan.outdated)
     assert 4 == later.by_model()
-
-
-def test_labels_that_contradict_the_stars_are_counted() -> None:
-    session = labeller(*REVIEWS, batch=9)
-    session.plan(None)
-    (batch,) = session.batches()
-    session.judge(answer("fair price", "high price", "Who knows"), batch)  # all are positive
-    assert (1, 3) == session.contradicting()  # two stars
 
 
 def test_batches_are_bounded_in_bytes() -> None:

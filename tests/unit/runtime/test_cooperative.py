@@ -183,23 +183,6 @@ def test_turn_stays_within_its_budget_with_any_work(
     assert 0 == bench.scheduler.waiting
 
 
-def test_work_continues_in_each_turn(bench: Bench) -> None:
-    bench.occupy()
-    bench.wait("a", *40 * [MS])
-    bench.all_turns()
-
-    assert 10 <= len(bench.turns) <= 12
-    assert min(bench.turns[:10]) >= TURN_SECONDS
-
-
-def test_new_work_waits_behind_queued_work(bench: Bench) -> None:
-    bench.occupy()
-    bench.wait("a", MS)
-    bench.wait("b", MS)
-    bench.all_turns()
-    assert ["occupier", "a", "b"] == bench.order
-
-
 def test_callback_may_add_work(bench: Bench) -> None:
     """The next request of a client is often read when its response is written."""
     bench.occupy()

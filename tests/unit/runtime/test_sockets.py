@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from twisted.internet import reactor
-from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import serverFromString
 from twisted.internet.protocol import Factory, Protocol
 
@@ -89,23 +88,6 @@ def test_missing_path_is_free(place: Path) -> None:
     assert [] == list(place.iterdir())
 
 
-def test_stale_socket_is_removed(place: Path) -> None:
-    path = place / "admin.sock"
-    with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(path))
-    free_path(path)
-    assert not path.exists()
-
-
-def test_socket_of_a_listening_daemon_is_refused(place: Path) -> None:
-    path = place / "admin.sock"
-    with socket.socket(socket.AF_UNIX) as alive:
-        alive.bind(str(path))
-        alive.listen()
-        assert f"admin_socket {path}: another daemon answers there" == refusal(path)
-        assert path.is_socket()
-
-
 def test_socket_of_a_busy_daemon_is_refused(place: Path) -> None:
     path = place / "admin.sock"
     with contextlib.ExitStack() as stack:
@@ -136,11 +118,6 @@ def test_file_that_is_no_socket_is_never_removed(place: Path, kind: str) -> None
     assert os.path.lexists(path)
 
 
-def test_path_through_a_file_is_refused(place: Path) -> None:
-    (place / "file").write_text("")
-    assert refusal(place / "file" / "admin.sock").endswith(": Not a directory")
-
-
 # -- the end of listening
 
 
@@ -169,17 +146,6 @@ async def test_stop_removes_the_socket_file_if_it_exists(place: Path, *, missing
     await stop_listening(port)
     assert [] == os.listdir(place)  # noqa: PTH208  pathlib's way counts as blocking
     port.socket.close()
-
-
-async def test_tcp_port_is_closed() -> None:
-    port = await serverFromString(reactor, "tcp:0:interface=127.0.0.1").listen(
-        Factory.forProtocol(Silence)
-    )
-    address = ("127.0.0.1", port.getHost().port)
-    socket.create_connection(address, timeout=60).close()
-    await stop_listening(port)
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(address, timeout=60)
 
 
 # -- UNIX sockets of systemd's socket units
@@ -237,22 +203,6 @@ async def test_adopted_socket_listens_after_the_port_has_stopped(
     await stop_listening(port)
     assert path.is_socket()
     assert connects(path)
-
-
-async def test_adopted_socket_takes_connections(place: Path, unit_socket: socket.socket) -> None:
-    accepted: Deferred[None] = Deferred()
-
-    class Accepting(Protocol):
-        def connectionMade(self) -> None:
-            assert self.transport is not None
-            self.transport.loseConnection()
-            accepted.callback(None)
-
-    factory = Factory.forProtocol(Accepting)
-    port = AdoptedUnixPort.adopt(reactor, os.dup(unit_socket.fileno()), factory)  # type: ignore[arg-type] # a module
-    assert connects(place / "admin.sock")
-    await accepted
-    await stop_listening(port)
 
 
 # -- the process that has a port

@@ -37,17 +37,6 @@ def test_failed_task_is_logged_with_its_name() -> None:
     assert errors(events) == [ValueError]
 
 
-def test_finished_task_is_removed() -> None:
-    tasks = TaskSet()
-    signal: Deferred[None] = Deferred()
-    with capturedLogs() as events:
-        tasks.start("wait", wait_for(signal))
-        signal.callback(None)
-        assert stop(tasks).called
-    assert events == []
-    assert tasks._running == set()
-
-
 def test_stop_logs_failures_other_than_cancellation() -> None:
     tasks = TaskSet()
 

@@ -11,7 +11,7 @@ from reviewsd.store.backup import Backups
 from reviewsd.store.keys import Secrets, check_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import StoreError, WrongKeysError
-from tests.support.stores import blocking, names, opened
+from tests.support.stores import opened
 
 OLD, NEW = b"o" * 32, b"n" * 32
 SIGNED = (
@@ -32,25 +32,6 @@ async def check(database: Database, *keys: bytes) -> None:
 async def run(database: Database, *statements: str) -> None:
     for statement in statements:
         await database.run(lambda cursor, sql=statement: cursor.execute(sql) and None)  # type: ignore[misc]  # its default
-
-
-async def test_copy_has_a_summary_and_is_removed_when_closed(tmp_path: Path) -> None:
-    async with opened(tmp_path / "state.db") as database:
-        await database.run(blocking("a.com", "b.com"))
-        await run(database, TOPIC, SIGNED)
-        before = names(tmp_path)
-        file, contents = await Backups(database, tmp_path, deferToThread).make()
-        assert before == names(tmp_path)
-    with file:
-        copy = file.read()
-    assert copy.startswith(b"SQLite format 3\0")
-    assert (len(copy), 2) == (contents.bytes, contents.blocks)
-    assert (1, 1, 0, 0) == (
-        contents.subscriptions,
-        contents.signed,
-        contents.requests,
-        contents.sessions_ended,
-    )
 
 
 async def test_failed_copy_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,13 +61,6 @@ async def test_copy_is_made_in_a_folder_whose_name_has_characters_of_uris(tmp_pa
         file, contents = await Backups(database, folder, deferToThread).make()
         with file:
             assert 0 == contents.subscriptions
-
-
-def test_copy_of_a_killed_daemon_is_removed(tmp_path: Path) -> None:
-    (tmp_path / ".backup-12").touch()
-    (tmp_path / "secret.key").touch()
-    Backups(Database(tmp_path / "x", None), tmp_path, deferToThread)  # type: ignore[arg-type]  # is not opened
-    assert ["secret.key"] == names(tmp_path)
 
 
 async def test_other_keys_are_refused_while_the_store_has_secrets(tmp_path: Path) -> None:

@@ -114,10 +114,6 @@ async def test_no_session_is_ended_while_the_store_has_too_many(
     assert await sessions.end(B, NOW + 60)
 
 
-def test_limit_is_a_hundred_thousand_sessions() -> None:
-    assert ended_sessions.MAX_ENDED == 100_000
-
-
 async def test_session_is_not_ended_if_the_store_fails(database: Database, now: Watch) -> None:
     store = FailingStore(database)
     sessions = node(store, now)

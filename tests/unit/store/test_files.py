@@ -3,12 +3,11 @@
 import errno
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from reviewsd.store.files import create, renew, sync
+from reviewsd.store.files import create, renew
 from tests.support.stores import names
 
 
@@ -47,9 +46,3 @@ def test_renewed_file_has_the_same_content(tmp_path: Path, size: int) -> None:
     (tmp_path / "log").write_bytes(content)
     renew(tmp_path / "log")
     assert content == (tmp_path / "log").read_bytes()
-
-
-@pytest.mark.parametrize("action", [sync, renew])
-def test_missing_path_is_an_error(tmp_path: Path, action: Callable[[Path], None]) -> None:
-    with pytest.raises(FileNotFoundError):
-        action(tmp_path / "absent")

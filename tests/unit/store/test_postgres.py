@@ -16,7 +16,7 @@ from reviewsd.__main__ import run as command
 from reviewsd.http1.urls import TOPICS
 from reviewsd.store import deliveries, postgres
 from reviewsd.store.keys import Secrets
-from reviewsd.store.postgres import Postgres, translated
+from reviewsd.store.postgres import Postgres
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.transactions import NewerSchemaError, SqlCursor, StoreError, WrongKeysError
 from tests.support.postgres import Server, needed
@@ -170,16 +170,6 @@ async def test_commit_of_any_node_is_noticed_without_the_lock(server: Server, ur
 
 
 # -- the tables
-
-
-def test_migration_is_translated_for_postgresql() -> None:
-    assert "id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY," == translated(
-        "id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    )
-    assert "id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY," == translated(
-        "id INTEGER PRIMARY KEY,"
-    )
-    assert "hash BYTEA PRIMARY KEY, n INTEGER" == translated("hash BLOB PRIMARY KEY, n INTEGER")
 
 
 async def test_tables_are_the_same_as_in_sqlite(server: Server, url: str) -> None:

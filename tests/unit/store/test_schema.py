@@ -99,18 +99,6 @@ async def test_topic_of_another_path_is_refused(path: Path) -> None:
             await rows(database, insert.format("/insights.json"))
 
 
-async def test_subscription_without_a_topic_is_refused(path: Path) -> None:
-    """Foreign keys are off by default in SQLite."""
-    insert = (
-        "INSERT INTO subscription (topic_id, callback, callback_host, lease_seconds,"
-        " lease_expires_at, delivered_version, created_at, verified_at)"
-        " VALUES (9, 'https://a.com/', 'a.com', 300, 0, 0, 0, 0)"
-    )
-    async with opened(path) as database:
-        with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
-            await rows(database, insert)
-
-
 async def test_due_deliveries_are_found_by_an_index(path: Path) -> None:
     """The query runs every second, and must not read every subscription."""
     async with opened(path) as database:

@@ -12,7 +12,6 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.store.keys import Secrets
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.stores import blocking, names, opened, rows, threads
@@ -59,21 +58,6 @@ def read(path: Path) -> list[str]:
 
 
 # -- transactions
-
-
-async def test_transactions_run_in_order_in_one_thread(path: Path) -> None:
-    ran: list[tuple[int, int]] = []
-
-    def work(number: int) -> Deferred[None]:
-        return Deferred.fromCoroutine(
-            database.run(lambda _: ran.append((number, threading.get_ident())))
-        )
-
-    async with opened(path) as database:
-        await gatherResults([work(number) for number in range(50)])
-    assert list(range(50)) == [number for number, _ in ran]
-    (thread,) = {thread for _, thread in ran}
-    assert threading.get_ident() != thread
 
 
 async def test_cancelled_transaction_is_still_carried_out(path: Path) -> None:
@@ -137,35 +121,6 @@ async def test_second_connection_is_locked_out(path: Path) -> None:
             pytest.raises(sqlite3.OperationalError, match="locked"),
         ):
             connection.execute(BLOCKS)
-
-
-async def test_secret_is_on_the_disk_only_sealed(path: Path) -> None:
-    """The database, its log and backups may be read by others (H11)."""
-    secret, callback = b"canary-8d0f1c", "https://subscriber.com/hook"
-    sealed = Secrets([bytes(32)]).seal(secret, callback, "/feed.xml")
-    insert = (
-        "INSERT INTO subscription (topic_id, callback, callback_host, secret_sealed, lease_seconds,"
-        " lease_expires_at, delivered_version, created_at, verified_at)"
-        " VALUES (1, ?, 'subscriber.com', ?, 300, 0, 0, 0, 0)"
-    )
-
-    def work(cursor: SqlCursor) -> None:
-        cursor.execute(
-            "INSERT INTO topic (path, sha256, data_revision, changed_at)"
-            " VALUES ('/feed.xml', '', 0, 0)"
-        )
-        cursor.execute(insert, (callback, sealed))
-
-    def holders(text: bytes) -> list[str]:
-        return [name for name in names(path.parent) if text in path.with_name(name).read_bytes()]
-
-    async with opened(path) as database:
-        await database.run(work)
-        await database.backup(path.with_name("copy.db"))
-        assert ["copy.db", "state.db-wal"] == holders(sealed)
-        assert [] == holders(secret)
-    assert ["copy.db", "state.db"] == holders(sealed)
-    assert [] == holders(secret)
 
 
 # -- a store that fails
@@ -253,17 +208,6 @@ async def test_backup_is_a_private_copy_of_one_moment(path: Path) -> None:
     assert 0o600 == mode(copy)
     assert 200 == len(read(path))
     assert ["copy.db", "state.db"] == names(path.parent)
-
-
-async def test_backup_is_restored_by_renaming_it(path: Path) -> None:
-    copy = path.with_name("copy.db")
-    async with opened(path) as database:
-        await database.run(blocking("a.com"))
-        await database.backup(copy)
-        await database.run(blocking("b.com"))
-    copy.rename(path)
-    async with opened(path) as database:
-        assert [("a.com",)] == await rows(database, BLOCKS)
 
 
 async def test_backup_never_overwrites_a_file(path: Path) -> None:
