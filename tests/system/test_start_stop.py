@@ -159,14 +159,6 @@ def test_the_watchdog_hears_a_sign_of_life_three_times_per_interval(tmp_path: Pa
         until(lambda: daemon.heard.count("WATCHDOG=1") >= 3, "WATCHDOG=1")
 
 
-def test_watchdog_of_another_process_gets_no_sign_of_life(tmp_path: Path) -> None:
-    """sd_watchdog_enabled(3)"""
-    environ = {"WATCHDOG_USEC": "30000", "WATCHDOG_PID": "1"}
-    with Daemon(tmp_path, environ=environ) as daemon:
-        daemon.stop()
-        assert "WATCHDOG=1" not in daemon.heard
-
-
 def test_a_restart_does_not_wait_long_for_new_data(daemon: Daemon) -> None:
     """A million reviews take half a minute; meanwhile the last good ones are served."""
     daemon.start()
@@ -409,16 +401,6 @@ def test_root_is_warned_once(daemon: Daemon) -> None:
     assert 0 == daemon.stop()
     assert 1 == sum(f" warn  {AS_ROOT}" in line for line in daemon.log.read_text().splitlines())
     assert [] == daemon.unusual
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give it to somebody else")
-def test_a_state_directory_of_somebody_else_is_78(daemon: Daemon) -> None:
-    """O12"""
-    daemon.state.mkdir()
-    os.chown(daemon.state, 65534, -1)
-    daemon.launch()
-    assert 78 == daemon.ended()
-    assert "belongs to uid 65534, not to this daemon's uid 0" in daemon.log.read_text()
 
 
 # -- the end
