@@ -15,14 +15,30 @@ from twisted.logger import LogEvent, formatEvent
 
 from reviewsd.admin.app import API, admin_site
 from reviewsd.admin.hub import HubRoutes
+from reviewsd.admin.reload import Reloading
 from reviewsd.admin.status import DaemonRoutes
-from reviewsd.publish.publisher import Publisher
+from reviewsd.api.jobs import ConfigChanges, Guard
+from reviewsd.publish.compile_process import StepObserver
+from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
-from tests.support.operator import DataReloading, MemoryOperator
+from reviewsd.websub.operator import Operator
 
 VERSION = "9.8.7"
 BASE = "https://a.example"
+
+
+class DataReloading(Reloading):
+    """A Reloading with a configuration that never changes."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+        self.changes = ConfigChanges()
+
+    async def reload(
+        self, *, lifted: frozenset[Guard] = frozenset(), progress: StepObserver | None = None
+    ) -> Report:
+        return await self._publisher.reload(lifted=lifted, progress=progress)
 
 
 def listen(path: Path, owners: Iterable[object]) -> IListeningPort:
@@ -37,7 +53,7 @@ def listen(path: Path, owners: Iterable[object]) -> IListeningPort:
 def operator_routes(
     snapshots: Snapshots,
     publisher: Publisher,
-    operator: MemoryOperator,
+    operator: Operator,
     now: Callable[[], float] = lambda: 0.0,
 ) -> tuple[object, ...]:
     """Return the routes of the daemon and the hub."""

@@ -34,7 +34,7 @@ from tests.support.admin_socket import (
     told,
 )
 from tests.support.columns import review
-from tests.support.operator import MemoryOperator
+from tests.support.hub import Callbacks, Time, connect, start_process
 from tests.support.publishing import Directories
 
 STARTED = 1_760_000_000.0
@@ -59,7 +59,9 @@ class Office:
             Clock(),
         )
         self.path = place / "admin.sock"
-        self.operator = MemoryOperator()
+        time = Time()
+        self.hub = start_process(connect(), time, Callbacks(time))
+        self.operator = self.hub.operator
         routes = operator_routes(self.snapshots, self.publisher, self.operator, lambda: self.time)
         self.port = listen(self.path, routes)
 
@@ -83,6 +85,7 @@ async def office() -> AsyncIterator[Office]:
     with tempfile.TemporaryDirectory() as name:  # a short path
         office = Office(Path(name))
         yield office
+        office.hub.stop()
         await maybeDeferred(office.port.stopListening)
 
 
@@ -133,6 +136,10 @@ async def test_other_path_is_404(office: Office, path: str) -> None:
         ("DELETE", "/v1/hub", "GET, HEAD"),
         ("GET", "/v1/reload", "POST"),
         ("BREW", "/v1/reload", "POST"),
+        ("DELETE", "/v1/subscriptions/12", "GET, HEAD"),
+        ("GET", "/v1/subscriptions/12/remove", "POST"),
+        ("GET", "/v1/push", "POST"),
+        ("PUT", "/v1/blocks", "DELETE, GET, HEAD, POST"),
     ],
 )
 async def test_other_method_is_405_with_allow(
@@ -223,7 +230,7 @@ async def test_status_of_good_data(office: Office) -> None:
     data = status["data"]
     assert ("ok", None, []) == (data["state"], data["failing_since"], data["problems"])
     assert "published" == data["last_reload"]["outcome"]
-    assert office.operator.now.active == status["hub"]["active"]
+    assert (await office.ask("GET", "/v1/hub")).json() == status["hub"]
     assert [] == told(events)  # reading leaves no audit line
 
 

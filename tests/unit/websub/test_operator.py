@@ -3,22 +3,17 @@
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
 
-from reviewsd.api.hub import HubState
-from reviewsd.api.jobs import PushResult, Step, instant
+from reviewsd.api.jobs import PushResult, Step
 from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.operator import PUSH_POLL_SECONDS
 from tests.support.hub import (
     BASE_URL,
-    CALLBACK,
     FEED,
     JSON_FEED,
-    REVIEWS,
-    START,
     Answer,
     HubProcess,
     confirming,
@@ -52,41 +47,6 @@ def pushing(
 # Listing ------------------------------------------------------------------------------------------
 
 
-def test_active_subscription_is_listed_in_full() -> None:
-    with hub_process(STEADY) as process:
-        process.time.advance(1.0)
-        process.post(lease_seconds="1000", secret="s")
-        process.time.advance(10.0)
-        process.callbacks.behavior = confirming(lambda _: Answer(503))
-        process.publish("second")
-        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
-        at = START / 1000
-
-        assert ("1", FEED, CALLBACK, HOST) == (entry.id, entry.topic, entry.callback, entry.host)
-        assert ("active", True, False) == (entry.state, entry.signed, entry.in_flight)
-        assert (instant(at + 1), instant(at + 1), 1000, instant(at + 1001)) == (
-            entry.created_at,
-            entry.verified_at,
-            entry.lease_seconds,
-            entry.lease_expires_at,
-        )
-        assert (1, 2, 1, instant(at + 71)) == (
-            entry.delivered_version,
-            entry.topic_version,
-            entry.consecutive_failures,
-            entry.next_attempt_at,
-        )
-        assert (instant(at + 11), 503, "answered 503", None, instant(at + 11), "answered 503") == (
-            entry.last_attempt_at,
-            entry.last_status,
-            entry.last_error,
-            entry.last_success_at,
-            entry.last_failure_at,
-            entry.last_failure,
-        )
-        assert entry.pending is None
-
-
 def test_last_failure_is_kept_after_a_success() -> None:
     with hub_process(STEADY) as process:
         process.post()
@@ -108,40 +68,6 @@ def test_last_failure_is_kept_after_a_success() -> None:
         assert entry.next_attempt_at is None
 
 
-def test_pending_request_is_listed_in_full() -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = hanging
-        process.post(lease_seconds="1000")
-        process.time.advance(20.0)
-        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
-        at = START / 1000
-
-        assert ("p1", "pending verification", None, None) == (
-            entry.id,
-            entry.state,
-            entry.verified_at,
-            entry.delivered_version,
-        )
-        assert entry.pending is not None
-        assert (
-            "subscribe",
-            instant(at),
-            instant(at + 600),
-            1,
-            instant(at + 45),
-            "192.0.2.7/32",
-            1000,
-        ) == (
-            entry.pending.mode,
-            entry.pending.requested_at,
-            entry.pending.expires_at,
-            entry.pending.attempts,
-            entry.pending.next_attempt_at,
-            entry.pending.requester,
-            entry.pending.lease_seconds,
-        )
-
-
 @pytest.mark.parametrize(
     ("mode", "state"), [("subscribe", "active (renewing)"), ("unsubscribe", "removal pending")]
 )
@@ -155,39 +81,6 @@ def test_request_of_an_active_pair_is_listed_with_it(mode: str, state: str) -> N
         assert ("1", state) == (entry.id, entry.state)
         assert entry.pending is not None
         assert (mode, None) == (entry.pending.mode, entry.pending.next_attempt_at)
-
-
-@pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
-def test_pages_list_each_entry_once(limit: int) -> None:
-    with hub_process(STEADY) as process:
-        for number in range(7):
-            process.post(f"{CALLBACK}{number}", topic=(FEED, REVIEWS)[number % 2])
-        process.callbacks.behavior = hanging
-        for number in range(7, 11):
-            process.post(f"{CALLBACK}{number}")
-        listed: list[str] = []
-        while page := ids(process, after=listed[-1] if listed else None, limit=limit):
-            assert len(page) <= limit
-            listed += page
-
-        assert [*"1234567", "p8", "p9", "p10", "p11"] == listed
-
-
-def test_listing_can_be_filtered() -> None:
-    with hub_process(STEADY) as process:
-        for number in range(4):
-            process.post(f"{CALLBACK}{number}", topic=(FEED, REVIEWS)[number % 2])
-        process.callbacks.behavior = hanging
-        process.post(f"{CALLBACK}0")
-        process.post(f"{CALLBACK}4", topic=REVIEWS)
-
-        assert ["1", "3"] == ids(process, topic=FEED)
-        assert ["2", "4", "p6"] == ids(process, topic=REVIEWS)
-        assert ["p6"] == ids(process, callback=f"{CALLBACK}4")
-        assert ["1"] == ids(process, state="active (renewing)")
-        assert ["2", "3", "4"] == ids(process, state="active", limit=3)
-        assert ["2", "3"] == ids(process, state="active", limit=2)
-        assert [] == ids(process, state="removal pending", limit=1)
 
 
 @pytest.mark.parametrize("identifier", ["", "p", "x", "-1", "1.0", "9", "p9", "٣", "1" * 40])
@@ -261,14 +154,6 @@ def test_block_covers_requests_under_way() -> None:
         assert [] == ids(process)
         assert [] == process.callbacks.gets
         process.store.latency = None
-
-
-def test_block_must_be_a_host_or_a_network() -> None:
-    with hub_process() as process:
-        with pytest.raises(ValueError, match="expected a host name"):
-            process.wait(process.operator.block("https://x/", "", False))  # noqa: FBT003
-        with pytest.raises(ValueError, match="expected a host name"):
-            process.wait(process.operator.unblock("*"))
 
 
 # Pause --------------------------------------------------------------------------------------------
@@ -384,59 +269,3 @@ def test_cancelled_push_leaves_nothing_behind() -> None:
         process.callbacks.posts[0].outcome.callback(Answer(200))
 
         assert [(1,)] == process.store.rows("SELECT delivered_version FROM subscription")
-
-
-def test_push_later_is_stored() -> None:
-    with hub_process(STEADY) as process:
-        subscribe(process, 2)
-        process.wait(process.operator.push_later(None, FEED))
-        assert 1 == len(process.callbacks.posts)
-
-        process.store.fault = lambda: "before"
-        with pytest.raises(StoreError):
-            process.wait(process.operator.push_later(None, FEED))
-        process.store.fault = lambda: None
-
-
-# State --------------------------------------------------------------------------------------------
-
-
-def test_state_of_the_hub() -> None:
-    with hub_process(STEADY) as process:
-        subscribe(process, 4)
-        process.callbacks.behavior = hanging
-        process.post(f"https://{HOST}/new")
-        process.time.advance(10.0)
-        process.publish("second", {JSON_FEED: "first"})
-        changed = process.time.now() / 1000
-        expected = HubState(
-            paused=False,
-            active=4,
-            pending=1,
-            due=2,
-            in_flight=2,
-            oldest_due_at=instant(changed),
-            blocks=0,
-            opened_networks=(),
-            store="ok",
-        )
-        assert expected == replace(process.wait(process.operator.state()), topics=())
-
-        process.store.fault = lambda: "before"
-        state = process.wait(process.operator.state())
-        assert (4, "disk I/O error") == (state.active, state.store)
-        process.store.fault = lambda: None
-
-
-def test_state_of_the_topics() -> None:
-    with hub_process(STEADY) as process:
-        subscribe(process, 3)
-        process.callbacks.behavior = hanging
-        process.time.advance(10.0)
-        process.publish("second", {JSON_FEED: "first"})
-        topics = {topic.path: topic for topic in process.wait(process.operator.state()).topics}
-
-        assert {FEED: (2, 2, 2), JSON_FEED: (1, 1, 0), REVIEWS: (2, 0, 0)} == {
-            path: (topic.version, topic.subscriptions, topic.due) for path, topic in topics.items()
-        }
-        assert instant((START + 10_000) / 1000) == topics[FEED].changed_at
