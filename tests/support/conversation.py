@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.support import subscriber as hub
+from tests.support.agents import INITIALIZE
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
 from tests.support.subscriber import LoggedRequest, Reply, Subscriber, good
@@ -80,11 +81,8 @@ class Conversation:
 
     def _call(self) -> None:
         """Begin, use and end a session of MCP."""
-        client = {"name": "test", "version": "1"}
-        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-        begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
         media = {"Content-Type": "application/json", **HEADERS}
-        answer = self.daemon.request("POST", "/mcp", media, json.dumps(begin).encode())
+        answer = self.daemon.request("POST", "/mcp", media, json.dumps(INITIALIZE).encode())
         assert 200 == answer.status
         self.session = str(answer.headers["Mcp-Session-Id"])
         named = {**media, "Mcp-Session-Id": self.session}

@@ -316,6 +316,13 @@ def ask(daemon: Daemon, callback: str, **fields: str | int) -> Answer:
     return daemon.request("POST", HUB, FORM, form.encode())
 
 
+def subscribe(daemon: Daemon, callback: str, **fields: str | int) -> None:
+    """Request a subscription, and wait until it is verified."""
+    active = hub(daemon)["active"]
+    assert 202 == ask(daemon, callback, **fields).status
+    until(lambda: hub(daemon)["active"] == active + 1, "the subscription")
+
+
 def hub(daemon: Daemon) -> Any:  # noqa: ANN401  JSON
     """Return the state of the hub, with its topics."""
     return daemon.admin("GET", "/v1/hub").json()

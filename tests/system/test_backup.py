@@ -12,25 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.support import subscriber as hub
+from tests.support.agents import alive, end, opened
 from tests.support.commands import reviewsctl
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
 from tests.support.postgres import Server, needed
 from tests.support.stores import names
 from tests.support.subscriber import Subscriber
-from tests.system.test_mcp_clients import alive, end, opened
-
-
-@pytest.fixture
-def subscriber(tmp_path: Path) -> Iterator[Subscriber]:
-    with Subscriber(tmp_path) as subscriber:
-        yield subscriber
-
-
-def subscribe(daemon: Daemon, subscriber: Subscriber, path: str, **fields: str) -> None:
-    active = hub.hub(daemon)["active"]
-    assert 202 == hub.ask(daemon, subscriber.url(path), **fields).status
-    until(lambda: hub.hub(daemon)["active"] == active + 1, "the subscription")
 
 
 def restore(daemon: Daemon, copy: Path, *options: str) -> list[str]:
@@ -49,14 +37,14 @@ def test_restored_backup_has_all_that_was_backed_up(tmp_path: Path, subscriber: 
     daemon = Daemon(tmp_path, hub.settings(subscriber.ca_file))
     with daemon:
         hub.until_open(daemon)
-        subscribe(daemon, subscriber, "/plain")
-        subscribe(daemon, subscriber, "/signed", secret="open sesame")
+        hub.subscribe(daemon, subscriber.url("/plain"))
+        hub.subscribe(daemon, subscriber.url("/signed"), secret="open sesame")
         session, ended = opened(daemon), opened(daemon)
         assert 204 == end(daemon, ended)
         done = daemon.ctl("backup", str(copy), "--json", "--config", str(daemon.config))
         assert (0, "") == (done.returncode, done.stderr)
         summary = json.loads(done.stdout)
-        subscribe(daemon, subscriber, "/later")
+        hub.subscribe(daemon, subscriber.url("/later"))
     assert 122 == summary["reviews"]
     assert (2, 1, 1) == (summary["subscriptions"], summary["signed"], summary["sessions_ended"])
     assert {"config/reviewsd.yaml", "keys/secret.key", "keys/mcp.key"} <= set(summary["files"])
@@ -89,7 +77,7 @@ def test_a_restore_without_its_key_is_refused_before_it_costs_subscriptions(
     daemon = Daemon(tmp_path, hub.settings(subscriber.ca_file))
     with daemon:
         hub.until_open(daemon)
-        subscribe(daemon, subscriber, "/signed", secret="open sesame")
+        hub.subscribe(daemon, subscriber.url("/signed"), secret="open sesame")
         assert 0 == daemon.ctl("backup", str(copy)).returncode
     restore(daemon, copy)
     key = (daemon.state / "secret.key").read_bytes()
@@ -111,7 +99,7 @@ def test_deleted_store_acknowledges_nothing_until_its_backup_is_restored(
     daemon = Daemon(tmp_path, hub.settings(subscriber.ca_file))
     with daemon:
         hub.until_open(daemon)
-        subscribe(daemon, subscriber, "/signed", secret="open sesame")
+        hub.subscribe(daemon, subscriber.url("/signed"), secret="open sesame")
         for name in ("state.sqlite", "state.sqlite-wal"):
             (daemon.state / name).unlink()
 

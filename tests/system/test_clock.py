@@ -6,7 +6,6 @@ from pathlib import Path
 from tests.support import wall_clock
 from tests.support.daemon import Daemon, until
 from tests.support.subscriber import Subscriber, ask, hub, settings, until_open
-from tests.system.test_start_stop import edit
 
 HOUR, DAY = 3_600, 86_400
 SETTINGS = "server: {idle: 0.5}\n"
@@ -17,7 +16,7 @@ def check_alive(daemon: Daemon, subscriber: Subscriber, name: str) -> None:
     """Check all that waits: new data, a delivery, the watchdog, the deadline of a silent client."""
     delivered, signs = len(subscriber.deliveries("/callback")), daemon.heard.count("WATCHDOG=1")
     with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as mute:
-        edit(daemon, name=name)
+        daemon.edit(name=name)
         until(lambda: daemon.get("/reviews.json").json()["business"]["name"] == name, "new data")
         subscriber.until_deliveries(delivered + 1, "/callback")
         until(lambda: daemon.heard.count("WATCHDOG=1") > signs + 1, "signs of life")

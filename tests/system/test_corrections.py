@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.daemon import DEMO, Answer, Daemon
+from tests.support.agents import call, opened
+from tests.support.daemon import DEMO, Daemon
 
 pytestmark = pytest.mark.processes
 
-VERSION, CLIENT = "2025-06-18", {"name": "test", "version": "1"}
 NAMES = [review["id"] for review in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]]
 
 
@@ -24,36 +24,6 @@ def reviews_command(daemon: Daemon, *arguments: str) -> str:
     done = daemon.ctl("reviews", *arguments, "--data", str(daemon.data))
     assert 0 == done.returncode, done.stderr
     return done.stdout
-
-
-class Agent:
-    """An MCP client with a session."""
-
-    def __init__(self, daemon: Daemon) -> None:
-        self._daemon = daemon
-        self._session: dict[str, str] = {}
-        hello: dict[str, object] = {
-            "protocolVersion": VERSION,
-            "capabilities": {},
-            "clientInfo": CLIENT,
-        }
-        answer = self._ask("initialize", hello)
-        self._session = {"Mcp-Session-Id": answer.headers["Mcp-Session-Id"]}
-
-    def _ask(self, method: str, parameters: dict[str, object]) -> Answer:
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-            "MCP-Protocol-Version": VERSION,
-            **self._session,
-        }
-        body = json.dumps(message).encode()
-        return self._daemon.request("POST", "/mcp", body=body, headers=headers)
-
-    def call(self, tool: str) -> str:
-        """The text of a tool's answer."""
-        return self._ask("tools/call", {"name": tool, "arguments": {}}).body.decode()
 
 
 def test_every_door_tells_that_a_review_is_hidden(daemon: Daemon) -> None:
@@ -74,9 +44,9 @@ def test_every_door_tells_that_a_review_is_hidden(daemon: Daemon) -> None:
     sentence = f"1 of {total} reviews is not shown by the owner (1 spam)"
     assert f"{sentence}." in daemon.get("/llms.txt").body.decode()
     assert f"review:{hidden}" in daemon.get("/feed.xml").body.decode()
-    agent = Agent(daemon)
+    session = opened(daemon)
     for tool in ("get_business", "get_summary", "search_reviews"):
-        assert sentence in agent.call(tool), tool
+        assert sentence in call(daemon, session, tool).body.decode(), tool
     reviews_command(daemon, "restore", hidden)
     assert "published" == daemon.reload()["outcome"]
     assert 200 == daemon.get(f"/r/{hidden}").status

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.demo.demo import choose_port
+from tests.support.agents import INITIALIZE
 from tests.support.commands import reviewsd
 from tests.support.daemon import until
 from tests.support.demo import Demo
@@ -57,18 +58,8 @@ def test_demo_logs_no_warnings(demo: Demo) -> None:
 
 def test_printed_address_for_agents_answers_mcp(demo: Demo) -> None:
     (agents,) = re.findall(r"claude mcp add --transport http reviews (http://\S+)", demo.printed)
-    message = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"},
-        },
-    }
     request = urllib.request.Request(
-        agents, json.dumps(message).encode(), {"Content-Type": "application/json"}
+        agents, json.dumps(INITIALIZE).encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request, timeout=60) as answer:
         assert "2025-06-18" == json.load(answer)["result"]["protocolVersion"]

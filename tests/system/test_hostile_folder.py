@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon import Daemon, until
-from tests.system.test_start_stop import edit
 
 BIN = Path(sys.executable).parent
 NAMES = ("encodings", "json", "msgspec", "re", "reviewsctl", "reviewsd", "typing", "yaml")
@@ -52,7 +51,7 @@ def test_no_process_of_the_daemon_imports_from_its_folder(tmp_path: Path, hostil
     try:
         daemon.wait_ready()
         before = daemon.get("/reviews.json").headers["ETag"]
-        edit(daemon)
+        daemon.edit(name="Edited")
         until(lambda: daemon.get("/reviews.json").headers["ETag"] != before, "a publication")
         assert [] == imported(hostile)
         assert 0 == daemon.stop()

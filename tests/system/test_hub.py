@@ -30,6 +30,7 @@ from tests.support.subscriber import (
     good,
     hub,
     settings,
+    subscribe,
     subscriptions,
     until_open,
     until_settled,
@@ -41,12 +42,6 @@ CANARY = "canary-secret-7c1e"
 
 
 @pytest.fixture
-def subscriber(tmp_path: Path) -> Iterator[Subscriber]:
-    with Subscriber(tmp_path) as subscriber:
-        yield subscriber
-
-
-@pytest.fixture
 def daemon(tmp_path: Path, subscriber: Subscriber) -> Iterator[Daemon]:
     with Daemon(tmp_path, settings(subscriber.ca_file)) as daemon:
         until_open(daemon)
@@ -55,12 +50,8 @@ def daemon(tmp_path: Path, subscriber: Subscriber) -> Iterator[Daemon]:
 
 def change(daemon: Daemon) -> None:
     """Change the name of the business, and wait until it is served."""
-    file = daemon.data / "reviews.json"
-    document = json.loads(file.read_text())
-    name = document["business"]["name"] = f"Changed at {time.monotonic()}"
-    aside = daemon.data / ".aside"
-    aside.write_text(json.dumps(document))
-    aside.rename(file)
+    name = f"Changed at {time.monotonic()}"
+    daemon.edit(name=name)
     if daemon.process is not None and daemon.process.poll() is None:
         until(lambda: name.encode() in daemon.get("/reviews.json").body, "the change")
 
@@ -68,13 +59,6 @@ def change(daemon: Daemon) -> None:
 def change_and_settle(daemon: Daemon) -> None:
     change(daemon)
     until_settled(daemon)
-
-
-def subscribe(daemon: Daemon, callback: str, **fields: str | int) -> None:
-    """Request a subscription, and wait until it is verified."""
-    active = hub(daemon)["active"]
-    assert 202 == ask(daemon, callback, **fields).status
-    until(lambda: hub(daemon)["active"] == active + 1, "the subscription")
 
 
 def renew(daemon: Daemon, subscriber: Subscriber, **fields: str | int) -> None:

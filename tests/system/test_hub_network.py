@@ -20,7 +20,7 @@ from reviewsd.websub.outbound.dialer import PER_DOMAIN
 from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import Daemon, until
 from tests.support.namespace import Namespace, listening, policy, running, said, swallowing
-from tests.support.subscriber import Subscriber, ask, hub, until_open
+from tests.support.subscriber import Subscriber, ask, hub, subscribe, until_open
 
 PUBLIC = "45.33.32.10"
 PUBLIC_NAME = "subscriber.example.com"
@@ -51,22 +51,6 @@ def subscriber(network: Namespace, tmp_path: Path) -> Iterator[Subscriber]:
         yield subscriber
 
 
-def change(daemon: Daemon) -> None:
-    file = daemon.data / "reviews.json"
-    document = json.loads(file.read_text())
-    document["business"]["name"] = f"Changed at {time.monotonic()}"
-    aside = daemon.data / ".aside"
-    aside.write_text(json.dumps(document))
-    aside.rename(file)
-
-
-def subscribe(daemon: Daemon, callback: str) -> None:
-    """Request a subscription, and wait until it is verified."""
-    active = hub(daemon)["active"]
-    assert 202 == ask(daemon, callback).status
-    until(lambda: hub(daemon)["active"] == active + 1, "the subscription")
-
-
 # -- addresses
 
 
@@ -84,7 +68,7 @@ def test_names_with_a_private_address_are_refused(
         public = (subscriber, second)
         for server in public:
             subscribe(daemon, server.url(host=PUBLIC_NAME))
-        change(daemon)
+        daemon.edit(name="Changed")
         for server in public:
             server.until_deliveries(1)
         before = network.connections
@@ -113,7 +97,7 @@ def test_addresses_of_a_name_are_checked_for_each_request(
         subscribe(daemon, subscriber.url(host=PUBLIC_NAME))
         network.know({PUBLIC_NAME: ["10.0.0.5"]})
         before = network.connections
-        change(daemon)
+        daemon.edit(name="Changed")
         until(lambda: said(daemon, "has ended: it did not answer"), "the denial")
         refused = r"delivery of .* failed: 10\.0\.0\.5 is refused: private"
         assert 3 == len(said(daemon, refused))
@@ -173,7 +157,7 @@ def test_unanswered_look_ups_do_not_delay_other_names(
         until_open(daemon)
         subscribe(daemon, subscriber.url("/early", host=PUBLIC_NAME))
         hang(daemon, server)
-        change(daemon)
+        daemon.edit(name="Changed")
         assert 202 == ask(daemon, subscriber.url("/late", host=PUBLIC_NAME)).status
         polls: list[float] = []
 

@@ -23,6 +23,7 @@ import pytest
 from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.postgres import LOCK
 from tests.support import examples
+from tests.support.agents import alive, end, opened
 from tests.support.daemon import DEMO, Daemon, until
 from tests.support.judge import (
     Delivery,
@@ -47,7 +48,6 @@ from tests.support.subscriber import (
     until_open,
     until_settled,
 )
-from tests.system.test_mcp_clients import alive, end, opened
 
 pytestmark = needed
 
@@ -308,21 +308,6 @@ def server() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture
-def subscriber(tmp_path: Path) -> Iterator[Subscriber]:
-    with Subscriber(tmp_path) as subscriber:
-        yield subscriber
-
-
-def rename(node: Daemon, name: str) -> None:
-    """Change the data of one node."""
-    document = json.loads((node.data / "reviews.json").read_text())
-    document["business"]["name"] = name
-    aside = node.data / ".aside"
-    aside.write_text(json.dumps(document))
-    aside.rename(node.data / "reviews.json")
-
-
 def versions(node: Daemon) -> set[int]:
     return {topic["version"] for topic in hub(node)["topics"]}
 
@@ -333,7 +318,7 @@ def test_nodes_with_different_data_do_not_take_turns(tmp_path: Path, server: Ser
     old, new = site.nodes
     for file in old.data.iterdir():
         os.utime(file, (1_700_000_000, 1_700_000_000))
-    rename(new, "Newer")
+    new.edit(name="Newer")
 
     def has_compared(times: int) -> bool:
         message = "/feed.xml, /api/feed.json, /reviews.json are not delivered"
@@ -369,7 +354,7 @@ def test_pages_are_served_while_the_server_is_stopped_and_the_hub_recovers(
         assert (503, True) == (refused.status, int(refused.headers["Retry-After"]) > 0)
         assert 200 == node.get("/reviews.json").status
         assert "connect" in hub(node)["store"]
-        rename(node, "Changed meanwhile")
+        node.edit(name="Changed meanwhile")
         until(lambda: b"Changed meanwhile" in node.get("/reviews.json").body, "the new data")
         server.start()
         request = subscriber.until_deliveries(1, "/first")
@@ -431,8 +416,8 @@ def test_an_operators_command_reaches_all_nodes(
             lambda: ask(second, subscriber.url("/late")).status == 503,
             "the pause on the second node",
         )
-        rename(first, "Paused")
-        rename(second, "Paused")
+        first.edit(name="Paused")
+        second.edit(name="Paused")
         assert 0 == second.ctl("hub", "resume").returncode
         subscriber.until_deliveries(2, "/0")
         until(

@@ -22,6 +22,7 @@ from tests.support.subscriber import (
     good,
     hub,
     settings,
+    subscribe,
     until_open,
 )
 
@@ -34,13 +35,6 @@ OPEN = HOSTS["open.example.com"]
 QUESTIONS = tuple(product(("subscribe", "unsubscribe"), HOSTS, ("/known", "/unknown")))
 SYNC = 0.05
 """Seconds of a sync on the slow disk."""
-
-
-def subscribe(daemon: Daemon, callback: str) -> None:
-    """Request a subscription, and wait until it is verified."""
-    active = hub(daemon)["active"]
-    assert 202 == ask(daemon, callback).status
-    until(lambda: hub(daemon)["active"] == active + 1, "the subscription")
 
 
 def confirm_one(request: LoggedRequest) -> Reply | None:

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reviewsd.http1 import urls
+from tests.support.agents import CLIENT
 from tests.support.daemon import BASE_URL, DEMO, Answer, Daemon
 from tests.support.routes import ROUTES
 
@@ -183,11 +184,9 @@ META = {
         "io.modelcontextprotocol/clientCapabilities": {},
     }
 }
-INITIALIZE = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "test", "version": "1"},
-}
+
+
+INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
 
 
 def asked(daemon: Daemon, method: str, params: object) -> Any:  # noqa: ANN401  JSON
@@ -262,7 +261,10 @@ def test_every_link_to_our_origin_answers(daemon: Daemon) -> None:
     for path in (*MEDIA_TYPES, urls.HOME, urls.LIST, urls.JSON_FEED, urls.ATOM_FEED, "/nothing"):
         answers[path] = daemon.get(path)
         sources |= dict.fromkeys(links(path, answers[path]), path)
-    results = [asked(daemon, "initialize", INITIALIZE), asked(daemon, "resources/list", META)]
+    results = [
+        asked(daemon, "initialize", INITIALIZE),
+        asked(daemon, "resources/list", META),
+    ]
     results += [daemon.get(f"{urls.SEARCH}?rating=9").json(), daemon.get(urls.HOME_INDEX).json()]
     sources |= dict.fromkeys(
         (text for text in strings(results) if text.startswith(BASE_URL)), "told"

@@ -16,45 +16,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.daemon import BASE_URL, NO_PAGES, Answer, Daemon, until
+from tests.support.agents import alive, end, opened
+from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, until
 from tests.support.postgres import Server, needed
 from tests.test_modules import ROOT
 
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 KEY = "11" * 32
-OTHER_KEY = "22" * 32
-
-
-def post(daemon: Daemon, message: object, session: str | None = None) -> Answer:
-    headers = {"Content-Type": "application/json"}
-    if session is not None:
-        headers["Mcp-Session-Id"] = session
-    return daemon.request("POST", "/mcp", headers, json.dumps(message).encode())
-
-
-def opened(daemon: Daemon) -> str:
-    """The id of a new session."""
-    answer = post(daemon, INITIALIZE)
-    assert 200 == answer.status
-    return str(answer.headers["Mcp-Session-Id"])
-
-
-def alive(daemon: Daemon, session: str) -> int:
-    return post(daemon, PING, session).status
-
-
-def end(daemon: Daemon, session: str) -> int:
-    return daemon.request("DELETE", "/mcp", {"Mcp-Session-Id": session}).status
 
 
 # The official SDK -------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Metrics of a real daemon (O9, O13): on the admin socket, and where metrics.listen wants them."""
 
-import http.client
 import json
 import re
 import socket
@@ -14,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE
+from tests.support.agents import call, opened
 from tests.support.daemon import Daemon
 
 ALERTS = Path(__file__).parents[2] / "config" / "alerts.yaml"
@@ -82,24 +82,10 @@ def test_each_request_is_counted(daemon: Daemon) -> None:
 
 
 def test_calls_of_tools_are_counted(daemon: Daemon) -> None:
-    fields = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-    }
-
-    def post(method: str, session: str | None = None, **params: object) -> http.client.HTTPMessage:
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        own = {} if session is None else {"Mcp-Session-Id": session}
-        answer = daemon.request("POST", "/mcp", {**fields, **own}, json.dumps(message).encode())
-        assert 200 == answer.status
-        return answer.headers
-
-    client = {"name": "test", "version": "1"}
-    begun = post("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
-    session = begun["Mcp-Session-Id"]
-    post("tools/call", session, name="get_business", arguments={})
-    post("tools/call", session, name="search_reviews", arguments={"rating": 9})
-    post("tools/call", session, name="invented", arguments={})
+    session = opened(daemon)
+    call(daemon, session, "get_business")
+    call(daemon, session, "search_reviews", rating=9)
+    call(daemon, session, "invented")
     calls = scrape(daemon)["reviewsd_mcp_tool_calls_total"]  # result, tool
     assert (1, 1) == (calls["answered", "get_business"], calls["refused", "search_reviews"])
     assert 2 == sum(calls.values())

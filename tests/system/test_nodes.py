@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.agents import alive, opened
 from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, until, with_socket
 from tests.support.load import Load
 from tests.support.postgres import Server, needed
 from tests.support.subscriber import FORM, HUB, Subscriber, settings, subscriptions, until_open
-from tests.system.test_mcp_clients import alive, opened
-from tests.system.test_start_stop import edit
 
 NAMES = ("1", "2", "3")
 
@@ -63,12 +62,6 @@ class Node(Daemon):
     def begin(self) -> None:
         """Start the process, and wait for nothing."""
         self.launch(with_socket(self.listening), [self.listening.fileno()])
-
-
-@pytest.fixture
-def subscriber(tmp_path: Path) -> Iterator[Subscriber]:
-    with Subscriber(tmp_path) as subscriber:
-        yield subscriber
 
 
 @pytest.fixture
@@ -127,7 +120,7 @@ def test_three_nodes_are_one_service(nodes: list[Node], subscriber: Subscriber) 
 
     assert -signal.SIGKILL == second.stop(signal.SIGKILL)
     first.data = first.directory.parent / "data"
-    edit(first, name="Three nodes")
+    first.edit(name="Three nodes")
     delivery = subscriber.until_deliveries(1)
     assert b"Three nodes" in subscriber.bodies[delivery.sha256]
     second.begin()

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.http1 import urls
+from tests.support.agents import INITIALIZE
 from tests.support.authority import authority, client_context
 from tests.support.daemon import BASE_URL, Daemon, until
 from tests.support.mcp import MODERN, modern
@@ -28,16 +29,6 @@ hub: {{limits: {{requests_per_minute: {REQUESTS}}}}}
 """
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 
 
 def changed(name: str, changes: Mapping[str, str]) -> str:

@@ -1,7 +1,6 @@
 """The daemon as systemd and a shell meet it: how it starts, what it says, how it ends (O1-O7, O12)."""
 
 import fcntl
-import json
 import os
 import re
 import shutil
@@ -80,16 +79,6 @@ def hold_publication(daemon: Daemon) -> int:
     return child
 
 
-def edit(daemon: Daemon, **business: str) -> None:
-    """Change the data without waiting for anything."""
-    file = daemon.data / "reviews.json"
-    document = json.loads(file.read_text())
-    document["business"] |= {"name": "Edited", **business}
-    edited = file.with_name("edited")
-    edited.write_text(json.dumps(document))
-    edited.rename(file)
-
-
 def check_tidy(daemon: Daemon) -> None:
     """Nothing is left in the state directory but what the documentation names."""
     documented = {"lock", "mcp.key", "secret.key", "snapshots", "state.sqlite"}
@@ -131,7 +120,7 @@ def test_a_reload_by_signal_is_bracketed_for_notify_reload(daemon: Daemon) -> No
     """It is ready again only after the reload, and the status comes before (O2)."""
     daemon.start()
     assert daemon.process is not None
-    edit(daemon)
+    daemon.edit(name="Edited")
     begin = len(daemon.heard)
     daemon.process.send_signal(signal.SIGHUP)
     until(lambda: "READY=1" in daemon.heard[begin:], "READY=1 after SIGHUP")
@@ -164,7 +153,7 @@ def test_a_restart_does_not_wait_long_for_new_data(daemon: Daemon) -> None:
     daemon.start()
     before = daemon.get("/reviews.json").body
     daemon.stop()
-    edit(daemon)
+    daemon.edit(name="Edited")
     daemon.launch()
     child = hold_publication(daemon)
     daemon.wait_ready()
@@ -427,7 +416,7 @@ def test_a_socket_file_that_is_gone_does_not_disturb_the_stop(daemon: Daemon) ->
 
 def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
     """O4: even while an answer waits for a slow client: no buffers of the system hold it."""
-    edit(daemon, description="x" * 8_000_000)
+    daemon.edit(description="x" * 8_000_000)
     daemon.start()
     assert daemon.process is not None
     with closing(socket.socket()) as client:
@@ -485,7 +474,7 @@ def test_stopped_during_a_publication_it_takes_the_process_along(daemon: Daemon)
 def test_a_publication_does_not_outlive_a_killed_daemon_for_long(daemon: Daemon) -> None:
     """Meanwhile it holds neither port nor lock (D7): the next daemon can start."""
     daemon.start()
-    edit(daemon)
+    daemon.edit(name="Edited")
     child = hold_publication(daemon)
     daemon.stop(signal.SIGKILL)
     assert not answers(daemon.port)

@@ -1,7 +1,6 @@
 """A release goes on from the state of those before it, and never from that of a later one (D11)."""
 
 import hmac
-import json
 import shutil
 import sqlite3
 import tarfile
@@ -64,12 +63,7 @@ def test_subscriptions_of_an_earlier_release_get_the_next_change(
             until_settled(daemon)
             subscriber.log.clear()
 
-            file = daemon.data / "reviews.json"
-            document = json.loads(file.read_text())
-            document["business"]["name"] = "After the upgrade"
-            aside = daemon.data / ".aside"
-            aside.write_text(json.dumps(document))
-            aside.rename(file)
+            daemon.edit(name="After the upgrade")
             for path, topic in make.CALLBACKS.items():
                 delivery = subscriber.until_deliveries(1, path)
                 body = subscriber.bodies[delivery.sha256]
