@@ -1,16 +1,19 @@
-"""Judges the deliveries that a subscriber has logged through kills of the hub (D3 to D6)."""
+"""Changes the data through kills of the hub, and judges the deliveries that its subscriber has logged (D3 to D6)."""
 
 import hmac
+import json
 import random
 import re
 import sys
 import tempfile
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support.subscriber import LoggedRequest, Subscriber
+from tests.support.daemon import DEMO, Daemon
+from tests.support.subscriber import LoggedRequest, Subscriber, subscriptions
 
 FAILURES = 3
 """Failures in a row that end a subscription; seed 8."""
@@ -110,6 +113,89 @@ def is_signed(request: LoggedRequest, subscriber: Subscriber) -> bool:
     body = subscriber.bodies[request.sha256]
     digest = hmac.new(request.path.encode(), body, "sha256").hexdigest()
     return f"sha256={digest}" == request.field("X-Hub-Signature")
+
+
+class Storm:
+    """Changes data while hubs are killed, and knows what their subscriber may have received.
+
+    Args:
+        data: The directory of the data.
+        subscriber: Logs the deliveries.
+        chance: Decides what happens when.
+    """
+
+    def __init__(self, data: Path, subscriber: Subscriber, chance: random.Random) -> None:
+        self._data = data
+        self._subscriber = subscriber
+        self._chance = chance
+        self._document = json.loads((DEMO / "reviews.json").read_text())
+        self._document["reviews"] = self._document["reviews"][:5]
+        self._subscribed: list[str] = []  # paths of callbacks
+        self._unsubscribed: list[str] = []
+        self._ended: dict[str, int] = {}  # deliveries until the end, by the path
+        self._count = 0
+        self.totals = Totals()
+
+    def _change(self) -> None:
+        self.totals.changes += 1
+        self._document["business"]["name"] = f"Change {self.totals.changes}"
+        aside = self._data / ".aside"
+        aside.write_text(json.dumps(self._document))
+        aside.rename(self._data / "reviews.json")
+
+    def _judge(self, node: Daemon) -> None:
+        """Compare the state of the hub with the log of the subscriber."""
+        requests = defaultdict(list)
+        for request in tuple(self._subscriber.log):
+            if request.method == "POST":
+                requests[request.path].append(request)
+        self.totals.deliveries = sum(map(len, requests.values()))
+        self.totals.faults["outlived"] += sum(
+            len(requests[path]) != count for path, count in self._ended.items()
+        )
+        remaining = {"/" + row["callback"].rpartition("/")[2] for row in subscriptions(node)}
+        for path in self._subscribed:
+            deliveries = list(self._deliveries(requests[path]))
+            subscribed = path in remaining
+            faults = find_faults(deliveries, self.totals.changes, subscribed=subscribed)
+            self.totals.faults.update(faults)
+            if not subscribed:
+                self._ended[path] = len(deliveries)
+        for path in self._unsubscribed:
+            self.totals.faults["outlived"] += path in remaining
+            self._ended[path] = len(requests[path])
+        self.totals.removed += len(self._subscribed)
+        self._subscribed = [path for path in self._subscribed if path in remaining]
+        self.totals.removed -= len(self._subscribed)
+        self._unsubscribed = []
+        self.totals.duplicates = sum(map(count_duplicates, requests.values()))
+        self.totals.faults["unsigned"] = sum(
+            not is_signed(request, self._subscriber)
+            for same in requests.values()
+            for request in same
+        )
+
+    def _deliveries(self, requests: Sequence[LoggedRequest]) -> Iterator[Delivery]:
+        ends = [(request.at, request.epoch) for request in requests[1:]]
+        ends.append((time.monotonic(), self._subscriber.epoch))
+        for request, (at, epoch) in zip(requests, ends, strict=True):
+            yield Delivery(
+                change=change_of(self._subscriber.bodies[request.sha256]),
+                accepted=request.accepted,
+                unsure=self._is_unsure(request, at, epoch),
+            )
+
+    def _is_unsure(self, request: LoggedRequest, at: float, epoch: int) -> bool:  # noqa: ARG002
+        """Return whether the hub may not know of a response.
+
+        A hub alone knows of all but the last one before a kill: the next delivery needs a claim.
+
+        Args:
+            request: The delivery.
+            at: Monotonic seconds of the next one, or of now.
+            epoch: The number of kills until then.
+        """
+        return epoch != request.epoch
 
 
 def print_runs(storm: Callable[[Path, float, int, int], Totals], rates: Sequence[float]) -> None:

@@ -6,36 +6,24 @@ a command, which prints the totals:
     python -m tests.system.test_hub_kills 200
 """
 
-import json
 import random
 import signal
 import time
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.support import examples
-from tests.support.daemon import DEMO, Daemon, until
-from tests.support.judge import (
-    Delivery,
-    Totals,
-    change_of,
-    count_duplicates,
-    find_faults,
-    is_signed,
-    print_runs,
-)
+from tests.support.daemon import Daemon, until
+from tests.support.judge import Delivery, Storm, Totals, find_faults, print_runs
 from tests.support.subscriber import (
     TOPICS,
-    LoggedRequest,
     Subscriber,
     ask,
     failing,
     hub,
     settings,
-    subscriptions,
     until_open,
     until_settled,
 )
@@ -46,7 +34,7 @@ RATES = (0.0, 0.05, 0.4)
 SHORT = examples.number(6)  # kills
 
 
-class Storm:
+class KillStorm(Storm):
     """Ends a daemon again and again while its data and its subscribers change.
 
     Args:
@@ -59,8 +47,6 @@ class Storm:
     def __init__(
         self, directory: Path, subscriber: Subscriber, chance: random.Random, sign: signal.Signals
     ) -> None:
-        self._subscriber = subscriber
-        self._chance = chance
         self._sign = sign
         limits = {"active_per_host": 10_000}
         self._daemon = Daemon(
@@ -68,13 +54,7 @@ class Storm:
             settings(subscriber.ca_file, limits=limits),
         )
         (self._daemon.data / "insights.json").unlink()
-        self._document = json.loads((DEMO / "reviews.json").read_text())
-        self._document["reviews"] = self._document["reviews"][:5]
-        self._subscribed: list[str] = []  # paths of callbacks
-        self._unsubscribed: list[str] = []
-        self._ended: dict[str, int] = {}  # deliveries until the end, by the path
-        self._count = 0
-        self.totals = Totals()
+        super().__init__(self._daemon.data, subscriber, chance)
 
     def run(self, kills: int) -> Totals:
         """Kill the daemon so often, and return the totals."""
@@ -93,19 +73,12 @@ class Storm:
                 self._daemon.wait_ready()
                 self._change()
                 self._settle()
-                self._judge()
+                self._judge(self._daemon)
                 assert 0 == self._daemon.stop()
         finally:
             self._daemon.close()
         assert "Traceback" not in self._daemon.log.read_text()
         return self.totals
-
-    def _change(self) -> None:
-        self.totals.changes += 1
-        self._document["business"]["name"] = f"Change {self.totals.changes}"
-        aside = self._daemon.data / ".aside"
-        aside.write_text(json.dumps(self._document))
-        aside.rename(self._daemon.data / "reviews.json")
 
     def _subscribe(self) -> None:
         self._count += 1
@@ -153,52 +126,6 @@ class Storm:
         until(lambda: newest in self._daemon.get("/reviews.json").body, "the newest data")
         until_settled(self._daemon)
 
-    def _judge(self) -> None:
-        """Compare the state of the hub with the log of the subscriber."""
-        requests = defaultdict(list)
-        for request in tuple(self._subscriber.log):
-            if request.method == "POST":
-                requests[request.path].append(request)
-        self.totals.deliveries = sum(map(len, requests.values()))
-        self.totals.faults["outlived"] += sum(
-            len(requests[path]) != count for path, count in self._ended.items()
-        )
-        remaining = {
-            "/" + row["callback"].rpartition("/")[2] for row in subscriptions(self._daemon)
-        }
-        for path in self._subscribed:
-            deliveries = self._deliveries(requests[path])
-            subscribed = path in remaining
-            faults = find_faults(deliveries, self.totals.changes, subscribed=subscribed)
-            self.totals.faults.update(faults)
-            if not subscribed:
-                self._ended[path] = len(deliveries)
-        for path in self._unsubscribed:
-            self.totals.faults["outlived"] += path in remaining
-            self._ended[path] = len(requests[path])
-        self.totals.removed += len(self._subscribed)
-        self._subscribed = [path for path in self._subscribed if path in remaining]
-        self.totals.removed -= len(self._subscribed)
-        self._unsubscribed = []
-        self.totals.duplicates = sum(map(count_duplicates, requests.values()))
-        self.totals.faults["unsigned"] = sum(
-            not is_signed(request, self._subscriber)
-            for same in requests.values()
-            for request in same
-        )
-
-    def _deliveries(self, requests: Sequence[LoggedRequest]) -> list[Delivery]:
-        """A delivery is unsure if it is the last one before a kill: the next one needs a claim."""
-        next_epochs = [*(request.epoch for request in requests[1:]), self._subscriber.epoch]
-        return [
-            Delivery(
-                change=change_of(self._subscriber.bodies[request.sha256]),
-                accepted=request.accepted,
-                unsure=request.epoch != epoch,
-            )
-            for request, epoch in zip(requests, next_epochs, strict=True)
-        ]
-
 
 def storm(
     directory: Path, rate: float, kills: int, seed: int, sign: signal.Signals = signal.SIGKILL
@@ -206,7 +133,7 @@ def storm(
     """Run a storm in which this part of the deliveries fails."""
     chance = random.Random(seed)
     with Subscriber(directory, reply=failing(rate, random.Random(seed))) as subscriber:
-        return Storm(directory, subscriber, chance, sign).run(kills)
+        return KillStorm(directory, subscriber, chance, sign).run(kills)
 
 
 # -- the judge

@@ -7,14 +7,13 @@ prints the totals:
 """
 
 import bisect
-import json
 import os
 import random
 import shutil
 import signal
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -24,16 +23,8 @@ from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.postgres import LOCK
 from tests.support import examples
 from tests.support.agents import alive, end, opened
-from tests.support.daemon import DEMO, Daemon, until
-from tests.support.judge import (
-    Delivery,
-    Totals,
-    change_of,
-    count_duplicates,
-    find_faults,
-    is_signed,
-    print_runs,
-)
+from tests.support.daemon import Daemon, until
+from tests.support.judge import Storm, Totals, print_runs
 from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
 from tests.support.subscriber import (
@@ -44,7 +35,6 @@ from tests.support.subscriber import (
     failing,
     hub,
     settings,
-    subscriptions,
     until_open,
     until_settled,
 )
@@ -116,28 +106,21 @@ class Site:
             node.close()
 
 
-class Storm:
+class NodeStorm(Storm):
     """Kills nodes again and again while their data changes."""
 
     def __init__(
         self, directory: Path, server: Server, subscriber: Subscriber, chance: random.Random
     ) -> None:
-        self._server = server
-        self._subscriber = subscriber
-        self._chance = chance
-        self._data = directory / "data"
-        self._data.mkdir()
-        self._document = json.loads((DEMO / "reviews.json").read_text())
-        self._document["reviews"] = self._document["reviews"][:5]
+        data = directory / "data"
+        data.mkdir()
+        super().__init__(data, subscriber, chance)
+        self._change()
         limits = {"active_per_host": 10_000}
         configuration = settings(subscriber.ca_file, limits=limits)
-        self.totals = Totals()
-        self._change()
-        self._site = Site(directory, server, configuration, self._data)
+        self._server = server
+        self._site = Site(directory, server, configuration, data)
         self._nodes = self._site.nodes
-        self._subscribed: list[str] = []  # paths of callbacks
-        self._count = 0
-        self._ended: dict[str, int] = {}  # deliveries until the end, by the path
         self._voided: list[float] = []  # the times at which all claims were ended
 
     def run(self, kills: int) -> Totals:
@@ -151,7 +134,7 @@ class Storm:
                     self._kill(node)
                     node.launch()
                 self._settle()
-                self._judge()
+                self._judge(self._nodes[0])
                 for node in self._nodes:
                     assert 0 == node.stop()
         finally:
@@ -159,13 +142,6 @@ class Storm:
         for node in self._nodes:
             assert "Traceback" not in node.log.read_text()
         return self.totals
-
-    def _change(self) -> None:
-        self.totals.changes += 1
-        self._document["business"]["name"] = f"Change {self.totals.changes}"
-        aside = self._data / ".aside"
-        aside.write_text(json.dumps(self._document))
-        aside.rename(self._data / "reviews.json")
 
     def _subscribe(self) -> None:
         """Subscribe up to the number, at all nodes in turn."""
@@ -237,44 +213,10 @@ class Storm:
         for node in self._nodes:
             until_settled(node)
 
-    def _judge(self) -> None:
-        """Compare the store with the log of the subscriber."""
-        requests = defaultdict(list)
-        for request in tuple(self._subscriber.log):
-            if request.method == "POST":
-                requests[request.path].append(request)
-        self.totals.deliveries = sum(map(len, requests.values()))
-        self.totals.faults["outlived"] += sum(
-            len(requests[path]) != count for path, count in self._ended.items()
-        )
-        rows = subscriptions(self._nodes[0])
-        remaining = {"/" + row["callback"].rpartition("/")[2] for row in rows}
-        for path in self._subscribed:
-            deliveries = list(self._deliveries(requests[path]))
-            subscribed = path in remaining
-            faults = find_faults(deliveries, self.totals.changes, subscribed=subscribed)
-            self.totals.faults.update(faults)
-            if not subscribed:
-                self._ended[path] = len(deliveries)
-        self._subscribed = [path for path in self._subscribed if path in remaining]
-        self.totals.removed = len(self._ended)
-        self.totals.duplicates = sum(map(count_duplicates, requests.values()))
-        self.totals.faults["unsigned"] = sum(
-            not is_signed(request, self._subscriber)
-            for same in requests.values()
-            for request in same
-        )
-
-    def _deliveries(self, requests: Sequence[LoggedRequest]) -> Iterator[Delivery]:
-        ends = [(request.at, request.epoch) for request in requests[1:]]
-        ends.append((time.monotonic(), self._subscriber.epoch))
-        for request, (at, epoch) in zip(requests, ends, strict=True):
-            void = bisect.bisect(self._voided, at) != bisect.bisect(self._voided, request.at)
-            yield Delivery(
-                change=change_of(self._subscriber.bodies[request.sha256]),
-                accepted=request.accepted,
-                unsure=epoch != request.epoch and (void or at - request.at > SURE),
-            )
+    def _is_unsure(self, request: LoggedRequest, at: float, epoch: int) -> bool:
+        """Return whether no node may know of a response: a claim may have lapsed since."""
+        void = bisect.bisect(self._voided, at) != bisect.bisect(self._voided, request.at)
+        return epoch != request.epoch and (void or at - request.at > SURE)
 
 
 def _serves(node: Daemon, text: bytes) -> bool:
@@ -286,7 +228,7 @@ def storm(directory: Path, rate: float, kills: int, seed: int) -> Totals:
     chance = random.Random(seed)
     reply = failing(rate, random.Random(seed))
     with Server() as server, Subscriber(directory, reply=reply) as subscriber:
-        return Storm(directory, server, subscriber, chance).run(kills)
+        return NodeStorm(directory, server, subscriber, chance).run(kills)
 
 
 def test_through_kills_of_nodes_nothing_is_lost_out_of_order_or_wrongly_removed(
