@@ -7,27 +7,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
 from typing import cast
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.x509 import load_pem_x509_certificate
-from OpenSSL import SSL
 from twisted.internet import reactor
 from twisted.internet.interfaces import IReactorCore
 
 from tests.support.authority import Identity, authority
 from tests.support.callbacks import NAMES, Received, Server
-
-
-class Kind(Enum):
-    """The behavior below HTTP."""
-
-    USUAL = "usual"
-    OLD = "TLS 1.1 only"
-    MUTE = "mute"
 
 
 class Sink(Server):
@@ -38,13 +28,10 @@ class Sink(Server):
 
 
 @contextmanager
-def sink(
-    directory: Path, identity: Identity | None = None, kind: Kind = Kind.USUAL
-) -> Iterator[int]:
+def sink(directory: Path) -> Iterator[int]:
     """Run the process; yields its port."""
-    identity = identity or authority().issue(*NAMES)
-    pem = identity.write_with_key(directory / "sink.pem")
-    command = [sys.executable, "-m", __name__, str(pem), kind.value]
+    pem = authority().issue(*NAMES).write_with_key(directory / "sink.pem")
+    command = [sys.executable, "-m", __name__, str(pem)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -53,13 +40,9 @@ def sink(
             process.kill()
 
 
-def main(pem: bytes, kind: Kind) -> None:
+def main(pem: bytes) -> None:
     key = cast("EllipticCurvePrivateKey", serialization.load_pem_private_key(pem, None))
-    server = Sink(
-        Identity(load_pem_x509_certificate(pem), key),
-        tls_version=SSL.TLS1_1_VERSION if kind is Kind.OLD else None,
-        mute=kind is Kind.MUTE,
-    )
+    server = Sink(Identity(load_pem_x509_certificate(pem), key))
     server.listen()
     sys.stdout.write(f"{server.port}\n")
     sys.stdout.flush()
@@ -67,4 +50,4 @@ def main(pem: bytes, kind: Kind) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).read_bytes(), Kind(sys.argv[2]))
+    main(Path(sys.argv[1]).read_bytes())

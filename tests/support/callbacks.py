@@ -100,7 +100,6 @@ class Server:
         open: The connections that are open now.
         cut_off: The number of connections that ended without a notice of TLS.
         bytes_received: Bytes of requests, complete or not.
-        confirms: Whether it confirms verifications.
 
     Args:
         identity: Its certificate; by default a valid one for ``NAMES``.
@@ -120,7 +119,6 @@ class Server:
         self.open: set[Conversation] = set()
         self.cut_off = 0
         self.bytes_received = 0
-        self.confirms = True
         self._mute = mute
         self._contexts = _Contexts(identity or authority().issue(*NAMES), tls_version)
         self._port: IListeningPort | None = None
@@ -293,10 +291,7 @@ def _mode(head: bytes) -> tuple[str, list[str]]:
 def good(to: Conversation, request: Received, *_: str) -> None:
     """Confirm verifications, accept deliveries."""
     challenge = request.parameters.get("hub.challenge", "").encode()
-    if request.method == "GET" and not to.server.confirms:
-        to.reply(404, b"no such subscription")
-    else:
-        to.reply(200, challenge if request.method == "GET" else b"")
+    to.reply(200, challenge if request.method == "GET" else b"")
 
 
 def status(to: Conversation, request: Received, code: str, *rest: str) -> None:
@@ -413,40 +408,6 @@ def drip(to: Conversation, _request: Received, *_: str) -> None:
     more()
 
 
-def headers(to: Conversation, _request: Received, *_: str) -> None:
-    to.transport.write(b"HTTP/1.1 200 OK\r\n")
-    _Endless(to, b"X-Header: value\r\n")
-
-
-def long_header(to: Conversation, _request: Received, *_: str) -> None:
-    to.transport.write(b"HTTP/1.1 200 OK\r\nX-Header: ")
-    _Endless(to, b"x")
-
-
-def fold(to: Conversation, _request: Received, *_: str) -> None:
-    to.transport.write(b"HTTP/1.1 200 OK\r\nX-Header: a\r\n")
-    _Endless(to, b" folded\r\n")
-
-
-def interims(to: Conversation, _request: Received, *_: str) -> None:
-    _Endless(to, b"HTTP/1.1 103 Early Hints\r\n\r\n")
-
-
-def body(to: Conversation, _request: Received, *_: str) -> None:
-    to.transport.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
-    _Endless(to, b"x")
-
-
-def chunks(to: Conversation, _request: Received, *_: str) -> None:
-    to.transport.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-    _Endless(to, b"1\r\nx\r\n")
-
-
-def trailers(to: Conversation, _request: Received, *_: str) -> None:
-    to.transport.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
-    _Endless(to, b"X-Trailer: value\r\n")
-
-
 def gzip_bomb(to: Conversation, _request: Received, *_: str) -> None:
     to.reply(200, _bomb(), b"Content-Encoding: gzip")
 
@@ -468,39 +429,36 @@ def _bomb() -> bytes:
 
 
 Mode = Callable[..., None]
+
+
+def _endless(begin: bytes, piece: bytes) -> Mode:
+    """Return a mode that begins a response, and goes on with the same bytes without end."""
+
+    def respond(to: Conversation, _request: Received, *_: str) -> None:
+        to.transport.write(begin)
+        _Endless(to, piece)
+
+    return respond
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 MODES: dict[str, Mode] = {
-    mode.__name__.replace("_", "-"): mode
-    for mode in (
-        *(
-            status,
-            slow,
-            chunked,
-            until_closed,
-            cookie,
-            closing,
-            forgetful,
-            wordy,
-            wordier,
-            worsening,
-            long,
-            early,
-        ),
-        *(
-            broken,
-            interim,
-            reset,
-            leave,
-            garbage,
-            silence,
-            drip,
-            headers,
-            long_header,
-            fold,
-            interims,
-            body,
-        ),
-        *(chunks, trailers, gzip_bomb, gzip_silence, deaf),
-    )
+    **{
+        mode.__name__.replace("_", "-"): mode
+        for mode in (
+            *(status, slow, chunked, until_closed, cookie, closing, forgetful, wordy, wordier),
+            *(worsening, long, early, broken, interim, reset, leave, garbage, silence, drip),
+            *(gzip_bomb, gzip_silence, deaf),
+        )
+    },
+    "headers": _endless(OK, b"X-Header: value\r\n"),
+    "long-header": _endless(OK + b"X-Header: ", b"x"),
+    "fold": _endless(OK + b"X-Header: a\r\n", b" folded\r\n"),
+    "interims": _endless(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+    "body": _endless(OK + b"Connection: close\r\n\r\n", b"x"),
+    "chunks": _endless(CHUNKED, b"1\r\nx\r\n"),
+    "trailers": _endless(CHUNKED + b"0\r\n", b"X-Trailer: value\r\n"),
 }
 _EARLY = ("early",)
 

@@ -1,7 +1,4 @@
-"""Attacks of subscribers: each costs little memory and time, and leaves nothing behind (E12, F1).
-
-``python -m tests.support.hostile`` prints the same under the real timeouts.
-"""
+"""Attacks of subscribers: each costs little memory and time, and leaves nothing behind (E12, F1)."""
 
 import re
 import tempfile
