@@ -5,18 +5,15 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urldefrag, urljoin
 from urllib.robotparser import RobotFileParser
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from reviewsd.http1 import urls
 from tests.support.agents import CLIENT
-from tests.support.daemon import BASE_URL, DEMO, Answer, Daemon
+from tests.support.daemon import BASE_URL, DEMO, Daemon
 from tests.support.routes import ROUTES
 
 NAME = '# Bob & "Sons" </script>]]>\r\nSitemap: https://evil.example/x\n[a](https://evil.example) \u202e'
@@ -97,7 +94,7 @@ def test_documents_are_served_like_other_reads(daemon: Daemon, path: str) -> Non
 
 
 def test_every_route_of_machine_documents_is_tested() -> None:
-    """A new document needs its media type here, so that its links are tested."""
+    """A new document needs its media type here."""
     ours = {route.path for route in ROUTES if route.page and "{" not in route.path}
     people = {urls.HOME, urls.LIST, urls.SUMMARY, urls.EMBED, urls.BADGE, urls.ICON}
     people |= {
@@ -178,14 +175,6 @@ def test_documents_that_the_operator_switches_off_are_404(tmp_path: Path) -> Non
 
 
 STATELESS = "2026-07-28"
-META = {
-    "_meta": {
-        "io.modelcontextprotocol/protocolVersion": STATELESS,
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-}
-
-
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
 
 
@@ -197,92 +186,3 @@ def asked(daemon: Daemon, method: str, params: object) -> Any:  # noqa: ANN401  
         headers |= {"MCP-Protocol-Version": STATELESS, "Mcp-Method": method}
     answer = daemon.request("POST", urls.MCP, headers, json.dumps(body).encode())
     return answer.json()["result"]
-
-
-class Links(HTMLParser):
-    """The links of a page, and the anchors that it has."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.targets: list[str] = []
-        self.anchors: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = dict(attrs)
-        self.anchors |= {attributes.get("id") or ""}
-        named = (attributes.get("href"), attributes.get("src"), attributes.get("action"))
-        self.targets += [target for target in named if target is not None]
-
-
-ABSOLUTE = re.compile(rf"{re.escape(BASE_URL)}[^\s\"'<>`\\)\]]*")
-MARKDOWN = re.compile(r"\]\(([^)\s]+)\)")
-INVALID = "?rating=7&"  # the example of an error
-TARGET = re.compile(r"<([^>]*)>")
-LINK = re.compile(rf"(?:{re.escape(BASE_URL)})?(?:/[^/\s][^\s]*|/|#\S*)?")
-
-
-def links(path: str, answer: Answer) -> set[str]:
-    """The addresses of our origin that an answer leads to, absolute."""
-    kind = answer.headers["Content-Type"] or ""
-    text = answer.body.decode()
-    targets = TARGET.findall(answer.headers["Link"] or "")
-    if "html" in kind:
-        targets += Links(text).targets
-    elif "xml" in kind:
-        for element in ET.fromstring(text).iter():
-            targets += [element.text or "", *element.attrib.values()]
-    elif "json" in kind:
-        targets += strings(json.loads(text))
-    else:
-        targets += MARKDOWN.findall(text)
-        bare = ABSOLUTE.findall(MARKDOWN.sub("", text))
-        targets += [url.rstrip(".,:") for url in bare if INVALID not in url]
-    here = {urljoin(BASE_URL + path, target) for target in targets if LINK.fullmatch(target)}
-    return {link.replace("{searchTerms}", "boiler") for link in here}
-
-
-def strings(value: object) -> list[str]:
-    """All strings in a value of JSON."""
-    match value:
-        case str():
-            return [value]
-        case list():
-            return [text for item in value for text in strings(item)]
-        case dict():
-            return strings(list(value.values()))
-    return []
-
-
-def test_every_link_to_our_origin_answers(daemon: Daemon) -> None:
-    """From these documents, the pages, the feeds, an error and what agents are answered."""
-    answers: dict[str, Answer] = {}
-    sources: dict[str, str] = {}
-    for path in (*MEDIA_TYPES, urls.HOME, urls.LIST, urls.JSON_FEED, urls.ATOM_FEED, "/nothing"):
-        answers[path] = daemon.get(path)
-        sources |= dict.fromkeys(links(path, answers[path]), path)
-    results = [
-        asked(daemon, "initialize", INITIALIZE),
-        asked(daemon, "resources/list", META),
-    ]
-    results += [daemon.get(f"{urls.SEARCH}?rating=9").json(), daemon.get(urls.HOME_INDEX).json()]
-    sources |= dict.fromkeys(
-        (text for text in strings(results) if text.startswith(BASE_URL)), "told"
-    )
-
-    assert f"{BASE_URL}{urls.DEVELOPERS_ERRORS}#invalid-query" in sources
-    assert f"{BASE_URL}/r/{quote(IDS[1], safe='')}" in sources
-    dead = []
-    for link, source in sorted(sources.items()):
-        address, fragment = urldefrag(link)
-        path = address.removeprefix(BASE_URL) or "/"
-        if path == urls.MCP:  # takes messages alone
-            assert asked(daemon, "initialize", INITIALIZE)
-            continue
-        if path not in answers:
-            answers[path] = daemon.get(path)
-        answer = answers[path]
-        dead_anchor = fragment and fragment not in Links(answer.body.decode()).anchors
-        if answer.status != 200 or dead_anchor:
-            dead.append(f"{link} of {source}: {answer.status}")
-    assert "" == "\n".join(dead)
