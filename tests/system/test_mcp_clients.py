@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support.agents import alive, end, opened
-from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, until
-from tests.support.postgres import Server, needed
+from tests.support.daemon import BASE_URL, NO_PAGES, Daemon
 from tests.test_modules import ROOT
 
 KEY = "11" * 32
@@ -209,35 +208,6 @@ def test_a_session_is_known_to_all_who_share_the_key(tmp_path: Path) -> None:
         assert [200, 200, 404] == [alive(node, session) for node in (first, second, stranger)]
         assert not (first.state / "mcp.key").exists()
         assert 0o600 == (stranger.state / "mcp.key").stat().st_mode & 0o777
-
-
-@needed
-def test_nodes_that_share_a_store_hear_of_each_others_ends(tmp_path: Path) -> None:
-    """Within 2 s; and at once after a start (mcp.md 6)."""
-    with Server() as server:
-        url = server.database()
-        key_file = tmp_path / "key"
-        key_file.write_text(KEY)
-        environ: Mapping[str, str] = {
-            "REVIEWSD_HUB__STORE": url,
-            "REVIEWSD_MCP__SESSION_KEY_FILE": str(key_file),
-        }
-        places = [_place(tmp_path, name) for name in "ab"]
-        for place in places:
-            (place / "state").mkdir(mode=0o700)
-            (place / "state" / "secret.key").write_text(f"{KEY}\n")
-        with (
-            Daemon(places[0], NO_PAGES, environ=environ) as first,
-            Daemon(places[1], NO_PAGES, environ=environ) as second,
-        ):
-            session, second_session = opened(first), opened(second)
-            assert [200, 200] == [alive(second, session), alive(first, second_session)]
-            assert 204 == end(first, session)
-            until(lambda: alive(second, session) == 404, "the end to be heard of")
-            assert 200 == alive(second, second_session)
-            second.stop(signal.SIGKILL)
-            second.start()
-            assert 404 == alive(second, session)
 
 
 def _place(directory: Path, name: str) -> Path:

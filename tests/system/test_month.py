@@ -11,13 +11,10 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 import pytest
@@ -27,6 +24,7 @@ from reviewsd.domain.dataset import load
 from tests.support.commands import CLI, ctl
 from tests.support.examples import number
 from tests.support.fork_server import ROOT
+from tests.support.source_stub import Asked, Stub, response
 
 pytestmark = pytest.mark.processes
 
@@ -94,16 +92,19 @@ class World:
     refreshes: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def answer(self, target: str, headers: Any) -> tuple[int, str]:  # noqa: ANN401  # of http.server
+    def answer(self, asked: Asked) -> bytes:
         with self.lock:
-            path, query = urlsplit(target).path, dict(parse_qsl(urlsplit(target).query))
-            if path == "/reviews.csv":
-                return self._table()
-            if path == "/token":
-                return self._token()
-            if path.startswith("/v4/"):
-                return self._google_page(query, headers)
-            return self._trustpilot_page(path, query)
+            status, text = self._answer(asked)
+        return response(text, status)
+
+    def _answer(self, asked: Asked) -> tuple[int, str]:
+        if asked.path == "/reviews.csv":
+            return self._table()
+        if asked.path == "/token":
+            return self._token()
+        if asked.path.startswith("/v4/"):
+            return self._google_page(asked)
+        return self._trustpilot_page(asked.path, asked.query)
 
     def _table(self) -> tuple[int, str]:
         if self.portal_is_a_login_page:
@@ -122,10 +123,11 @@ class World:
         grant = {"access_token": self.access, "expires_in": 3599, "scope": SCOPE}
         return 200, json.dumps({**grant, "refresh_token": f"r3fresh-{self.refreshes}"})
 
-    def _google_page(self, query: dict[str, str], headers: Any) -> tuple[int, str]:  # noqa: ANN401
-        if headers["Authorization"] != f"Bearer {self.access}" or not self.is_login_good:
+    def _google_page(self, asked: Asked) -> tuple[int, str]:
+        bearer = asked.headers["authorization"]
+        if bearer != f"Bearer {self.access}" or not self.is_login_good:
             return 401, "{}"
-        start = int(query.get("pageToken", "0"))
+        start = int(asked.query.get("pageToken", "0"))
         reviews = list(self.google.values())
         page = {"reviews": reviews[start : start + 50], "totalReviewCount": len(reviews)}
         if start + 50 < len(reviews):
@@ -147,44 +149,6 @@ class World:
         all_texts |= {review["text"] for review in self.trustpilot.values()}
         all_texts |= {text for _, text in self.portal.values()} | set(self.takeout.values())
         return {text for text in all_texts if HIDDEN not in text and ERASED not in text}
-
-
-@contextmanager
-def served(world: World) -> Iterator[str]:
-    """Serve the platforms for the block; gives their origin."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, text = world.answer(self.path, self.headers)
-            content = text.encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_POST = do_GET
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-        def handle(self) -> None:
-            try:
-                super().handle()
-            except ConnectionError:
-                self.close_connection = True  # the client was killed
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client was killed
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class Owner:
@@ -391,7 +355,8 @@ def test_month_through_kills_loses_nothing_and_shows_nothing_hidden(
 ) -> None:
     seed = random.randrange(10**6)
     chance, kills, world = random.Random(seed), number(KILLS), new_world()
-    with served(world) as origin, Owner(tmp_path, world, origin) as owner:
+    with Stub() as platforms, Owner(tmp_path, world, platforms.url) as owner:
+        platforms.answer = world.answer
         events = story(owner, world)
         owner.export()
         for day in range(DAYS):

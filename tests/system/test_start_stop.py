@@ -406,14 +406,6 @@ def test_daemon_stops_on_a_signal_and_leaves_nothing(daemon: Daemon, sign: signa
     assert [] == daemon.unusual
 
 
-def test_a_socket_file_that_is_gone_does_not_disturb_the_stop(daemon: Daemon) -> None:
-    """A clean-up of /run may have taken it."""
-    daemon.start()
-    daemon.socket.unlink()
-    assert 0 == daemon.stop()
-    assert "Traceback" not in daemon.log.read_text()
-
-
 def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
     """O4: even while an answer waits for a slow client: no buffers of the system hold it."""
     daemon.edit(description="x" * 8_000_000)
