@@ -101,20 +101,6 @@ def test_a_change_is_noticed_and_served(
 # -- same bytes
 
 
-def test_the_same_bytes_change_nothing(daemon: Daemon) -> None:
-    """No push, no cache miss: ETag, Last-Modified and revision stay."""
-    before, snapshot = daemon.get("/reviews.json"), daemon.status()["snapshot"]
-    until(lambda: time.time() > _seconds(before.headers["Last-Modified"]) + 1, "another second")
-    file = daemon.data / "reviews.json"
-    file.write_bytes(file.read_bytes())
-    until(lambda: daemon.status()["data"]["last_reload"]["outcome"] == "unchanged", "a reload")
-    after = daemon.get("/reviews.json")
-    for name in ("ETag", "Last-Modified"):
-        assert before.headers[name] == after.headers[name]
-    assert snapshot == daemon.status()["snapshot"]
-    assert 1 == daemon.log.read_text().count("published")
-
-
 def _seconds(http_date: str) -> float:
     return parsedate_to_datetime(http_date).timestamp()
 
@@ -173,21 +159,6 @@ def test_data_put_back_as_it_was_is_good_again(daemon: Daemon) -> None:
     (daemon.data / "kept").rename(file)
     assert "unchanged" == daemon.reload()["outcome"]
     assert "ok" == data_state(daemon)
-
-
-def test_a_file_that_is_being_written_is_never_taken(daemon: Daemon) -> None:
-    """R2: neither served nor complained about before it is complete."""
-    before = daemon.get("/reviews.json").headers["ETag"]
-    content = named("Slowly written")
-    step = len(content) // 6 + 1
-    with (daemon.data / "reviews.json").open("wb", buffering=0) as file:
-        for begin in range(0, len(content), step):
-            file.write(content[begin : begin + step])
-            assert before == daemon.get("/reviews.json").headers["ETag"]
-            time.sleep(0.4)  # a slow writer; it is quiet for less than 3 x 250 ms
-    until(lambda: daemon.get("/reviews.json").headers["ETag"] != before, "another ETag")
-    assert "Slowly written" == name_in(daemon)
-    assert [] == warnings(daemon)
 
 
 # -- restarts
