@@ -67,11 +67,6 @@ def test_healthy_daemon_notifies_the_watchdog(harness: Harness) -> None:
     assert 1 == harness.notify()
 
 
-def test_nothing_is_wrong_before_the_start() -> None:
-    health = Health(Clock(), lambda: succeed(None))
-    assert (0.0, None, True) == (health.lag, health.stuck, health.store_works)
-
-
 @pytest.mark.parametrize("late", [LATE_SECONDS - 0.1, LATE_SECONDS, 60.0])
 def test_late_reactor_does_not_notify_the_watchdog(harness: Harness, late: float) -> None:
     """O3: before the next tick as well as after it."""

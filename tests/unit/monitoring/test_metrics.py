@@ -159,10 +159,6 @@ def test_unreadable_states_of_sources_are_reported() -> None:
     assert {} == rows(families["reviewsd_source_state"])
 
 
-def test_process_is_reported() -> None:
-    assert scrape()["process_resident_memory_bytes"].samples[0].value > 1e6
-
-
 def test_every_count_has_its_metric() -> None:
     """A count under another name would not be reported."""
     names = set()

@@ -103,21 +103,6 @@ def test_environment_fault_names_the_variable(folder: Path) -> None:
     assert "feeds.year: expected 1985..9999, got 0" == problem["reason"]
 
 
-def test_data_fault_has_its_place(folder: Path) -> None:
-    write(folder, [REVIEW, {**REVIEW, "id": "r2", "rating": 7}])
-    document, _ = report(folder)
-    (problem,) = document["problems"]
-    assert document["facts"] is None
-    assert ("$.reviews[1].rating", "r2", 17, 14) == tuple(
-        problem[member] for member in ("path", "id", "line", "column")
-    )
-    assert [
-        f"{folder}/data/reviews.json:17:14: $.reviews[1].rating (id r2): expected 1..5, got 7",
-        '   17 |    "rating": 7,',
-        "      |              ^",
-    ] == problem["lines"]
-
-
 def test_broken_json_has_its_place(folder: Path) -> None:
     (folder / "data/reviews.json").write_text('{"business": {},\n "reviews" []}')
     (problem,) = report(folder)[0]["problems"]
@@ -179,25 +164,6 @@ def test_expiring_security_txt_is_a_warning_with_its_place(folder: Path) -> None
     )
 
 
-def test_data_is_checked_without_a_configuration(folder: Path) -> None:
-    (folder / "reviewsd.yaml").unlink()
-    document, _ = report(folder, Path("data"))
-    assert (0, None, str(folder / "data")) == (
-        document["problem_count"],
-        document["config"],
-        document["data_dir"],
-    )
-    assert 1 == report(folder)[0]["problem_count"]
-
-
-def test_progress_is_reported_for_large_data(folder: Path) -> None:
-    write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(20_000)])
-    _, steps = report(folder)
-    assert {("validating", 20_000), ("comparing", 20_000)} == {
-        (step.stage, step.done) for step in steps if step.done == step.total
-    }
-
-
 # --- settings
 
 
@@ -205,31 +171,6 @@ def shown(folder: Path, environ: Mapping[str, str] | None = None) -> dict[str, d
     """Return the settings in effect by their keys."""
     settings = show.shown(load.examine(folder / "reviewsd.yaml", environ or {})).settings
     return {setting.key: msgspec.to_builtins(setting) for setting in settings}
-
-
-def test_each_setting_has_its_origin(folder: Path) -> None:
-    settings = shown(
-        folder, {"REVIEWSD_HUB__LEASE__DEFAULT": "3600", "REVIEWSD_FEEDS": '{"year": 2009}'}
-    )
-    assert {
-        "key": "data_dir",
-        "value": str(folder / "data"),
-        "origin": "file",
-        "line": 2,
-        "column": 11,
-    } == settings["data_dir"]
-    assert {
-        "key": "hub.lease.default",
-        "value": 3600,
-        "default": 864_000,
-        "origin": "environment",
-        "variable": "REVIEWSD_HUB__LEASE__DEFAULT",
-    } == settings["hub.lease.default"]
-    assert "REVIEWSD_FEEDS" == settings["feeds.year"]["variable"]
-    assert ("default", None) == (
-        settings["feeds.authority"]["origin"],
-        settings["feeds.authority"]["value"],
-    )
 
 
 def test_all_keys_are_shown(folder: Path) -> None:

@@ -128,13 +128,6 @@ def test_work_that_fails_at_once_raises(bench: Bench) -> None:
         bench.run("a", MS, fails=True)
 
 
-def test_client_is_not_looked_up_for_work_that_runs_at_once(bench: Bench) -> None:
-    def client() -> str:
-        raise AssertionError("asked")
-
-    assert "a" == bench.scheduler.run(bench.work("a", MS), client)
-
-
 def test_work_that_runs_at_once_counts_against_the_turn(bench: Bench) -> None:
     """Many short jobs in one turn take as long as a long one."""
     results = [bench.run(str(number), MS) for number in range(20)]
@@ -316,21 +309,3 @@ def test_failing_work_does_not_stop_other_work(bench: Bench, client: str) -> Non
 
     assert ZeroDivisionError is failing.result
     assert client == single.result
-
-
-def test_failing_callback_does_not_stop_other_work(bench: Bench) -> None:
-    bench.occupy()
-    first = bench.run("a", MS)
-    assert isinstance(first, Deferred)
-    caught: list[object] = []
-
-    def fail(_: object) -> None:
-        raise ZeroDivisionError
-
-    first.addCallback(fail)
-    first.addErrback(lambda failure: caught.append(failure.type))
-    single = bench.wait("b", MS)
-    bench.all_turns()
-
-    assert [ZeroDivisionError] == caught
-    assert "b" == single.result

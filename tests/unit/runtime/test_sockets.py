@@ -15,7 +15,6 @@ from twisted.internet.protocol import Factory, Protocol
 from reviewsd.runtime.sockets import (
     AdoptedUnixPort,
     free_path,
-    inherited,
     listen_string,
     port_holder,
     stop_listening,
@@ -68,10 +67,6 @@ def test_socket_that_systemd_did_not_hand_over_is_an_error(
     assert f"no socket of this name was handed over by systemd (got: {names})" in str(error.value)
 
 
-def test_without_systemd_nothing_is_inherited() -> None:
-    assert {} == inherited()
-
-
 # -- the admin socket's file
 
 
@@ -80,12 +75,6 @@ def refusal(path: Path) -> str:
         free_path(path)
     assert 1 == error.value.code
     return str(error.value)
-
-
-def test_missing_path_is_free(place: Path) -> None:
-    free_path(place / "admin.sock")
-    free_path(place / "nowhere" / "admin.sock")
-    assert [] == list(place.iterdir())
 
 
 def test_socket_of_a_busy_daemon_is_refused(place: Path) -> None:
@@ -206,21 +195,6 @@ async def test_adopted_socket_listens_after_the_port_has_stopped(
 
 
 # -- the process that has a port
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_process_that_listens_is_named(address: str) -> None:
-    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listening:
-        listening.bind((address, 0))
-        listening.listen()
-        name = Path("/proc/self/comm").read_text().strip()
-        assert f"{name} (pid {os.getpid()})" == port_holder(listening.getsockname()[1])
-
-
-def test_port_without_a_listener_has_no_holder() -> None:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        assert port_holder(bound.getsockname()[1]) is None
 
 
 def test_process_of_another_user_is_not_named(tmp_path: Path) -> None:

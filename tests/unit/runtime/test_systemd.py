@@ -83,13 +83,6 @@ def test_status_cannot_contain_another_field(notifier: Notifier, manager: Manage
     assert manager.heard() == ["STATUS=refused: READY=1"]
 
 
-def test_messages_keep_their_order(notifier: Notifier, manager: Manager) -> None:
-    notifier.reloading()
-    notifier.ready()
-    notifier.stopping()
-    assert [text.split("=")[0] for text in manager.heard()] == ["RELOADING", "READY", "STOPPING"]
-
-
 def test_the_time_of_a_reload_is_the_clock_systemd_reads(manager: Manager, tmp_path: Path) -> None:
     before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
     Notifier(str(tmp_path / "notify")).reloading()

@@ -93,25 +93,6 @@ def test_no_task_starts_after_stop() -> None:
     assert ran == []
 
 
-def test_task_may_start_another_during_stop() -> None:
-    tasks = TaskSet()
-    ran: list[str] = []
-
-    async def late() -> None:
-        ran.append("late")
-        await succeed(None)
-
-    async def work() -> None:
-        try:
-            await Deferred[None]()
-        finally:
-            tasks.start("late", late())
-
-    tasks.start("work", work())
-    assert stop(tasks).called
-    assert ran == []
-
-
 def counting(clock: Clock, times: list[float]) -> Callable[[], Awaitable[None]]:
     async def action() -> None:
         times.append(clock.seconds())
@@ -172,18 +153,6 @@ def test_periodic_work_ends_with_its_owner(*, busy: bool) -> None:
         assert stop(tasks).called
     assert events == []
     assert clock.getDelayedCalls() == []
-
-
-def test_outcome_returns_the_result() -> None:
-    tasks, gate, results = TaskSet(), Deferred[str](), list[str]()
-
-    async def work() -> str:
-        return await gate
-
-    tasks.run_detached("answer", work()).addCallback(results.append)
-    assert [] == results
-    gate.callback("done")
-    assert ["done"] == results
 
 
 @pytest.mark.parametrize("fails", [False, True])

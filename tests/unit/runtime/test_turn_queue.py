@@ -48,13 +48,6 @@ def test_work_waits_for_the_next_turn() -> None:
     assert [] == rig.reactor.getDelayedCalls()
 
 
-def test_small_work_runs_in_one_turn_and_in_order() -> None:
-    rig = Rig()
-    for name in "abc":
-        rig.turns.add(rig.work(name))
-    assert ["a", "b", "c"] == rig.turn()
-
-
 def test_turn_takes_one_portion() -> None:
     rig = Rig()
     for name in "abcde":

@@ -64,20 +64,6 @@ def node(store: Database | FailingStore, now: Watch, clock: Clock | None = None)
     return EndedSessions(cast("Store", store), clock or Clock(), now)
 
 
-async def test_ended_session_is_ended_at_once_and_after_a_start(
-    database: Database, now: Watch
-) -> None:
-    sessions = node(database, now)
-    assert A not in sessions
-    assert await sessions.end(A, NOW + 60)
-    assert (True, False) == (A in sessions, B in sessions)
-
-    after = node(database, now)
-    assert A not in after
-    await after.load()
-    assert (True, False) == (A in after, B in after)
-
-
 async def test_session_ended_at_two_nodes_is_stored_once(database: Database, now: Watch) -> None:
     """Neither node knows of the other's end yet."""
     first, second = node(database, now), node(database, now)

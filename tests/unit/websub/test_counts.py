@@ -49,12 +49,6 @@ def test_refused_callback_is_counted_by_reason(callback: str, refusal: Refusal) 
         assert {refusal.value: 1} == counted(process, "callback_refused_total")
 
 
-def test_other_refusal_does_not_count_as_refused_callback() -> None:
-    with hub_process() as process:
-        assert 400 == process.post(mode="publish").status
-        assert {} == counted(process, "callback_refused_total")
-
-
 @pytest.mark.parametrize(
     ("configured", "caps", "limit"),
     [
