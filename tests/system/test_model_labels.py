@@ -190,7 +190,7 @@ def test_a_server_that_limits_lies_apologizes_and_obeys_reviews(folder: Path) ->
 
 
 def test_summary_is_written_of_checked_sentences(folder: Path) -> None:
-    """Of a lie and two truths the truths are published."""
+    """A lie is dropped, and the two truths beside it are published."""
 
     def write(received: Received) -> str:
         data = json.loads(received.document["messages"][-1]["content"])

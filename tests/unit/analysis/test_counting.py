@@ -410,7 +410,7 @@ def test_criticism_is_private_without_problems() -> None:
 
 
 def test_wording_that_repeats_the_aspect_is_not_named() -> None:
-    """Of "punctuality" a reader learns nothing by "punctual"."""
+    """ "Punctual" tells a reader nothing that "punctuality" does not."""
     named = _named(*_mentioned("punctuality", 5, 0, "punctual", "on time"))
     assert "(all 5 counted; some say \u201con time\u201d)" in named
     assert named.endswith("on time\u201d)")
@@ -512,7 +512,7 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
 
 
 def test_statements_on_aspects_name_the_languages_with_rules() -> None:
-    """What was not read is not said to be without mentions."""
+    """Reviews that were not read are not called reviews without mentions."""
     priced = [
         (_review(f"r{i}"), msgspec.structs.replace(_priced("positive"), language="en"))
         for i in range(5)

@@ -72,7 +72,7 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
 
 
 def test_entities_of_rules_are_added_to_labels_by_earlier_lists() -> None:
-    """A person who was named after the run is found at once."""
+    """A person added to the settings after the run is found at once."""
     rules = Labels(technicians=(EntityLabel(id="priya-raman"), EntityLabel(id="sam-ortiz")))
     answer = ReviewAnswer(technicians=("priya-raman",))
     for is_current, count in ((True, 1), (False, 2)):

@@ -151,7 +151,7 @@ def test_hostile_texts(language: str, text: str) -> None:
 
 
 def test_owners_words_are_no_compounds() -> None:
-    """A business may have an aspect whose name ends like another word."""
+    """The name of an aspect may end like another word."""
     aspect = AspectSetting(label="Wochenpreis", words=("Wochenpreis",))
     rules = Rules(
         Business(name="B", language="de"),

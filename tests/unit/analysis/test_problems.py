@@ -1,4 +1,4 @@
-"""Problems that are told of the business, happened and were not made good (decision 423)."""
+"""Problems count if they are the business's, happened, and were not made good (decision 423)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What every test of a command needs."""
+"""Fixtures of all tests of commands."""
 
 import os
 from pathlib import Path

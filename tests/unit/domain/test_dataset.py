@@ -234,7 +234,7 @@ def test_an_address_is_absolute_http_or_https(text: str) -> None:
     ],
 )
 def test_invalid_character_of_an_address_is_named(text: str, character: str, escape: str) -> None:
-    """Both feeds, JSON-LD and pages link it as it stands (RFC 3987 2.2, RFC 4287 4.2.7)."""
+    """Both feeds, JSON-LD and pages link it unchanged (RFC 3987 2.2, RFC 4287 4.2.7)."""
     reason = f'expected http(s) URL, got "{text}"; write "{character}" as {escape}'
     for path in URLS:
         check_refused(path, f'"{text}"', reason)

@@ -194,7 +194,7 @@ def test_names_that_are_no_synonym_of_a_known_one_mean_none() -> None:
 
 
 def test_every_synonym_leads_somewhere() -> None:
-    """A row whose parameters no door has would be dead."""
+    """A row without a parameter of any door would be dead."""
     planned = {"sort", "changed_since"}
     tools = (row for tool in TOOLS for row in tool.parameters)
     known = {*planned, *KNOWN, *(row.name for row in (*tools, *EMBED_PARAMETERS))}

@@ -95,7 +95,7 @@ def test_empty_body_is_complete_at_once() -> None:
 
 
 def test_sized_body_has_its_length_from_the_start() -> None:
-    """So a body that is too large is known before it comes."""
+    """A body that is too large is known before it arrives."""
     body = Sized(10**16 - 1)
     assert b"" == body.feed(b"abc")
     assert (10**16 - 1, False, b"abc") == (body.size, body.done, body.content())
@@ -241,7 +241,7 @@ def test_endless_trailer_is_refused() -> None:
 
 
 def test_content_is_counted_before_its_chunk_is_complete() -> None:
-    """So a chunk that is too large is refused before all of it has come (S2)."""
+    """A chunk that is too large is refused before it has arrived (S2)."""
     body = Chunked()
     for count in range(1, 100):
         assert b"" == body.feed(b"ffffffff\r\na" if count == 1 else b"a")

@@ -35,7 +35,7 @@ def review(review_id: str = "a", **members: object) -> dict[str, Any]:
 
 
 def test_sections_have_the_order_in_which_a_customer_decides(harbor: Place) -> None:
-    """What others say comes before everything that is computed from it."""
+    """Reviews come before everything that is computed from them."""
     source = harbor.page("/").source
     headings = re.findall(r"<h[12][^>]*>(?:<bdi>)?([^<]+)", source)
     twin = re.findall("^##? (.+)$", harbor.get("/index.md").body.decode(), re.MULTILINE)
@@ -184,7 +184,7 @@ def test_long_lists_of_mentions_can_be_shown_whole(
 
 @pytest.mark.parametrize("path", ["/", "/index.md"])
 def test_count_of_a_person_is_not_read_as_a_rating(tmp_path: Path, path: str) -> None:
-    """Of "Grace Hall 5" a reader takes the number for stars."""
+    """Readers take the number in "Grace Hall 5" for stars."""
     person = {"id": "grace-hall", "name": "Grace Hall", "mention_count": 5}
     place = Place(tmp_path)
     place.publish([review()], insights={"entities": {"technicians": [person]}})

@@ -41,7 +41,7 @@ def test_page_exists_only_where_a_review_can_be_written(place: Place, target: st
 
 
 def test_everybody_sees_the_same_buttons_and_is_asked_nothing(place: Place) -> None:
-    """Anything before the platform's own page would choose who writes (review gating)."""
+    """A page before the platform's own would select the writers (review gating)."""
     place.publish([REVIEW], business(yelp=YELP, google=GOOGLE))
     page = place.page("/review-us")
     buttons = [link for link in page.named("a") if "strong" in link.get("class", "")]

@@ -301,7 +301,7 @@ def texts(content: str, *, markup: bool) -> set[str]:
 
 @pytest.mark.parametrize("tag", LANGUAGES)
 def test_page_has_no_english_words_in_another_language(tmp_path: Path, tag: str) -> None:
-    """What stands on both pages is not translated, or the same word in both languages."""
+    """Text that both pages have is not translated, or is the same word in both languages."""
     english_place, place = published(tmp_path / "en", "en"), published(tmp_path / tag, tag)
     translated = words(tag).texts
     same = {text for key, text in english().items() if translated[key] == text}

@@ -273,7 +273,7 @@ def test_each_distinct_fault_is_logged_once(harness: Harness, directories: Direc
 
 
 def test_data_that_is_valid_again_is_logged(harness: Harness, directories: Directories) -> None:
-    """An operator who has read of the refusal waits for the end of it."""
+    """An operator knows of the refusal, and waits for its end."""
     harness.reload()
     good = (directories.data / "reviews.json").read_bytes()
     (directories.data / "reviews.json").write_bytes(b"[]")

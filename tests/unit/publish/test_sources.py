@@ -71,7 +71,7 @@ def test_a_file_as_large_as_the_limit_is_read(tmp_path: Path) -> None:
 
 
 def test_logo_that_is_added_changes_the_fingerprint(tmp_path: Path) -> None:
-    """So the watcher notices it."""
+    """The watcher notices it then."""
     write(tmp_path)
     before = fingerprint(tmp_path)
     (tmp_path / "logo.svg").write_text("<svg/>")

@@ -51,7 +51,7 @@ async def test_crowd_of_one_purpose_delays_others_by_one_call_each(tmp_path: Pat
 
 
 class UnclosableDatabase(Database):
-    """A database whose connection fails when it is closed, as on a disk with errors."""
+    """A database that fails to close, as on a disk with errors."""
 
     def _disconnect(self) -> None:
         super()._disconnect()
@@ -92,7 +92,7 @@ class ManualThread:
 
 
 class ManualStore(Store):
-    """A store whose transactions return a text."""
+    """A store with transactions that return a text."""
 
     def __init__(self, thread: ManualThread, counters: Counters, work: Callable[[], str]) -> None:
         super().__init__("of the test", cast("ReactorBase", thread), counters)
@@ -160,7 +160,7 @@ def test_only_clients_that_wait_for_an_acknowledgement_time_out(purpose: Purpose
 
 @pytest.mark.parametrize("purpose", Purpose)
 def test_queued_transaction_does_not_begin_after_its_client_timed_out(purpose: Purpose) -> None:
-    """The client was told that its request is not stored, and may have sent another one since."""
+    """The client got an error, and may have sent another request since."""
     begun: list[Purpose] = []
 
     def work() -> str:

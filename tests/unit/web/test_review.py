@@ -44,7 +44,7 @@ def test_review_has_the_bytes_of_the_lists(place: Place) -> None:
 
 
 def test_withheld_review_is_410(place: Place) -> None:
-    """Who keeps a copy learns that it has to go, as from `removed` and the page."""
+    """Clients with a copy are told to delete it, as by `removed` and the page."""
     hidden = {IDS[0]: {"action": "hide", "reason": "spam", "at": "2026-11-24T09:00:00Z"}}
     corrections = {"version": 1, "reviews": hidden, "key": "k", "erased": {}}
     (place.directories.data / "corrections.json").write_text(json.dumps(corrections))

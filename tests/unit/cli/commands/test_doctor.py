@@ -87,7 +87,7 @@ def test_files_of_the_owner_of_the_folder_are_good(data: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
-    """As after an import by another user: a sync could not read or replace it."""
+    """An import by another user leaves a file that a sync can neither read nor replace."""
     (data / ".reviewsctl").mkdir()
     log = data / ".reviewsctl" / "imports.log"
     log.touch()

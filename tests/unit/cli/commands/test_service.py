@@ -74,7 +74,7 @@ def test_the_unit_runs_the_programs_where_they_are() -> None:
 
 
 def test_programs_of_a_user_are_seen_but_never_run_by_root() -> None:
-    """As ``uv tool install`` and pipx install them; else that user could become root."""
+    """``uv tool install`` and pipx install programs like this; that user could become root."""
     unit = service_unit(HOME, Path("/data"))
     assert '\nExecStart="/home/jo hn/100%%/bin/reviewsd" --config' in unit
     assert '\nExecReload="/home/jo hn/100%%/bin/reviewsctl" reload\n' in unit
@@ -457,7 +457,7 @@ def test_running_service_is_restarted_with_its_sockets_open() -> None:
 
 
 def test_running_service_is_stopped_before_its_sockets_change() -> None:
-    """systemd refuses to restart a socket whose service runs."""
+    """systemd refuses to restart the socket of a running service."""
     steps = restart_steps(sockets_changed=True)
     assert [
         "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd.service",

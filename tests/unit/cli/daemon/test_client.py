@@ -53,7 +53,7 @@ RESULT = {
 
 
 def ignore(_: Answer[Step]) -> None:
-    """For reloads whose steps do not matter."""
+    """A step that does not matter."""
 
 
 def progress(done: int) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""Which configuration, and so which socket and state, is meant (interfaces.md 1.3, decision 137)."""
+"""The default configuration, socket and state directory (interfaces.md 1.3, decision 137)."""
 
 import os
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_named_configuration_comes_before_all_others(folder: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
 def test_configuration_of_another_user_is_passed_over(folder: Path) -> None:
-    """Its socket could be anybody's."""
+    """Any user could have made its socket."""
     HERE.write_text("admin_socket: admin.sock")
     os.chown(HERE, 1234, 1234)
     (folder / "system.yaml").write_text(f"admin_socket: {folder}/system.sock")

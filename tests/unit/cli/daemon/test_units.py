@@ -1,4 +1,4 @@
-"""Which command starts the service, by the units that are installed (interfaces.md 1.6)."""
+"""The command that starts the service depends on the installed units (interfaces.md 1.6)."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What root runs in folders of others, with real owners: nothing of theirs leads it anywhere."""
+"""Commands that root runs in folders of other users, who cannot lead them elsewhere; the owners are real."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ SECRET = THERE.replace("Acme", "Secret")
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """Of somebody else, with a configuration and data."""
+    """A folder of another user, with a configuration and data."""
     folder = tmp_path / "shop"
     (folder / "data").mkdir(parents=True)
     (folder / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata_dir: data\n")
@@ -111,7 +111,7 @@ def test_file_that_only_root_may_read_is_not_copied_for_all_to_read(
 def test_a_configuration_swapped_for_a_link_is_not_made_readable_for_all(
     shop: Path, secret: Path, tmp_path: Path
 ) -> None:
-    """After whose it is was looked at."""
+    """After the owner was checked."""
     config = shop / "reviewsd.yaml"
     config.unlink()
     config.symlink_to(secret)
@@ -176,7 +176,7 @@ def test_an_import_follows_no_link_of_others(
 
 @pytest.fixture
 def socket_folder() -> Iterator[Path]:
-    """Where others can reach a socket; the folders of tests are only for who runs them."""
+    """A folder that other users may enter; those of tests are private."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         Path(name).chmod(0o755)
         yield Path(name)
@@ -185,7 +185,7 @@ def socket_folder() -> Iterator[Path]:
 def test_a_member_of_the_group_reloads_without_being_root(
     tmp_path: Path, socket_folder: Path
 ) -> None:
-    """As ExecReload= does: the service's user is in the group, and in nothing else."""
+    """ExecReload= runs as the service's user, whose only group is this one."""
     address = socket_folder / "admin.sock"
     daemon = Daemon(tmp_path, environ={"REVIEWSD_ADMIN_SOCKET": str(address)})
     daemon.socket = address

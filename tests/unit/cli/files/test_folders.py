@@ -16,7 +16,7 @@ JO = 1234
 
 @pytest.fixture
 def theirs(tmp_path: Path) -> Path:
-    """A folder of somebody else, beside one that is only root's."""
+    """A folder of another user, beside one of root."""
     folder = tmp_path / "theirs"
     folder.mkdir()
     secret = tmp_path / "root"
@@ -172,7 +172,7 @@ def test_folder_that_is_not_there_is_not_made_unasked(tmp_path: Path) -> None:
 
 
 def test_draft_is_read_by_its_descriptor_whatever_has_its_name(tmp_path: Path) -> None:
-    """Whoever may write in the folder can put another file in its place."""
+    """Users who may write in the folder can replace the file."""
     with opened(tmp_path) as folder, folder.draft("file") as new:
         new.file.write(b"ours")
         (aside,) = tmp_path.iterdir()

@@ -126,7 +126,7 @@ def test_the_date_of_a_reply_is_read_or_said_and_never_made_up(tmp_path: Path) -
 
 
 def test_dates_and_texts_in_one_column_are_both_read(tmp_path: Path) -> None:
-    """As in a spreadsheet in which some dates were typed and others pasted."""
+    """Some dates of a spreadsheet are typed, and others pasted."""
     results = readings(
         tmp_path,
         "Datum,Sterne",

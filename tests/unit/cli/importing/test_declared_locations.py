@@ -96,7 +96,7 @@ def test_export_of_declared_locations_is_no_question(shop: Shop, tmp_path: Path)
 
 
 def test_location_that_is_new_is_declared(shop: Shop, tmp_path: Path) -> None:
-    """The daemon would refuse the reviews of a location that nobody declared."""
+    """The daemon would refuse reviews of an undeclared location."""
     export = outscraper(tmp_path / "o.json", "Acme Rye/Beach", "ChIJ/99", "Bo")
     shop.imported(export, yes=True)
     new = {"id": "acme-rye-beach", "name": "Acme Rye/Beach", "aliases": ["ChIJ/99"]}

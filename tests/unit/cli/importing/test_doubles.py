@@ -52,7 +52,7 @@ def test_half_of_the_new_reviews_under_another_source_is_a_question(
 
 
 def test_stars_without_a_name_are_no_doubles(shop: Shop) -> None:
-    """Of two ratings by nobody on one day nothing says that they are one."""
+    """Two ratings without name and text on one day may be two customers'."""
     rows = [f"2026-03-0{day},5,,\n" for day in range(1, 6)]
     imported(shop, "website", *rows)
     imported(shop, "portal", *rows)

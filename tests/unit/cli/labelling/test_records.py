@@ -63,7 +63,7 @@ def test_a_run_without_labels_makes_no_file(tmp_path: Path) -> None:
 def test_a_file_of_others_is_not_written_through_a_name_here(
     make: Callable[[Path, Path], None], tmp_path: Path
 ) -> None:
-    """Root may run this in a folder that is somebody else's."""
+    """Root may run this in a folder of another user."""
     other = tmp_path / "other"
     other.write_bytes(b"theirs\n")
     data = tmp_path / "data"

@@ -220,7 +220,7 @@ def test_compressed_file_is_unpacked(business: Business, stub: Stub) -> None:
 def test_compressed_file_that_is_cut_or_damaged_is_no_read(
     business: Business, stub: Stub, content: bytes
 ) -> None:
-    """What is left of a table would remove all other reviews."""
+    """A truncated table would remove all other reviews."""
     stub.answer = lambda _: response(content, Content_Encoding="gzip")
     state = (synced(business)).state
     assert ("failed", 0) == (state.state, state.reviews)

@@ -1,4 +1,4 @@
-"""How the sources are, as ``status`` and ``doctor`` say it (sources.md)."""
+"""The states of the sources in ``status`` and ``doctor`` (sources.md)."""
 
 import datetime
 from pathlib import Path

@@ -98,7 +98,7 @@ def test_signal_ends_a_sync_that_stays(business: Business, environment: dict[str
 
 
 def test_standard_input_is_imported(business: Business, environment: dict[str, str]) -> None:
-    """For everybody's cron: what downloads need not be ours."""
+    """The command runs in any cron, after any program that downloads."""
     config = str(business.folder / "reviewsd.yaml")
     options = ["--source", "shop", "--set", "name=Harbor", "--config", config]
     temporary = business.folder / "tmp"

@@ -34,7 +34,7 @@ def test_mcp_path_has_post_and_delete() -> None:
 
 @pytest.mark.parametrize("method", ["post", "delete"])
 def test_every_answer_is_json_that_is_not_kept(method: str) -> None:
-    """Or the events of ``subscriptions/listen``."""
+    """The events of ``subscriptions/listen`` are a response, too."""
     for status, answer in ITEM[method]["responses"].items():
         kinds = set(answer["content"]) - (
             {"text/event-stream"} if "post200" == method + status else set()
