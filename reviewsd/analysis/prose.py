@@ -157,7 +157,8 @@ class ProseWriter:
             aspects: The aspects.
             months: Sums by month.
             shows: Returns whether a quotation supports the aspect; others are not named.
-            criticism: Whether to include the aspects that most criticize.
+            criticism: Whether to include the aspects that most criticize. If most reviews are good, praise
+                is required beside it.
         """
         if not total.count:
             return None
@@ -167,7 +168,11 @@ class ProseWriter:
             average=self._number(total.stars / total.count, 0 if total.count == 1 else 1),
             share=self._number(100 * total.positive / total.count),
         )
-        named = self._named(aspects, shows, criticism=criticism)
+        clauses = [self._named(aspects, "praised", "positive", shows)]
+        if criticism and (clauses[0] or 2 * total.positive < total.count):
+            clauses.append(self._named(aspects, "criticized", "negative", shows))
+        text = "; ".join(filter(None, clauses))
+        named = self._sentence(text) if text else ""
         return " ".join(filter(None, (rated, named, self._years(months))))
 
     def _question(self, insight: AspectInsight) -> str:
@@ -205,23 +210,14 @@ class ProseWriter:
     def _named(
         self,
         aspects: Sequence[RankedAspect],
+        name: str,
+        sentiment: Sentiment,
         shows: Callable[[RankedAspect, Sentiment], bool],
-        *,
-        criticism: bool,
     ) -> str:
-        """Return the sentence on the aspects that most praise, and on those that most criticize."""
-        signed: list[tuple[str, Sentiment]] = [("praised", "positive")]
-        if criticism:
-            signed.append(("criticized", "negative"))
-        parts = []
-        for name, sentiment in signed:
-            shown = (each for each in _leading(aspects, sentiment) if shows(each, sentiment))
-            contents = [
-                self._content(aspect, sentiment) for aspect in itertools.islice(shown, _NAMED)
-            ]
-            if contents:
-                parts.append(self._words(name, aspects=self._list(contents)))
-        return self._sentence("; ".join(parts)) if parts else ""
+        """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
+        shown = (each for each in _leading(aspects, sentiment) if shows(each, sentiment))
+        contents = [self._content(aspect, sentiment) for aspect in itertools.islice(shown, _NAMED)]
+        return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _content(self, aspect: RankedAspect, sentiment: Sentiment) -> str:
         """Return an aspect with its counts and the most shared wordings that do not repeat its label."""

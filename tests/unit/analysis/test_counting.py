@@ -405,6 +405,13 @@ def test_summary_names_what_most_reviews_share() -> None:
     ) == _named(*labels)
 
 
+@pytest.mark.parametrize(("good", "named"), [(4, True), (6, False)])
+def test_good_reviews_are_not_summed_up_by_criticism_alone(good: int, *, named: bool) -> None:
+    others = [(_review(f"g{i}", text="Thanks!"), WORDLESS) for i in range(good)]
+    priced = [(_review(f"n{i}", 1, text=_STEEP), _priced("negative")) for i in range(5)]
+    assert named is ("criticized" in str(_count(*others, *priced).summary))
+
+
 def test_criticism_is_private_without_problems() -> None:
     assert not _named(*_mentioned("pricing", 0, 5), catalogue=replace(_CATALOGUE, problems={}))
 
