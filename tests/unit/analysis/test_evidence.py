@@ -83,6 +83,7 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
         ("My dog is very friendly and loves it here.", "friendliness", "positive", ""),
         # tied to the sentence before
         ("Because the staff was so friendly.", "friendliness", "positive", ""),
+        ("Took in a laptop with a slow fan.", "response_time", "negative", ""),
         # among too much else
         (
             "She said hello, and we talked of the dog, and they were friendly, and we left at once.",
