@@ -20,7 +20,7 @@ from twisted.logger import capturedLogs
 
 from reviewsd.server.listener import PublicPort, as_public_port
 from reviewsd.server.transport import DirectServer
-from tests.support.hall import Echo, Hall, come, leave
+from tests.support.echo import Echo, EchoFactory, close_connections, connect
 from tests.support.outbound import reactor
 
 
@@ -33,22 +33,22 @@ class Failing(Echo):
 
 
 @pytest.fixture
-def hall() -> Hall:
-    return Hall()
+def factory() -> EchoFactory:
+    return EchoFactory()
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def port(hall: Hall) -> AsyncIterator[PublicPort]:
-    port = as_public_port(reactor.listenTCP(0, hall, interface="127.0.0.1"))
+async def port(factory: EchoFactory) -> AsyncIterator[PublicPort]:
+    port = as_public_port(reactor.listenTCP(0, factory, interface="127.0.0.1"))
     yield port
     if port.connected:
         await port.stopListening()
-    await leave(hall)
+    await close_connections(factory)
 
 
-def visit(port: PublicPort, say: bytes = b"bye") -> bytes:
+def exchange(port: PublicPort, data: bytes = b"bye") -> bytes:
     """Return the bytes that a client gets until the end; blocks."""
-    with come(port, say) as client:
+    with connect(port, data) as client:
         return b"".join(iter(lambda: client.recv(100), b""))
 
 
@@ -61,89 +61,97 @@ def ended(client: socket.socket) -> bool:
 
 
 async def test_connection_that_is_closed_at_once_is_never_watched(
-    hall: Hall, port: PublicPort
+    factory: EchoFactory, port: PublicPort
 ) -> None:
-    with come(port, b"bye") as client:
+    with connect(port, b"bye") as client:
         before = reactor.getReaders()
         port.doRead()
-        assert (before, []) == (reactor.getReaders(), hall.present)
+        assert (before, []) == (reactor.getReaders(), factory.open)
         assert b"bye" == await deferToThread(client.recv, 10)
 
 
-async def test_connection_has_tcp_nodelay(hall: Hall, port: PublicPort) -> None:
-    with come(port):
+async def test_connection_has_tcp_nodelay(factory: EchoFactory, port: PublicPort) -> None:
+    with connect(port):
         port.doRead()
-        wire = hall.present[0].transport
+        wire = factory.open[0].transport
         assert isinstance(wire, DirectServer)
         assert wire.getTcpNoDelay()
 
 
 async def test_silent_connection_is_accepted_after_a_second_or_two(
-    hall: Hall, port: PublicPort
+    factory: EchoFactory, port: PublicPort
 ) -> None:
     """Then its deadlines begin: the kernel keeps it no longer."""
-    with come(port, b""):
+    with connect(port, b""):
         for _ in range(300):
             await deferLater(reactor, 0.01)
-            if hall.present:
+            if factory.open:
                 return
     raise AssertionError("the connection was not accepted")
 
 
-async def test_at_most_32_connections_are_accepted_in_a_turn(hall: Hall, port: PublicPort) -> None:
+async def test_at_most_32_connections_are_accepted_in_a_turn(
+    factory: EchoFactory, port: PublicPort
+) -> None:
     with ExitStack() as stack:
-        clients = [stack.enter_context(come(port)) for _ in range(200)]
+        clients = [stack.enter_context(connect(port)) for _ in range(200)]
         accepted = []
-        while len(hall.peers) < 200:
-            before = len(hall.peers)
+        while len(factory.peers) < 200:
+            before = len(factory.peers)
             port.doRead()
-            accepted.append(len(hall.peers) - before)
+            accepted.append(len(factory.peers) - before)
         assert 32 == max(accepted)
         for client in clients:
             assert b"hello" == await deferToThread(client.recv, 10)
 
 
-async def test_inherited_socket_stays_open_for_other_processes(hall: Hall) -> None:
+async def test_inherited_socket_stays_open_for_other_processes(factory: EchoFactory) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mine:
         os.set_blocking(mine.fileno(), False)
         endpoint = AdoptedStreamServerEndpoint(reactor, os.dup(mine.fileno()), socket.AF_INET)
         descriptor = mine.fileno()
-        port = as_public_port(await endpoint.listen(hall))
-        assert b"bye" == await deferToThread(visit, port)
+        port = as_public_port(await endpoint.listen(factory))
+        assert b"bye" == await deferToThread(exchange, port)
         await port.stopListening()
         with socket.create_connection(mine.getsockname(), timeout=60) as client:
             client.sendall(b"x")
             assert [descriptor] == readable([descriptor])
 
 
-async def test_connection_refused_by_the_factory_is_closed(hall: Hall, port: PublicPort) -> None:
-    hall.refuses = True
-    with come(port) as client:
+async def test_connection_refused_by_the_factory_is_closed(
+    factory: EchoFactory, port: PublicPort
+) -> None:
+    factory.refuses = True
+    with connect(port) as client:
         port.doRead()
         assert ended(client)
 
 
 @pytest.mark.parametrize("error", [ValueError("no protocol"), OSError("no memory")])
 async def test_connection_is_closed_if_its_factory_fails(
-    hall: Hall, port: PublicPort, error: Exception
+    factory: EchoFactory, port: PublicPort, error: Exception
 ) -> None:
-    hall.error = error
-    with capturedLogs() as logs, come(port) as client:
+    factory.error = error
+    with capturedLogs() as logs, connect(port) as client:
         port.doRead()
         assert ended(client)
     assert [error] == [event["log_failure"].value for event in logs]
 
 
-async def test_connection_is_closed_if_its_protocol_fails(hall: Hall, port: PublicPort) -> None:
-    hall.protocol_class = Failing
-    with capturedLogs() as logs, come(port) as client:
+async def test_connection_is_closed_if_its_protocol_fails(
+    factory: EchoFactory, port: PublicPort
+) -> None:
+    factory.protocol_class = Failing
+    with capturedLogs() as logs, connect(port) as client:
         port.doRead()
         assert await deferToThread(ended, client)
     assert [ZeroDivisionError] == [event["log_failure"].type for event in logs]
 
 
-async def test_failing_connection_leaves_others_alone(hall: Hall, port: PublicPort) -> None:
-    with capturedLogs() as logs, come(port, b"fail") as bad, come(port, b"bye") as good:
+async def test_failing_connection_leaves_others_alone(
+    factory: EchoFactory, port: PublicPort
+) -> None:
+    with capturedLogs() as logs, connect(port, b"fail") as bad, connect(port, b"bye") as good:
         assert b"bye" == await deferToThread(good.recv, 10)
         assert await deferToThread(ended, bad)
     assert [ValueError] == [event["log_failure"].type for event in logs]
@@ -156,14 +164,14 @@ import os, resource, sys
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher, formatEvent
 from reviewsd.server.listener import as_public_port
-from tests.support.hall import Hall
+from tests.support.echo import EchoFactory
 
 def show(event):
     if event["log_namespace"].startswith("reviewsd"):
         print(formatEvent(event), flush=True)
 
 globalLogPublisher.addObserver(show)
-port = as_public_port(reactor.listenTCP(0, Hall(), interface="127.0.0.1"))
+port = as_public_port(reactor.listenTCP(0, EchoFactory(), interface="127.0.0.1"))
 print(port.getHost().port, flush=True)
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 room = len(os.listdir("/proc/self/fd")) + 10
@@ -229,17 +237,21 @@ def cpu(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def test_retry_is_cancelled_when_the_port_closes(hall: Hall, port: PublicPort) -> None:
+async def test_retry_is_cancelled_when_the_port_closes(
+    factory: EchoFactory, port: PublicPort
+) -> None:
     port._back_off(OSError(24, "Too many open files"))
     (rest,) = [call for call in reactor.getDelayedCalls() if call.func == port._resume]
     await port.stopListening()
     assert not rest.active()
 
 
-async def test_attributes_of_twisted_that_are_relied_on_exist(hall: Hall, port: PublicPort) -> None:
+async def test_attributes_of_twisted_that_are_relied_on_exist(
+    factory: EchoFactory, port: PublicPort
+) -> None:
     """A class may take the place of another only while both have the same layout."""
     assert isinstance(port, Port)
-    fresh = reactor.listenTCP(0, hall, interface="127.0.0.1")
+    fresh = reactor.listenTCP(0, factory, interface="127.0.0.1")
     names = {"socket", "factory", "reactor", "disconnecting", "connected"}
     names |= {"_shouldShutdown"}
     assert names <= {name for name in dir(fresh) if hasattr(fresh, name)}

@@ -9,7 +9,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
 from reviewsd.server.listener import PublicPort, as_public_port
-from tests.support.hall import Hall, come, leave
+from tests.support.echo import EchoFactory, close_connections, connect
 from tests.support.outbound import reactor
 from tests.support.waiting import until
 
@@ -18,14 +18,14 @@ class Harness:
     """A port and its clients."""
 
     def __init__(self) -> None:
-        self.hall = Hall()
+        self.factory = EchoFactory()
         self.port: PublicPort = as_public_port(
-            reactor.listenTCP(0, self.hall, interface="127.0.0.1")
+            reactor.listenTCP(0, self.factory, interface="127.0.0.1")
         )
         self.clients: list[socket.socket] = []
 
     async def connect(self) -> socket.socket:
-        client = come(self.port)
+        client = connect(self.port)
         self.clients.append(client)
         assert b"hello" == await deferToThread(client.recv, 100)
         return client
@@ -35,7 +35,7 @@ class Harness:
             await self.port.stopListening()
         for client in self.clients:
             client.close()
-        await leave(self.hall)
+        await close_connections(self.factory)
 
 
 async def echo(client: socket.socket, text: bytes) -> bytes:
@@ -55,7 +55,7 @@ async def test_bug_ends_only_its_connection(harness: Harness) -> None:
     broken, intact = await harness.connect(), await harness.connect()
     with capturedLogs() as events:
         assert b"" == await echo(broken, b"fail")
-    assert 1 == len(harness.hall.present)
+    assert 1 == len(harness.factory.open)
     assert [ValueError] == [event["log_failure"].type for event in events if "log_failure" in event]
     assert b"still there" == await echo(intact, b"still there")
 
@@ -82,5 +82,5 @@ async def test_reactor_watches_nothing_after_the_last_connection(harness: Harnes
     client = await second.connect()
     await second.port.stopListening()
     client.close()
-    await until(lambda: not second.hall.present)
+    await until(lambda: not second.factory.open)
     assert set(before) == set(reactor.getReaders())

@@ -14,10 +14,10 @@ from tests.support.waiting import until
 class Echo(Protocol):
     """Echoes bytes, and joins the connections of its factory."""
 
-    factory: "Hall"
+    factory: "EchoFactory"
 
     def connectionMade(self) -> None:
-        self.factory.present.append(self)
+        self.factory.open.append(self)
 
     def dataReceived(self, data: bytes) -> None:
         if data == b"fail":
@@ -29,16 +29,16 @@ class Echo(Protocol):
             wire.loseConnection()
 
     def connectionLost(self, _reason: Failure = connectionDone) -> None:
-        self.factory.present.remove(self)
+        self.factory.open.remove(self)
 
 
-class Hall(Factory):
+class EchoFactory(Factory):
     """Has the connections that are open, and the addresses of all that came."""
 
     noisy = False
 
     def __init__(self) -> None:
-        self.present: list[Echo] = []
+        self.open: list[Echo] = []
         self.peers: list[IAddress | None] = []
         self.refuses = False
         self.error: Exception | None = None
@@ -55,16 +55,16 @@ class Hall(Factory):
         return echo
 
 
-async def leave(hall: Hall) -> None:
+async def close_connections(factory: EchoFactory) -> None:
     """Close all connections."""
-    for guest in hall.present:
-        assert guest.transport is not None
-        guest.transport.loseConnection()
-    await until(lambda: not hall.present)
+    for connection in factory.open:
+        assert connection.transport is not None
+        connection.transport.loseConnection()
+    await until(lambda: not factory.open)
 
 
-def come(port: PublicPort, say: bytes = b"hello") -> socket.socket:
+def connect(port: PublicPort, data: bytes = b"hello") -> socket.socket:
     """Return a client that has sent some bytes."""
     client = socket.create_connection(port.socket.getsockname()[:2], timeout=60)
-    client.sendall(say)
+    client.sendall(data)
     return client
