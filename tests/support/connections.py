@@ -1,6 +1,6 @@
 """Public connections in memory, with a fake clock, and routes that answer when a test says so."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_network
 from typing import Any, cast
 
@@ -211,6 +211,43 @@ def exchanged(server: ConnectionFactory, data: bytes, peer: IAddress | None = No
     connection.makeConnection(cast("FileDescriptor", transport))
     connection.dataReceived(data)
     return bytes(transport.value())
+
+
+class MemorySite:
+    """A site without sockets, whose clients are on this machine; ``server`` makes its connections."""
+
+    def __init__(self, server: ConnectionFactory) -> None:
+        self.connections = server.connections
+        self._server = server
+
+    def send(self, data: bytes) -> Line:
+        """Send bytes on a new connection."""
+        line = Line("127.0.0.1")
+        connection = line.protocol = self._server.buildProtocol(None)
+        connection.makeConnection(cast("FileDescriptor", line))
+        connection.dataReceived(data)
+        return line
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str | Sequence[str]],
+        body: bytes | None = None,
+    ) -> ReceivedResponse:
+        """Send a request; a header with several values has a line for each, a chunked body one chunk."""
+        fields = {"Host": "localhost", **headers}
+        data = body or b""
+        if "Transfer-Encoding" in fields:
+            data = b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data)
+        elif body is not None:
+            fields["Content-Length"] = str(len(body))
+        lines = [f"{method} {path} HTTP/1.1"]
+        for name, value in fields.items():
+            lines += [f"{name}: {text}" for text in ([value] if isinstance(value, str) else value)]
+        received = self.send("\r\n".join((*lines, "", "")).encode("latin-1") + data).value()
+        (response,) = responses(received, (0,) if method == "HEAD" else ())
+        return response
 
 
 def open_connections(server: ConnectionFactory) -> set[ClientConnection]:

@@ -52,6 +52,12 @@ class ReceivedResponse:
         (value,) = self.values(name)
         return value
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """The fields, of which each came once."""
+        assert len(self.fields) == len({name.lower() for name, _ in self.fields})
+        return dict(self.fields)
+
     def json(self) -> Any:  # noqa: ANN401  what JSON holds
         """Return the body, decoded."""
         return json.loads(self.body)

@@ -158,6 +158,17 @@ def test_browser_gets_a_page_for_404_and_json_for_other_errors(daemon: Daemon, a
     assert {"Accept"} == {answer.headers["Vary"] for answer in answers}
 
 
+@pytest.mark.parametrize(
+    ("path", "media_type"),
+    [("/api/websub/hub", "application/x-www-form-urlencoded"), ("/mcp", "application/json")],
+)
+def test_client_that_only_sends_gets_413(daemon: Daemon, path: str, media_type: str) -> None:
+    """``http.client`` sends all bytes before it reads, and would only see a reset connection."""
+    answer = daemon.request("POST", path, {"Content-Type": media_type}, 8 * 1024 * 1024 * b"x")
+
+    assert (413, "close") == (answer.status, answer.headers["Connection"])
+
+
 # Without data -------------------------------------------------------------------------------------
 
 

@@ -1,24 +1,20 @@
-"""The MCP endpoint through a real socket, in front of a server that records requests.
+"""The MCP endpoint in memory, in front of a server that records requests.
 
 Sources: mcp.md 2a-4 to 2a-11, 2a-25, 2b-2, 2b-5, 2c, 3, 7; S2, S12, S13. The protocol is tested in tests/unit/mcp.
 """
 
 import json
-import socket
-from collections.abc import AsyncIterator, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
-from typing import cast
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs
 
+from reviewsd.http1 import urls
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.problems import MCP_MAX_BODY
 from reviewsd.http1.request import Request
@@ -36,11 +32,9 @@ from reviewsd.web.probes import Probes
 from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.budgets import budgets
 from tests.support.columns import review
-from tests.support.connections import exchanged, serving
-from tests.support.loopback import LoopbackSite, Reply
+from tests.support.connections import MemorySite, exchanged, serving
 from tests.support.publishing import Directories
-from tests.support.raw import SECURITY, reset
-from tests.support.waiting import until
+from tests.support.raw import SECURITY, ReceivedResponse
 
 BASE_URL = "https://reviews.example.net"
 REPLIES = Responses(BASE_URL, "public, max-age=60")
@@ -102,7 +96,7 @@ class RecordingSessions(EndedSessions):
         return not self.full
 
 
-class Harness(LoopbackSite):
+class Harness(MemorySite):
     """An MCP endpoint on a port of loopback."""
 
     def __init__(self, published: Path, *, ends: int = 100) -> None:
@@ -115,7 +109,7 @@ class Harness(LoopbackSite):
             hosts=Hosts(BASE_URL, ["reviews.internal"]),
             may_end=lambda network: buckets.take(network, 0.0),
         )
-        clock = cast("IReactorTime", reactor)
+        clock = Clock()
         self.route = McpRoute(
             self.server,
             snapshots,
@@ -128,22 +122,18 @@ class Harness(LoopbackSite):
         )
         super().__init__(serving(clock, self.route, responses=REPLIES))
 
-    async def close(self) -> None:
-        await super().close()
-        await self.tasks.stop()
-
-    async def ask(
+    def ask(
         self,
         method: str = "POST",
         headers: Mapping[str, str | Sequence[str]] | None = None,
         body: bytes | None = None,
-    ) -> Reply:
+    ) -> ReceivedResponse:
         """Send a request; by default a POST has a message and its type."""
-        fields: dict[str, str | Sequence[str]] = {"Host": f"localhost:{self.port}"}
+        fields: dict[str, str | Sequence[str]] = {"Host": "localhost:8080"}
         if method == "POST":
             fields["Content-Type"] = JSON
             body = BODY if body is None else body
-        return await self.request(method, "/mcp", fields | dict(headers or {}), body)
+        return self.request(method, urls.MCP, fields | dict(headers or {}), body)
 
 
 @pytest.fixture(scope="module")
@@ -155,14 +145,12 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directories.snapshots
 
 
-@pytest_twisted.async_yield_fixture()  # type: ignore[untyped-decorator] # has no stubs
-async def harness(published: Path) -> AsyncIterator[Harness]:
-    harness = Harness(published)
-    yield harness
-    await harness.close()
+@pytest.fixture
+def harness(published: Path) -> Harness:
+    return Harness(published)
 
 
-def refused(reply: Reply, status: int, code: int = -32600) -> str:
+def refused(reply: ReceivedResponse, status: int, code: int = -32600) -> str:
     """Check that a reply is a refusal, and return its message."""
     assert status == reply.status
     error = json.loads(reply.body)
@@ -177,8 +165,8 @@ def refused(reply: Reply, status: int, code: int = -32600) -> str:
 # Messages ---------------------------------------------------------------------------------------
 
 
-async def test_message_reaches_the_server_and_its_answer_the_client(harness: Harness) -> None:
-    reply = await harness.ask()
+def test_message_reaches_the_server_and_its_answer_the_client(harness: Harness) -> None:
+    reply = harness.ask()
 
     assert (200, PONG) == (reply.status, reply.body)
     date = {"Date": reply.headers["Date"]}
@@ -187,9 +175,9 @@ async def test_message_reaches_the_server_and_its_answer_the_client(harness: Har
     assert [BODY] == [request.body for request in harness.server.requests]
 
 
-async def test_fields_of_the_protocol_reach_the_server_with_every_value(harness: Harness) -> None:
+def test_fields_of_the_protocol_reach_the_server_with_every_value(harness: Harness) -> None:
     """The server refuses a repeated field (2b-6)."""
-    await harness.ask(
+    harness.ask(
         headers={
             "mcp-session-id": "a",
             "MCP-PROTOCOL-VERSION": ["2025-06-18", "2026-07-28"],
@@ -205,35 +193,35 @@ async def test_fields_of_the_protocol_reach_the_server_with_every_value(harness:
     assert ("caf\u00e9".encode("latin-1"),) == request.lines(b"mcp-name")
 
 
-async def test_empty_answer_is_202_without_type_and_body(harness: Harness) -> None:
+def test_empty_answer_is_202_without_type_and_body(harness: Harness) -> None:
     """2a-4; revv#145: a type or a body of an empty answer confuses clients."""
     harness.server.answer = McpAnswer(202)
-    reply = await harness.ask()
+    reply = harness.ask()
 
     assert (202, b"") == (reply.status, reply.body)
     assert "0" == reply.headers["Content-Length"]
     assert "Content-Type" not in reply.headers
 
 
-async def test_headers_of_the_protocol_reach_the_client(harness: Harness) -> None:
+def test_headers_of_the_protocol_reach_the_client(harness: Harness) -> None:
     harness.server.answer = McpAnswer(200, (PONG,), ((b"Mcp-Session-Id", b"abc"),))
-    reply = await harness.ask()
+    reply = harness.ask()
     assert "abc" == reply.headers["Mcp-Session-Id"]
 
 
-async def test_long_answer_in_parts_and_steps_is_complete(harness: Harness) -> None:
+def test_long_answer_in_parts_and_steps_is_complete(harness: Harness) -> None:
     harness.server.answer = McpAnswer(200, (b'"', memoryview(b"x" * 200_000), b'"'))
     harness.server.steps = 3
-    assert b'"' + b"x" * 200_000 + b'"' == (await harness.ask()).body
+    assert b'"' + b"x" * 200_000 + b'"' == harness.ask().body
 
 
 # HTTP's own rules -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "TRACE", "QUERY"])
-async def test_other_methods_are_405(harness: Harness, method: str) -> None:
+def test_other_methods_are_405(harness: Harness, method: str) -> None:
     """2a-9: mcp-proxy#62, reconnect storms after any other answer to GET."""
-    reply = await harness.ask(method, {"Accept": "text/event-stream", "Mcp-Session-Id": "x"})
+    reply = harness.ask(method, {"Accept": "text/event-stream", "Mcp-Session-Id": "x"})
 
     assert "POST" in refused(reply, 405)
     assert ALLOW == reply.headers["Allow"]
@@ -252,22 +240,22 @@ async def test_other_methods_are_405(harness: Harness, method: str) -> None:
         ([JSON, JSON], 415),
     ],
 )
-async def test_media_type_must_be_json_in_any_spelling(
+def test_media_type_must_be_json_in_any_spelling(
     harness: Harness, content_type: str | Sequence[str], status: int
 ) -> None:
     """2a-25. A page may send a form or plain text anywhere without a preflight."""
-    reply = await harness.ask(headers={"Content-Type": content_type})
+    reply = harness.ask(headers={"Content-Type": content_type})
     assert (status, status == 200) == (reply.status, bool(harness.server.requests))
     if status == 415:
         assert JSON in refused(reply, 415)
 
 
-async def test_accept_without_json_is_406(harness: Harness) -> None:
-    reply = await harness.ask(headers={"Accept": ["text/html", "text/event-stream"]})
+def test_accept_without_json_is_406(harness: Harness) -> None:
+    reply = harness.ask(headers={"Accept": ["text/html", "text/event-stream"]})
     assert "Accept" in refused(reply, 406)
 
 
-async def test_refusals_have_an_order(harness: Harness) -> None:
+def test_refusals_have_an_order(harness: Harness) -> None:
     """2b-2: the first check that fails decides."""
     faults: dict[str, str | Sequence[str]] = {
         "Origin": "https://evil.example",
@@ -278,11 +266,11 @@ async def test_refusals_have_an_order(harness: Harness) -> None:
     large = b"x" * (MCP_MAX_BODY + 1)
     statuses = []
     for _ in range(len(faults) + 1):
-        statuses.append((await harness.ask("POST", faults, large)).status)
+        statuses.append(harness.ask("POST", faults, large).status)
         if faults:
             faults.pop(next(iter(faults)))
     assert [403, 421, 415, 406, 413] == statuses
-    method = await harness.ask("PUT", {"Content-Type": "text/plain"}, large)
+    method = harness.ask("PUT", {"Content-Type": "text/plain"}, large)
     assert 405 == method.status
 
 
@@ -290,18 +278,17 @@ async def test_refusals_have_an_order(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
-async def test_largest_body_is_accepted(harness: Harness, headers: Mapping[str, str]) -> None:
+def test_largest_body_is_accepted(harness: Harness, headers: Mapping[str, str]) -> None:
     body = b"x" * MCP_MAX_BODY
-    assert 200 == (await harness.ask(headers=headers, body=body)).status
+    assert 200 == harness.ask(headers=headers, body=body).status
     assert [body] == [request.body for request in harness.server.requests]
 
 
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
 @pytest.mark.parametrize("size", [MCP_MAX_BODY + 1, 5_000_000])
-async def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str], size: int) -> None:
-    """The client can read the refusal although it is still sending."""
+def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str], size: int) -> None:
     origin = {"Origin": BASE_URL}
-    reply = await harness.ask(headers={**headers, **origin}, body=b"x" * size)
+    reply = harness.ask(headers={**headers, **origin}, body=b"x" * size)
 
     message = refused(reply, 413)
     assert f"{MCP_MAX_BODY} bytes" in message
@@ -325,12 +312,10 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
         ("http://localhost:6274", 404),
     ],
 )
-async def test_allowed_page_can_read_every_answer(
-    harness: Harness, origin: str, status: int
-) -> None:
+def test_allowed_page_can_read_every_answer(harness: Harness, origin: str, status: int) -> None:
     """typescript-sdk#713: a session id that is not exposed is not seen."""
     harness.server.answer = McpAnswer(status, () if status == 202 else (PONG,))
-    reply = await harness.ask(headers={"Origin": origin})
+    reply = harness.ask(headers={"Origin": origin})
 
     assert status == reply.status
     assert origin == reply.headers["Access-Control-Allow-Origin"]
@@ -349,11 +334,11 @@ async def test_allowed_page_can_read_every_answer(
         ("OPTIONS", "https://evil.example"),
     ],
 )
-async def test_page_of_another_origin_is_403(
+def test_page_of_another_origin_is_403(
     harness: Harness, method: str, origin: str | Sequence[str]
 ) -> None:
     with capturedLogs() as events:
-        replies = [await harness.ask(method, {"Origin": origin}) for _ in range(2)]
+        replies = [harness.ask(method, {"Origin": origin}) for _ in range(2)]
 
     for reply in replies:
         assert "mcp.allowed_origins" in refused(reply, 403)
@@ -362,9 +347,9 @@ async def test_page_of_another_origin_is_403(
     assert ["mcp.allowed_origins"] == [event["setting"] for event in ours(events)]
 
 
-async def test_preflight_lists_methods_and_fields(harness: Harness) -> None:
+def test_preflight_lists_methods_and_fields(harness: Harness) -> None:
     preflight = {"Origin": BASE_URL, "Access-Control-Request-Method": "POST"}
-    reply = await harness.ask("OPTIONS", preflight)
+    reply = harness.ask("OPTIONS", preflight)
 
     assert (204, b"") == (reply.status, reply.body)
     fields = "Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name"
@@ -379,10 +364,10 @@ async def test_preflight_lists_methods_and_fields(harness: Harness) -> None:
     assert expected.items() <= reply.headers.items()
 
 
-async def test_other_host_name_is_421_on_loopback(harness: Harness) -> None:
+def test_other_host_name_is_421_on_loopback(harness: Harness) -> None:
     """DNS rebinding: evil.example resolves to this machine."""
     with capturedLogs() as events:
-        reply = await harness.ask(headers={"Host": "evil.example"})
+        reply = harness.ask(headers={"Host": "evil.example"})
 
     assert "server.allowed_hosts" in refused(reply, 421)
     assert ["evil.example"] == [event["name"] for event in ours(events)]
@@ -427,8 +412,8 @@ def test_localhost_is_refused_on_other_listeners(
 # The end of a session ---------------------------------------------------------------------------
 
 
-async def test_session_is_ended_before_204(harness: Harness) -> None:
-    reply = await harness.ask("DELETE", {"Mcp-Session-Id": "abc"})
+def test_session_is_ended_before_204(harness: Harness) -> None:
+    reply = harness.ask("DELETE", {"Mcp-Session-Id": "abc"})
 
     assert (204, b"") == (reply.status, reply.body)
     assert ENDED.status == reply.status
@@ -436,61 +421,52 @@ async def test_session_is_ended_before_204(harness: Harness) -> None:
     assert [(SESSION.digest, SESSION.expires)] == harness.sessions.ended
 
 
-async def test_unknown_session_is_not_ended(harness: Harness) -> None:
+def test_unknown_session_is_not_ended(harness: Harness) -> None:
     harness.server.ending = refusal(404, "no")
-    assert "no" == refused(await harness.ask("DELETE"), 404)
+    assert "no" == refused(harness.ask("DELETE"), 404)
     assert [] == harness.sessions.ended
 
 
-async def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
+def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
     harness.sessions.full = True
-    reply = await harness.ask("DELETE")
+    reply = harness.ask("DELETE")
     refused(reply, 405)
     assert b"".join(NO_ROOM.body) == reply.body
     assert 1 == harness.route.refused_ends  # mcp.md 6: a metric counts
 
 
-async def test_ends_of_sessions_are_limited_by_client(published: Path) -> None:
+def test_ends_of_sessions_are_limited_by_client(published: Path) -> None:
     """An ended session is stored for up to 30 days, and other clients must be able to end theirs."""
     harness = Harness(published, ends=2)
-    try:
-        client, second = {"X-Forwarded-For": "192.0.2.7"}, {"X-Forwarded-For": "192.0.2.8"}
-        assert [204, 204] == [(await harness.ask("DELETE", client)).status for _ in range(2)]
-        harness.server.ending = refusal(404, "no")
-        refused(
-            await harness.ask("DELETE", client), 404
-        )  # a refusal ends nothing and is not counted
-        harness.server.ending = SESSION
-        reply = await harness.ask("DELETE", client)
-        refused(reply, 429, -32603)
-        assert 0 < int(reply.headers["Retry-After"]) <= 86_400 / 2
-        assert 204 == (await harness.ask("DELETE", second)).status
-        assert (3, 1) == (len(harness.sessions.ended), harness.route.refused_ends)
-    finally:
-        await harness.close()
+    client, second = {"X-Forwarded-For": "192.0.2.7"}, {"X-Forwarded-For": "192.0.2.8"}
+    assert [204, 204] == [harness.ask("DELETE", client).status for _ in range(2)]
+    harness.server.ending = refusal(404, "no")
+    refused(harness.ask("DELETE", client), 404)  # a refusal ends nothing and is not counted
+    harness.server.ending = SESSION
+    reply = harness.ask("DELETE", client)
+    refused(reply, 429, -32603)
+    assert 0 < int(reply.headers["Retry-After"]) <= 86_400 / 2
+    assert 204 == harness.ask("DELETE", second).status
+    assert (3, 1) == (len(harness.sessions.ended), harness.route.refused_ends)
 
 
 @pytest.mark.parametrize(("error", "status"), [(StoreError("full"), 503), (ValueError("bug"), 500)])
-async def test_session_stays_if_its_end_cannot_be_stored(
+def test_session_stays_if_its_end_cannot_be_stored(
     harness: Harness, error: Exception, status: int
 ) -> None:
     harness.sessions.error = error
     with capturedLogs() as events:
-        reply = await harness.ask("DELETE")
+        reply = harness.ask("DELETE")
 
     refused(reply, status, -32603)
     assert ("60" if status == 503 else None) == reply.headers.get("Retry-After")
     assert 1 == len(ours(events))
 
 
-async def test_session_is_ended_although_its_client_leaves(harness: Harness) -> None:
+def test_session_is_ended_although_its_client_leaves(harness: Harness) -> None:
     harness.sessions.gate = Deferred()
-    connection = socket.create_connection(("127.0.0.1", harness.port))
-    connection.sendall(b"DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    await until(lambda: harness.server.requests)
-    reset(connection)
-    await until(lambda: not harness.connections.open)
-    assert [] == harness.sessions.ended
+    harness.send(b"DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n").leave()
+    assert (1, []) == (len(harness.server.requests), harness.sessions.ended)
     harness.sessions.gate.callback(None)
 
     assert 1 == len(harness.sessions.ended)
@@ -499,11 +475,11 @@ async def test_session_is_ended_although_its_client_leaves(harness: Harness) -> 
 # Failures ---------------------------------------------------------------------------------------
 
 
-async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
+def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
     """2a-13: with the id of the request, and no traceback."""
     harness.server.error = ValueError("secret")
     with capturedLogs() as events:
-        reply = await harness.ask(headers={"Origin": BASE_URL})
+        reply = harness.ask(headers={"Origin": BASE_URL})
 
     error = json.loads(reply.body)
     assert (500, 1, -32603) == (reply.status, error["id"], error["error"]["code"])
@@ -512,33 +488,27 @@ async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> Non
     assert [harness.server.error] == [event["log_failure"].value for event in ours(events)]
 
 
-async def test_message_is_503_without_data(tmp_path: Path) -> None:
-    harness = Harness(tmp_path)
-    try:
-        reply = await harness.ask()
-    finally:
-        await harness.close()
+def test_message_is_503_without_data(tmp_path: Path) -> None:
+    reply = Harness(tmp_path).ask()
     refused(reply, 503, -32603)
     assert "5" == reply.headers["Retry-After"]
 
 
 @pytest.mark.parametrize("path", [b"/%6dcp", b"/mcp/", b"/%6dcp/"])
-async def test_other_spelling_of_the_path_is_the_same_endpoint(
-    harness: Harness, path: bytes
-) -> None:
+def test_other_spelling_of_the_path_is_the_same_endpoint(harness: Harness, path: bytes) -> None:
     """Clients follow no redirect with a POST: the official one says only "Session terminated"."""
     head = HEAD + b"Connection: close\r\nContent-Length: 40\r\n\r\n"
-    answers = [await harness.exchange(text + BODY) for text in (head.replace(b"/mcp", path), head)]
+    answers = [harness.send(text + BODY).value() for text in (head.replace(b"/mcp", path), head)]
 
     assert answers[0].endswith(PONG)
     assert _undated(answers[0]) == _undated(answers[1])
 
 
-async def test_too_large_body_with_a_trailing_slash_is_refused_as_json_rpc(
+def test_too_large_body_with_a_trailing_slash_is_refused_as_json_rpc(
     harness: Harness,
 ) -> None:
     head = HEAD.replace(b"/mcp", b"/mcp/") + b"Connection: close\r\n"
-    answer = await harness.exchange(head + b"Content-Length: %d\r\n\r\n" % (MCP_MAX_BODY + 1))
+    answer = harness.send(head + b"Content-Length: %d\r\n\r\n" % (MCP_MAX_BODY + 1)).value()
 
     assert b"HTTP/1.1 413 " == answer[:13]
     assert b"jsonrpc" in answer

@@ -1,20 +1,16 @@
-"""The hub's address through a real socket, in front of a hub that only parses forms.
+"""The hub's address in memory, in front of a hub that only parses forms.
 
 Sources: contract 5; W8, W9, W24; H16; S2, S6, S7, S11 to S13, S15.
 """
 
-import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_network
-from typing import NamedTuple, cast
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
 from twisted.internet.defer import CancelledError, Deferred
-from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs
 
@@ -26,10 +22,8 @@ from reviewsd.web.budgets import ClientNetworks
 from reviewsd.web.probes import Probes
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.requests import HubRequestError, HubRequests, HubResponse, parse_request
-from tests.support.connections import ask, exchanged, serving
-from tests.support.loopback import LoopbackSite, Reply
-from tests.support.raw import SECURITY, reset
-from tests.support.waiting import until
+from tests.support.connections import MemorySite, ask, exchanged, serving
+from tests.support.raw import SECURITY, ReceivedResponse
 
 PATH = "/api/websub/hub"
 BASE_URL = "https://reviews.example.net"
@@ -85,38 +79,32 @@ class FormHub(HubRequests):
         return self.answer
 
 
-class Harness(LoopbackSite):
+class Harness(MemorySite):
     """A hub on a port of loopback."""
 
     def __init__(self) -> None:
         self.hub, self.tasks = FormHub(), TaskSet()
         networks = ClientNetworks([ip_network("127.0.0.0/8")])
         route = HubRoute(self.hub, REPLIES, self.tasks, networks)
-        clock = cast("IReactorTime", reactor)
+        clock = Clock()
         super().__init__(serving(clock, route, responses=REPLIES))
 
-    async def close(self) -> None:
-        await super().close()
-        await self.tasks.stop()
-
-    async def ask(
+    def ask(
         self,
         method: str = "POST",
         headers: Mapping[str, str | Sequence[str]] | None = None,
         body: bytes | None = None,
         path: str = PATH,
-    ) -> Reply:
+    ) -> ReceivedResponse:
         """Send a request; by default a POST has the media type of a form."""
         fields = {"Content-Type": FORM} if method == "POST" else {}
-        return await self.request(method, path, fields | dict(headers or {}), body)
+        return self.request(method, path, fields | dict(headers or {}), body)
 
 
-@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def harness() -> AsyncIterator[Harness]:
-    harness = Harness()
+@pytest.fixture
+def harness() -> Iterator[Harness]:
     with capturedLogs() as events:
-        yield harness
-        await harness.close()
+        yield Harness()
     assert [] == failures(events)
 
 
@@ -125,7 +113,7 @@ def failures(events: Sequence[LogEvent]) -> list[LogEvent]:
     return [event for event in events if "log_failure" in event and "expected" not in event]
 
 
-def check(answer: Reply, status: int, text: bytes) -> None:
+def check(answer: ReceivedResponse, status: int, text: bytes) -> None:
     """Check that an answer has this text, and exactly the headers of the hub."""
     assert (status, text) == (answer.status, answer.body)
     varying = {"Date", "Content-Length", "Connection", "Retry-After", "Allow"}
@@ -136,24 +124,24 @@ def check(answer: Reply, status: int, text: bytes) -> None:
 # Methods ------------------------------------------------------------------------------------------
 
 
-async def test_post_reaches_the_hub_and_its_answer_the_client(harness: Harness) -> None:
-    check(await harness.ask(body=BODY), 202, b"accepted\n")
+def test_post_reaches_the_hub_and_its_answer_the_client(harness: Harness) -> None:
+    check(harness.ask(body=BODY), 202, b"accepted\n")
 
     assert [Received(BODY, FORM.encode(), "127.0.0.1/32")] == harness.hub.received
 
 
 @pytest.mark.parametrize("status", [400, 403, 429, 503])
-async def test_refusal_has_its_reason_and_retry_after(harness: Harness, status: int) -> None:
+def test_refusal_has_its_reason_and_retry_after(harness: Harness, status: int) -> None:
     harness.hub.answer = HubResponse(status=status, text="h\u00e9 is blocked", retry_after=7)
-    answer = await harness.ask(body=BODY)
+    answer = harness.ask(body=BODY)
 
     check(answer, status, "h\u00e9 is blocked\n".encode())
     assert "7" == answer.headers["Retry-After"]
 
 
-async def test_get_returns_instructions_and_head_their_headers(harness: Harness) -> None:
+def test_get_returns_instructions_and_head_their_headers(harness: Harness) -> None:
     """W24."""
-    get, head = await harness.ask("GET"), await harness.ask("HEAD")
+    get, head = harness.ask("GET"), harness.ask("HEAD")
 
     check(get, 200, b"How to subscribe:\nPOST a form.\n")
     assert (200, b"") == (head.status, head.body)
@@ -162,27 +150,27 @@ async def test_get_returns_instructions_and_head_their_headers(harness: Harness)
     assert [] == harness.hub.received
 
 
-async def test_options_lists_methods_without_cors(harness: Harness) -> None:
+def test_options_lists_methods_without_cors(harness: Harness) -> None:
     """S7, S12."""
     preflight = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
-    answer = await harness.ask("OPTIONS", preflight)
+    answer = harness.ask("OPTIONS", preflight)
 
     assert (204, b"") == (answer.status, answer.body)
     assert SECURITY | {"Allow": ALLOW, "Date": answer.headers["Date"]} == answer.headers
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"])
-async def test_other_method_is_405_with_allow(harness: Harness, method: str) -> None:
-    answer = await harness.ask(method, body=BODY)
+def test_other_method_is_405_with_allow(harness: Harness, method: str) -> None:
+    answer = harness.ask(method, body=BODY)
 
     check(answer, 405, b"this is asked with POST; GET explains how\n")
     assert ALLOW == answer.headers["Allow"]
     assert [] == harness.hub.received
 
 
-async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
+def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
     """H16."""
-    answer = await harness.ask(body=b"", path=f"{PATH}?{urlencode(FIELDS)}")
+    answer = harness.ask(body=b"", path=f"{PATH}?{urlencode(FIELDS)}")
 
     check(answer, 400, b"hub.mode: must be given\n")
 
@@ -191,11 +179,8 @@ async def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-async def test_client_that_only_sends_gets_413(
-    harness: Harness, headers: Mapping[str, str]
-) -> None:
-    """``http.client`` sends all bytes before it reads, and would only see a reset connection."""
-    answer = await harness.ask(headers=headers, body=BODY.ljust(8 * 1024 * 1024, b"x"))
+def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str]) -> None:
+    answer = harness.ask(headers=headers, body=BODY.ljust(8 * 1024 * 1024, b"x"))
 
     check(answer, 413, TOO_LARGE)
     assert "close" == answer.headers["Connection"]
@@ -206,12 +191,10 @@ async def test_client_that_only_sends_gets_413(
     "path",
     [f"{PATH}/", f"{PATH}?a=b", "/api/websub/%68ub", f"http://reviews.example.net{PATH}"],
 )
-async def test_any_spelling_of_the_path_is_the_hub_with_its_limit(
-    harness: Harness, path: str
-) -> None:
+def test_any_spelling_of_the_path_is_the_hub_with_its_limit(harness: Harness, path: str) -> None:
     """A redirect from the slash would make many clients repeat the POST as a GET."""
-    check(await harness.ask(body=BODY, path=path), 202, b"accepted\n")
-    check(await harness.ask(body=9000 * b"x", path=path), 413, TOO_LARGE)
+    check(harness.ask(body=BODY, path=path), 202, b"accepted\n")
+    check(harness.ask(body=9000 * b"x", path=path), 413, TOO_LARGE)
 
 
 # Clients ------------------------------------------------------------------------------------------
@@ -224,11 +207,11 @@ async def test_any_spelling_of_the_path_is_the_hub_with_its_limit(
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
     ],
 )
-async def test_client_is_that_of_a_trusted_proxy(
+def test_client_is_that_of_a_trusted_proxy(
     harness: Harness, forwarded: str | Sequence[str], client: str
 ) -> None:
     """S6, as its network (H1)."""
-    await harness.ask(headers={"X-Forwarded-For": forwarded}, body=BODY)
+    harness.ask(headers={"X-Forwarded-For": forwarded}, body=BODY)
 
     assert [client] == [form.client for form in harness.hub.received]
 
@@ -258,10 +241,10 @@ def test_forwarded_header_of_an_untrusted_peer_is_ignored_and_logged_once() -> N
 # Failures -----------------------------------------------------------------------------------------
 
 
-async def test_failing_store_is_503_with_retry_after(harness: Harness) -> None:
+def test_failing_store_is_503_with_retry_after(harness: Harness) -> None:
     harness.hub.error = StoreError("the disk is full")
     with capturedLogs() as events:
-        answer = await harness.ask(body=BODY)
+        answer = harness.ask(body=BODY)
 
     check(answer, 503, b"the hub cannot store requests at the moment; please try again later\n")
     assert "60" == answer.headers["Retry-After"]
@@ -269,10 +252,10 @@ async def test_failing_store_is_503_with_retry_after(harness: Harness) -> None:
     assert [harness.hub.error] == [warning["error"] for warning in warnings]
 
 
-async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
+def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
     harness.hub.error = ValueError("secret")
     with capturedLogs() as events:
-        answer = await harness.ask(body=BODY)
+        answer = harness.ask(body=BODY)
 
     check(answer, 500, b"the hub failed; its log says why\n")
     (logged,) = failures(events)
@@ -280,34 +263,29 @@ async def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> Non
     logged["expected"] = True
 
 
-async def leave_early(harness: Harness) -> None:
-    """Send a form, and reset the connection before the hub answers."""
-    harness.hub.gate = Deferred()
-    connection = socket.create_connection(("127.0.0.1", harness.port))
-    connection.sendall(f"POST {PATH} HTTP/1.0\r\nContent-Length: 1\r\n\r\nx".encode())
-    await until(lambda: harness.hub.received)
-    reset(connection)  # after a half-close the client could still read
-    await until(lambda: not harness.connections.open)
+def leave_early(harness: Harness) -> Deferred[None]:
+    """Send a form, and leave before the hub answers, which it does when the Deferred fires."""
+    gate = harness.hub.gate = Deferred()
+    harness.send(ask(PATH, "Content-Length: 1", method="POST") + b"x").leave()
+    assert (1, []) == (len(harness.hub.received), harness.hub.ended)
+    return gate
 
 
 @pytest.mark.parametrize("error", [None, StoreError("the disk is full")])
-async def test_request_is_stored_although_its_client_leaves(
+def test_request_is_stored_although_its_client_leaves(
     harness: Harness, error: Exception | None
 ) -> None:
     """W8: the request is stored although its route is cancelled."""
     harness.hub.error = error
-    await leave_early(harness)
-    assert [] == harness.hub.ended
-    assert harness.hub.gate is not None
-    harness.hub.gate.callback(None)
+    leave_early(harness).callback(None)
 
     assert ["done"] == harness.hub.ended
     assert set() == harness.tasks._running
 
 
-async def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) -> None:
-    await leave_early(harness)
-    await harness.tasks.stop()
+def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) -> None:
+    leave_early(harness)
+    Deferred.fromCoroutine(harness.tasks.stop())
 
     assert ["cancelled"] == harness.hub.ended
 
