@@ -36,7 +36,6 @@ class Row:
     due_at: float = 0.0
     """DONE when it has been attempted."""
     active: bool = True
-    deaths: int = 0
     claimed: bool = False
 
 
@@ -69,8 +68,6 @@ class MemoryWork:
         self.seconds: dict[str, float] = {}
         self.busy_hosts: set[str] = set()
         self._uploads: dict[str, BusyUpload] = {}
-        self.retries: list[float] = []
-        """Seconds until the rows of the next attempts are due again."""
         self.faults = 0
         self.latency = 0.0
         self.look_ups = self.writes = self.releases = 0
@@ -101,7 +98,7 @@ class MemoryWork:
         await self._use_store()
         now = self._time.clock.seconds()
         due = [
-            Due(id=number, host=row.host, active=row.active, deaths=row.deaths)
+            Due(id=number, host=row.host, active=row.active)
             for number, row in sorted(self.rows.items(), key=lambda item: (item[1].due_at, item[0]))
             if row.due_at <= now and not row.claimed and row.host not in excluded_hosts
         ]
@@ -142,7 +139,7 @@ class MemoryWork:
             await (deferLater(self._time.clock, seconds) if seconds else succeed(None))
         finally:
             self.running.remove(claim.pair.host)
-        return RowResult(claim.id, self.retries.pop(0) if self.retries else None)
+        return RowResult(claim.id)
 
     def release(self, claim: Claim) -> RowResult:
         self.releases += 1
