@@ -156,7 +156,6 @@ async def sending(
     look_up: LookUp | None = None,
     networks: Sequence[Any] = LOOPBACK,
     own_listeners: set[tuple[str, int]] | None = None,
-    dns_seconds: float = 5.0,
     **limits: Any,  # noqa: ANN401  of the agent
 ) -> AsyncIterator[Sender]:
     """Build a way out that trusts ``ca_file`` and may call this host; close it at the end."""
@@ -165,7 +164,7 @@ async def sending(
         reactor,
         Dialer(
             reactor,
-            Resolver(reactor, look_up or Names().look_up, addresses, dns_seconds),
+            Resolver(reactor, look_up or Names().look_up, addresses),
             addresses,
             set() if own_listeners is None else own_listeners,
         ),

@@ -1,7 +1,6 @@
 """Documents for crawlers, agents and developers, from a real daemon with a business of hostile words."""
 
 import gzip
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -128,12 +127,6 @@ def test_pages_link_to_the_documents(daemon: Daemon, path: str, more: list[str])
     for method in ("GET", "HEAD"):
         link = daemon.request(method, path).headers["Link"]
         assert [*RELATIONS, *more] == re.findall(r'rel="([^"]+)"', link)
-
-
-def test_the_digest_of_the_skill_is_that_of_the_bytes(daemon: Daemon) -> None:
-    (entry,) = daemon.get(urls.SKILLS).json()["skills"]
-    served = daemon.get(entry["url"]).body
-    assert f"sha256:{hashlib.sha256(served).hexdigest()}" == entry["digest"]
 
 
 def test_the_card_agrees_with_the_server(daemon: Daemon) -> None:

@@ -9,11 +9,9 @@ import resource
 import shutil
 import signal
 import threading
-import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
 
@@ -101,10 +99,6 @@ def test_a_change_is_noticed_and_served(
 # -- same bytes
 
 
-def _seconds(http_date: str) -> float:
-    return parsedate_to_datetime(http_date).timestamp()
-
-
 # -- data that cannot be published
 
 
@@ -162,24 +156,6 @@ def test_data_put_back_as_it_was_is_good_again(daemon: Daemon) -> None:
 
 
 # -- restarts
-
-
-def test_another_base_url_means_other_links_and_nothing_else(daemon: Daemon) -> None:
-    """Bytes that stay keep their Last-Modified, also through a publication of the others."""
-    feed, dataset = daemon.get("/api/feed.json"), daemon.get("/reviews.json")
-    until(lambda: time.time() > _seconds(dataset.headers["Last-Modified"]) + 1, "another second")
-    daemon.stop()
-    text = daemon.config.read_text()
-    daemon.config.write_text(text.replace("reviews.example.com", "new.example.com"))
-    daemon.start()  # with the old data, if the machine is too busy to publish soon
-    until(lambda: feed.headers["ETag"] != daemon.get("/api/feed.json").headers["ETag"], "the links")
-    now = daemon.get("/api/feed.json")
-    assert feed.headers["Last-Modified"] != now.headers["Last-Modified"]
-    assert "https://new.example.com/api/feed.json" == now.json()["feed_url"]
-    assert "<https://new.example.com/" in now.headers["Link"] or "</" in now.headers["Link"]
-    again = daemon.get("/reviews.json")
-    for name in ("ETag", "Last-Modified"):
-        assert dataset.headers[name] == again.headers[name]
 
 
 @pytest.mark.parametrize("snapshot", [False, True])

@@ -8,10 +8,10 @@ from reviewsd.domain.subscription import (
     DeliverySucceeded,
 )
 from reviewsd.store import deliveries
-from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
+from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.rows import Due
 from tests.support.hub import FEED, START
-from tests.support.hub_rows import CLAIM, HOST, NEW, OLD, PAIR, WAITS, Rows
+from tests.support.hub_rows import CLAIM, HOST, NEW, OLD, WAITS, Rows
 
 
 def test_subscription_with_an_older_version_is_due(rows: Rows) -> None:
@@ -78,41 +78,6 @@ def test_late_outcome_of_a_delivery_changes_nothing(rows: Rows) -> None:
         assert ([], []) == rows.deliver(START + CLAIM + 2_001, (outcome,), token="v")
 
     assert before == rows.sql("SELECT * FROM subscription")
-
-
-def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
-    """Its pending request stays (H14)."""
-    rows.subscribe()
-    rows.connection.execute("UPDATE subscription SET lease_expires_at = ?", (2 * START,))
-    rows.ask(challenge="renewal")
-    rows.bump()
-    now = START
-    for failures in (1, 2, 3):
-        ((claim,), _) = rows.deliver(now)
-        outcome = DeliveryOutcome(
-            claim=claim, event=DeliveryFailed(WAITS), status=500, error="answered 500"
-        )
-        _, ended = rows.run(
-            partial(
-                deliveries.settle_and_claim,
-                outcomes=(outcome,),
-                due=(),
-                contents=NEW,
-                token="u",
-                now=now,
-            )
-        )
-        if failures < 3:
-            wait = WAITS[failures - 1]
-            assert [(failures, now + wait, None)] == rows.sql(
-                "SELECT consecutive_failures, next_attempt_at, claim_token FROM subscription"
-            )
-            assert [] == rows.owed(now + wait - 1)
-            now += wait
-    reason = "3 deliveries in a row failed, the last: answered 500"
-    assert [EndedSubscription(PAIR, FEED, reason, denied=False)] == ended
-    assert [(reason,)] == rows.sql("SELECT reason FROM ended")
-    assert [("renewal",)] == rows.sql("SELECT challenge FROM verification")
 
 
 def test_claim_checks_that_a_delivery_is_still_due(rows: Rows) -> None:

@@ -108,20 +108,6 @@ def state(backoffs: Backoffs, now: float) -> tuple[float, bool]:
     return backoffs.seconds_left(HOST, now), backoffs.is_serialized(HOST)
 
 
-def test_20th_consecutive_failure_begins_a_back_off() -> None:
-    backoffs = Backoffs()
-    fail(backoffs, MAX_FAILURES - 1, now=9.0)
-    assert (0.0, False) == state(backoffs, 9.0)
-
-    fail(backoffs, 1, now=10.0)
-
-    assert [(60.0, True), (1.0, True), (0.0, True)] == [
-        state(backoffs, now) for now in (10.0, 69.0, 70.0)
-    ]
-    assert 0.0 == backoffs.seconds_left("b.example.com", 10.0)
-    assert not backoffs.is_serialized("b.example.com")
-
-
 def test_each_further_failure_doubles_the_back_off_up_to_a_day() -> None:
     backoffs, now, lengths = Backoffs(), 0.0, []
     fail(backoffs, MAX_FAILURES)

@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 
 from reviewsd.store.rows import Due
 from reviewsd.websub.outbound.connection import Connection
-from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES, Backoffs
+from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.slots import (
     CHECK_INTERVAL,
     FIRST_SHARE,
@@ -375,17 +375,6 @@ def test_slow_callback_is_slow_until_it_has_been_quick_for_a_while() -> None:
         call(QUICK_SECONDS + 0.1)
         assert [True] * QUICK_RESPONSES == [call(0.0) for _ in range(QUICK_RESPONSES)]
         assert not call(0.0)
-
-
-def test_backed_off_host_has_no_slot_then_one() -> None:
-    """A pair that is active may always be verified (H3)."""
-    rig = Rig()
-    for _ in range(MAX_FAILURES):
-        rig.backoffs.record_failure("a.example.com", 0.0)
-    assert [] == rig.fill("a.example.com", active=False)
-    assert FIRST_SHARE == share(rig, "a.example.com")
-    rig.clock.advance(FIRST_BACKOFF)
-    assert 1 == len(rig.fill("a.example.com", active=False))
 
 
 def test_new_pair_at_failing_host_is_slow() -> None:
