@@ -12,7 +12,7 @@ from msgspec import Struct
 from reviewsd.domain.insights import Sentiment
 
 EXAMPLES: Final = 5  # published examples of an entity
-CANDIDATES: Final = 12  # candidates for an example or a quotation, for each sentiment
+CANDIDATES: Final = 24  # candidates for an example or a quotation, for each sentiment
 QUOTES: Final = 8  # candidates for the quotation, for each month
 
 

@@ -332,6 +332,13 @@ def test_divided_opinions_are_not_illustrated_by_praise_alone() -> None:
     assert not _answer(5, 0, 5, steep="The price.")
 
 
+def test_quotation_is_looked_for_in_many_reviews() -> None:
+    """The strongest mentions are seldom the ones that stand alone."""
+    silent = [(_review(f"s{i}", text="The price."), _priced("positive", 0.9)) for i in range(20)]
+    (entry,) = _count(*silent, (_review("a"), _priced("positive", 0.4))).faq
+    assert "\u201cFair price.\u201d" in entry.answer
+
+
 def test_faq_without_apt_quotation_is_left_out() -> None:
     """The filling that fell out in four days is no evidence of quick answers."""
     text = "The price of the filling."
