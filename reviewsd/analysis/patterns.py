@@ -72,18 +72,22 @@ class _Node:
 
 
 class _State(dict[int, "_State | None"]):
-    """A set of nodes; maps a kind of word to the next state, computed on first access."""
+    """A set of nodes as one; maps a kind of word to the next state, computed on first access."""
 
-    __slots__ = ("_matcher", "nodes", "payloads")
+    __slots__ = ("_matcher", "_node", "payloads")
 
-    def __init__(self, nodes: tuple[_Node, ...], matcher: "PatternMatcher") -> None:
+    def __init__(self, nodes: Sequence[_Node], matcher: "PatternMatcher") -> None:
         super().__init__()
         self._matcher = matcher
-        self.nodes = nodes
-        self.payloads = tuple(dict.fromkeys(payload for node in nodes for payload in node.payloads))
+        self._node = nodes[0]
+        if len(nodes) > 1:
+            self._node = _Node()
+            for node in nodes:
+                self._node.absorb(node)
+        self.payloads = tuple(dict.fromkeys(self._node.payloads))
 
     def __missing__(self, kind: int) -> "_State | None":
-        successor = self[kind] = self._matcher.successor(self.nodes, kind)
+        successor = self[kind] = self._matcher.successor(self._node, kind)
         return successor
 
 
@@ -173,8 +177,8 @@ class PatternMatcher:
                 state = state[terminated[at]]
         return matches
 
-    def successor(self, nodes: Sequence[_Node], kind: int) -> _State | None:
-        """Return the state after a kind of word; None if no pattern continues."""
+    def successor(self, node: _Node, kind: int) -> _State | None:
+        """Return the state after a node and a kind of word; None if no pattern continues."""
         if kind == BARRIER:
             return None
         self._successors += 1
@@ -182,19 +186,15 @@ class PatternMatcher:
             self._successors = 0
             self._states.clear()
             self._start.clear()
-        targets: dict[int, _Node] = {}
-        for node in nodes:
-            for symbol in self._names[kind]:
-                for target in node.edges.get(symbol, ()):
-                    targets[id(target)] = target
-            for target in node.any_word:
-                targets[id(target)] = target
+        targets = [t for symbol in self._names[kind] for t in node.edges.get(symbol, ())]
+        targets += node.any_word
         if not targets:
             return None
-        key = tuple(sorted(targets))
+        distinct = {id(target): target for target in targets}
+        key = tuple(sorted(distinct))
         state = self._states.get(key)
         if state is None:
-            state = self._states[key] = _State(tuple(targets.values()), self)
+            state = self._states[key] = _State(list(distinct.values()), self)
         return state
 
     def _insert(self, groups: list[Alternatives], payload: object) -> None:
