@@ -196,13 +196,10 @@ def public_server(
 
 
 def serving(
-    clock: IReactorTime,
-    *answerers: Answerer,
-    responses: Responses = REPLIES,
-    limits: ConnectionLimits | None = None,
+    clock: IReactorTime, *answerers: Answerer, responses: Responses = REPLIES
 ) -> ConnectionFactory:
     """Return a server of the routes that some objects answer."""
-    return public_server(RouteIndex(answerers, responses), responses, clock, limits)
+    return public_server(RouteIndex(answerers, responses), responses, clock)
 
 
 def exchanged(server: ConnectionFactory, data: bytes, peer: IAddress | None = None) -> bytes:

@@ -14,14 +14,13 @@ from twisted.internet.task import Clock
 from reviewsd.config.schema import Pages
 from reviewsd.http1.responses import Responses
 from reviewsd.publish.messages import Outcome
-from reviewsd.server.connections import ConnectionLimits
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.embed import EmbedReads
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.support.budgets import budgets
-from tests.support.connections import BASE_URL, Line, ask, serving
+from tests.support.connections import BASE_URL, MemorySite, ask, serving
 from tests.support.daemon import HAND_MADE
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
@@ -53,12 +52,8 @@ class Place:
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, budgets(Clock()))
         page_reads = PageReads(reads)
-        self._server = serving(
-            Clock(),
-            *(reads, page_reads, EmbedReads(page_reads), FeedReads(reads)),
-            responses=replies,
-            limits=ConnectionLimits(requests=1_000_000),
-        )
+        answerers = (reads, page_reads, EmbedReads(page_reads), FeedReads(reads))
+        self._site = MemorySite(serving(Clock(), *answerers, responses=replies))
 
     def publish(
         self,
@@ -81,12 +76,8 @@ class Place:
 
     def get(self, target: str, *fields: str, method: str = "GET") -> ReceivedResponse:
         """Request a path, and return the response."""
-        line = Line()
-        connection = line.protocol = self._server.buildProtocol(None)
-        connection.makeConnection(line)
-        connection.dataReceived(ask(target, *fields, "Connection: close", method=method))
-        heads = (0,) if method == "HEAD" else ()
-        (response,) = responses(line.value(), heads)
+        line = self._site.send(ask(target, *fields, "Connection: close", method=method))
+        (response,) = responses(line.value(), (0,) if method == "HEAD" else ())
         return response
 
     def page(self, target: str) -> "Html":
