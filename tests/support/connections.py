@@ -211,15 +211,15 @@ def exchanged(server: ConnectionFactory, data: bytes, peer: IAddress | None = No
 
 
 class MemorySite:
-    """A site without sockets, whose clients are on this machine; ``server`` makes its connections."""
+    """A site without sockets; ``server`` makes its connections."""
 
     def __init__(self, server: ConnectionFactory) -> None:
         self.connections = server.connections
         self._server = server
 
-    def send(self, data: bytes) -> Line:
-        """Send bytes on a new connection."""
-        line = Line("127.0.0.1")
+    def send(self, data: bytes, peer: str = "127.0.0.1") -> Line:
+        """Send bytes on a new connection of a client."""
+        line = Line(peer)
         connection = line.protocol = self._server.buildProtocol(None)
         connection.makeConnection(cast("FileDescriptor", line))
         connection.dataReceived(data)

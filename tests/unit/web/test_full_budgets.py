@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import cast
 
 import pytest
-from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
@@ -25,7 +24,7 @@ from reviewsd.web.probes import Probes
 from reviewsd.web.reads import COPIED, Reads
 from tests.support.budgets import budgets
 from tests.support.columns import review
-from tests.support.connections import Line, ask, serving
+from tests.support.connections import MemorySite, ask, serving
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
 
@@ -91,10 +90,7 @@ class Harness:
             LargeAnswers(), self.snapshots, ended, rules, REPLIES, shared, TaskSet(), lambda: 0.0
         )
         server = serving(clock, reads, route, Probes(REPLIES), responses=REPLIES)
-        line = Line(client)
-        connection = line.protocol = server.buildProtocol(None)
-        connection.makeConnection(cast("FileDescriptor", line))
-        connection.dataReceived(data)
+        line = MemorySite(server).send(data, client)
         line.leave()
         received = responses(line.value())
         return received[0] if received else None
