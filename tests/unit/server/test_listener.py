@@ -5,13 +5,12 @@ import selectors
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
-import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 from twisted.internet.task import deferLater
 from twisted.internet.tcp import Port
@@ -20,7 +19,7 @@ from twisted.logger import capturedLogs
 
 from reviewsd.server.listener import PublicPort, as_public_port
 from reviewsd.server.transport import DirectServer
-from tests.support.echo import Echo, EchoFactory, close_connections, connect
+from tests.support.echo import Echo, EchoFactory, connect
 from tests.support.outbound import reactor
 
 
@@ -30,20 +29,6 @@ class Failing(Echo):
     def connectionMade(self) -> None:
         super().connectionMade()
         raise ZeroDivisionError
-
-
-@pytest.fixture
-def factory() -> EchoFactory:
-    return EchoFactory()
-
-
-@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def port(factory: EchoFactory) -> AsyncIterator[PublicPort]:
-    port = as_public_port(reactor.listenTCP(0, factory, interface="127.0.0.1"))
-    yield port
-    if port.connected:
-        await port.stopListening()
-    await close_connections(factory)
 
 
 def exchange(port: PublicPort, data: bytes = b"bye") -> bytes:
