@@ -99,7 +99,7 @@ def measure(limit: int | None, kind: str, number: int) -> list[str]:
         opened = crowd(port, number, KINDS[kind])
         time.sleep(_SETTLED)
         large = memory(pid, "VmRSS")
-        kept = descriptors(pid) - few
+        connection_count = descriptors(pid) - few
         open_count = remaining(opened)
         for connection in opened:
             connection.close()
@@ -112,9 +112,9 @@ def measure(limit: int | None, kind: str, number: int) -> list[str]:
         kind,
         f"{number:,}",
         f"{open_count:,}",
-        f"{kept:,}",
+        f"{connection_count:,}",
         f"{grown:.1f}",
-        f"{1024 * grown / max(1, kept):.1f}",
+        f"{1024 * grown / max(1, connection_count):.1f}",
         f"{after - small:.1f}",
     ]
 

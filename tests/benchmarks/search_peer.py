@@ -1,4 +1,4 @@
-"""Kept connections to a server whose CPU is measured, and the data of peers that search (``peer``, ``mcp_sdk``)."""
+"""Kept connections to a measured server, and the data of peers that search (``peer``, ``mcp_sdk``)."""
 
 import shutil
 import socket

@@ -148,8 +148,8 @@ def test_note_on_an_unknown_location_names_the_locations(tmp_path: Path) -> None
     tools = publish_reviews(tmp_path / "declared", *reviews, locations=declared)
     note = tools.data("search_reviews", {"location": "Dovr"})["note"]
     assert f'{expected}"b", "a", "dover"' == note
-    found = tools.data("search_reviews", {"location": "DOVER"})
-    assert (2, ["x", "x"]) == (found["matched"], [item["location"] for item in found["reviews"]])
+    page = tools.data("search_reviews", {"location": "DOVER"})
+    assert (2, ["x", "x"]) == (page["matched"], [item["location"] for item in page["reviews"]])
     assert "note" not in tools.data("search_reviews", {"location": "Alton"})
     profile = tools.data("get_business", {})["business"]
     assert ["Berwick", "Alton", "Dover"] == [place["name"] for place in profile["locations"]]

@@ -21,7 +21,7 @@ async def echo(client: socket.socket, data: bytes) -> bytes:
 
 
 async def connected(port: PublicPort) -> socket.socket:
-    """Return a client whose connection is watched: its first bytes have been answered."""
+    """Return a client with a watched connection: its first bytes have been answered."""
     client = connect(port)
     assert b"hello" == await deferToThread(client.recv, 100)
     return client

@@ -95,12 +95,12 @@ def is_at(item: Review, locations: Sequence[Location], name: str) -> bool:
     if not item.get("location"):
         return False
     own, key = key_of(item["location"] or ""), key_of(name)
-    names = [{key_of(each) for each in (at["id"], *at["aliases"])} for at in locations]
-    known = [group for group in names if key in group]
-    known = known or [
+    names = [{key_of(alias) for alias in (at["id"], *at["aliases"])} for at in locations]
+    groups = [group for group in names if key in group]
+    groups = groups or [
         group for at, group in zip(locations, names, strict=True) if key_of(at["name"]) == key
     ]
-    return any(own in group for group in known) if locations else own == key
+    return any(own in group for group in groups) if locations else own == key
 
 
 def matches(item: Review, data: Data, query: SearchQuery) -> bool:
@@ -511,8 +511,8 @@ def test_cursor_continues_after_its_existing_or_missing_review(sort: str) -> Non
     with opened(DIARY) as columns:
         for last in (*DIARY.reviews, *GONE):
             cursor = cursor_of(last, sort)
-            others = [item for item in DIARY.reviews if cursor_of(item, sort) != cursor]
-            ordered = ORDERS[sort]([*others, last])
+            rest = [item for item in DIARY.reviews if cursor_of(item, sort) != cursor]
+            ordered = ORDERS[sort]([*rest, last])
             after = ordered[ordered.index(last) + 1 :]
             for query in filters:
                 page = replace(query, sort=sort, cursor=cursor)
@@ -527,8 +527,8 @@ def test_pages_have_no_gap_or_overlap_when_the_data_changes() -> None:
     with opened(DIARY) as columns:
         assert ids(columns, first) == ["n", "f"]
     added = [review("e", date=str(ON)), review("z", date="2025-03-30")]
-    others = [item for item in DIARY.reviews if item["id"] != "f"]
-    with opened(Data([*added, *others], {})) as columns:
+    rest = [item for item in DIARY.reviews if item["id"] != "f"]
+    with opened(Data([*added, *rest], {})) as columns:
         assert ids(columns, replace(first, cursor=Cursor(ON, "f"))) == ["e", "d"]
 
 

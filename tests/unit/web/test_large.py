@@ -33,7 +33,7 @@ GROWTH = 10_000_000  # bytes of memory that slow readers may cost together
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """A daemon for all tests, whose clients may cause no error in its log."""
+    """A daemon for all tests; its clients may cause no error in its log."""
     directory = tmp_path_factory.mktemp("daemon")
     write_large(directory / "data")
     with Daemon(directory, "data: {insights: file}\n") as running:
