@@ -88,11 +88,13 @@ def _most(
 def _mentioned(renderer: Renderer, entity: Entity, count: int, parameter: str) -> Mentioned:
     name = entity.id or ""
     positive = _positive(entity)
+    # Rules miss mentions of aspects, but hardly any of a name
+    unit = "aspect_mentions" if parameter == "mentions_aspect" else "review_count"
     return Mentioned(
         label=entity.label or name,
         positive=None if positive is None else round(positive, 1),
         percent=None if positive is None else renderer.formats.percent(positive),
-        mentions=renderer.plural("aspect_mentions", count),
+        mentions=renderer.plural(unit, count),
         href=f"{urls.LIST}?{parameter}={quote_plus(name)}" if len(name) <= _MAX_ID else None,
     )
 

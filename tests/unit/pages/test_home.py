@@ -189,7 +189,7 @@ def test_count_of_a_person_is_not_read_as_a_rating(tmp_path: Path, path: str) ->
     place = Place(tmp_path)
     place.publish([review()], insights={"entities": {"technicians": [person]}})
     text = re.sub("<[^>]+>", "", place.get(path).body.decode())
-    assert re.search("Grace Hall:? 5 mentions found", text)
+    assert re.search("Grace Hall:? 5 reviews", text)
 
 
 def test_topic_with_the_name_of_a_service_is_shown_once(tmp_path: Path) -> None:
