@@ -7,7 +7,6 @@ the hanging callbacks are still unknown, and in the next one.
 """
 
 import argparse
-import json
 import sys
 import tempfile
 import time
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.accounts import memory
+from tests.benchmarks.fanout_runs import change
 from tests.support.daemon import Daemon, until
 from tests.support.subscriber import (
     LoggedRequest,
@@ -84,20 +84,10 @@ def silent_hangs(request: LoggedRequest) -> Reply | None:
     return None if hangs else good(request)
 
 
-def change(daemon: Daemon) -> None:
-    """Change the data."""
-    file = daemon.data / "reviews.json"
-    document = json.loads(file.read_text())
-    document["business"]["name"] = f"Changed at {time.monotonic()}"
-    aside = daemon.data / ".aside"
-    aside.write_text(json.dumps(document))
-    aside.rename(file)
-
-
 def latencies(daemon: Daemon, subscriber: Subscriber, round_: int) -> list[float]:
     """Change the data; return the seconds from the first delivery to each healthy subscriber's."""
     requests_before = len(subscriber.log)
-    change(daemon)
+    change(daemon.data)
     until(
         lambda: any(request.method == "POST" for request in subscriber.log[requests_before:]),
         "a delivery",

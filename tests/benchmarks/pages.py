@@ -17,17 +17,15 @@ from twisted.internet.task import Clock
 
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
-from reviewsd.publish.messages import CompileSettings, Job, PublicationOrder
+from reviewsd.publish.messages import Job
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.embed import EmbedReads
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
+from tests.benchmarks import inside
 from tests.support.budgets import budgets
 
-SETTINGS = CompileSettings(
-    base_url="https://reviews.example", authority="reviews.example", year=2025
-)
 QUERIES = (b"query=boiler", b"min_rating=4&mentions_technician=sam", b"rating=1")
 OPTIONS = (b"theme=dark", b"layout=grid&count=12", b"min_rating=4", b"layout=badge")
 _ROUNDS = 400
@@ -39,22 +37,17 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("state", type=Path)
     options = parser.parse_args()
-    order = PublicationOrder(
-        data_dir=str(options.data),
-        snapshots=str(options.state),
-        settings=SETTINGS,
-        max_bytes=1 << 31,
-        insights="file",
-    )
-    if not (options.state / "current").exists():
-        outcome = publish(Job(order=order, version="1", now=0.0), lambda *_: None)
+    snapshots = options.state / "snapshots"
+    if not (snapshots / "current").exists():
+        job = Job(order=inside.order(options.data, options.state), version="1", now=0.0)
+        outcome = publish(job, lambda *_: None)
         sys.stdout.write(f"{type(outcome).__name__}\n")
-    _asking(options.state)
+    _asking(snapshots)
 
 
 def _asking(state: Path) -> None:
     snapshots = Snapshots(state)
-    responses = Responses(SETTINGS.base_url, "public")
+    responses = Responses(inside.SETTINGS.base_url, "public")
     reads = Reads(snapshots, responses, budgets(Clock()))
     pages = PageReads(reads)
     embeds = EmbedReads(pages)
