@@ -96,9 +96,6 @@ def test_a_change_is_noticed_and_served(
     assert [] == warnings(daemon)
 
 
-# -- same bytes
-
-
 # -- data that cannot be published
 
 

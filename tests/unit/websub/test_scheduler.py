@@ -17,10 +17,9 @@ from reviewsd.websub.scheduler import (
     BATCH_SECONDS,
     MAX_ROWS,
     RELEASE_SECONDS,
-    STORE_RETRY_SECONDS,
     Scheduler,
 )
-from reviewsd.websub.slots import CHECK_INTERVAL, IDLE_PER_PLACE, Slot, Slots
+from reviewsd.websub.slots import IDLE_PER_PLACE, Slot, Slots
 from tests.support.hub import Time, no_bugs, result_of
 
 PER_HOST = 3
@@ -67,7 +66,6 @@ class MemoryWork:
         self.rows: dict[int, Row] = {}
         self.seconds: dict[str, float] = {}
         self.busy_hosts: set[str] = set()
-        self._uploads: dict[str, BusyUpload] = {}
         self.faults = 0
         self.latency = 0.0
         self.look_ups = self.writes = self.releases = 0
@@ -75,17 +73,10 @@ class MemoryWork:
         """Rows that another node claims after they were found."""
         self.begun: list[tuple[float, int]] = []
         self.running: list[str] = []
-        self.peak: dict[str, int] = {}
-        self.most_in_all = 0
 
     def add(self, host: str, count: int = 1, due_at: float = 0.0, *, active: bool = True) -> None:
         for _ in range(count):
             self.rows[len(self.rows)] = Row(host, due_at, active)
-
-    def release_hosts(self, *hosts: str) -> None:
-        """Have these hosts wait for nothing but their response."""
-        for host in hosts:
-            self._uploads[host].has_work = False
 
     @property
     def done(self) -> list[int]:
@@ -128,12 +119,8 @@ class MemoryWork:
     async def run(self, claim: Claim, slot: Slot) -> RowResult:
         self.begun.append((self._time.clock.seconds(), claim.id))
         self.running.append(claim.pair.host)
-        self.most_in_all = max(self.most_in_all, len(self.running))
-        peak = max(self.peak.get(claim.pair.host, 0), self.running.count(claim.pair.host))
-        self.peak[claim.pair.host] = peak
         if claim.pair.host in self.busy_hosts:
-            upload = self._uploads.setdefault(claim.pair.host, BusyUpload())
-            slot.watch(upload, self._time.clock.seconds())
+            slot.watch(BusyUpload(), self._time.clock.seconds())
         try:
             seconds = self.seconds.get(claim.pair.host, 0.0)
             await (deferLater(self._time.clock, seconds) if seconds else succeed(None))
@@ -203,22 +190,6 @@ def scheduling(places: int = PLACES, offset: float = 0.0) -> Iterator[Rig]:
 
 
 # What is due --------------------------------------------------------------------------------------
-
-
-def test_no_more_attempts_run_than_there_are_slots() -> None:
-    with scheduling() as rig:
-        rig.work.busy_hosts = set("abcd")
-        for host in "abcd":
-            rig.work.add(host, 10)
-            rig.work.seconds[host] = 1.0
-        rig.work.latency = 0.01
-
-        rig.scheduler.start()
-        rig.time.advance(60.0)
-
-        assert list(range(40)) == rig.work.done
-        assert dict.fromkeys("abcd", PER_HOST) == rig.work.peak
-        assert PLACES == rig.work.most_in_all
 
 
 def test_full_host_is_tried_once_for_all_of_its_rows() -> None:
@@ -310,30 +281,6 @@ def test_rows_that_another_node_claimed_are_queried_again() -> None:
 
 
 # Slots --------------------------------------------------------------------------------------------
-
-
-def test_attempt_that_becomes_busy_again_takes_a_place() -> None:
-    """Else more and more deliveries would share a slow line, until all are too late."""
-    with scheduling(places=2) as rig:
-        for host in "abcd":
-            rig.work.add(host)
-            rig.work.seconds[host] = 10.0
-        rig.work.busy_hosts = set("abcd")
-        rig.scheduler.start()
-        rig.time.advance(CHECK_INTERVAL / 2)
-        assert 2 == rig.scheduler.running
-        rig.work.release_hosts("a", "b")
-        rig.time.advance(CHECK_INTERVAL)
-        assert 4 == rig.scheduler.running
-
-        rig.work.add("late")
-        rig.scheduler.wake()
-        rig.time.advance(5.0)
-        assert 4 == rig.scheduler.running
-
-        rig.work.release_hosts("c")
-        rig.time.advance(CHECK_INTERVAL)
-        assert [4] == rig.work.done
 
 
 def test_hanging_host_that_fills_the_query_does_not_delay_another() -> None:
@@ -439,23 +386,6 @@ def test_pause_causes_no_busy_loop() -> None:
 
 
 # A store that fails -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("faults", range(1, 6))
-def test_failing_store_delays_attempts_and_loses_none(faults: int) -> None:
-    """A result that could not be stored is stored later, and its attempt is not repeated (D9)."""
-    for moment in range(4):
-        with scheduling() as rig:
-            rig.work.add("a", 6)
-            rig.work.seconds["a"] = 1.0
-            rig.scheduler.start()
-            rig.time.advance(moment * 0.5)
-            rig.work.faults = faults
-            rig.scheduler.wake()
-            rig.time.advance((faults + 4) * STORE_RETRY_SECONDS)
-
-            assert list(range(6)) == rig.work.done
-            assert 6 == len(rig.work.begun)
 
 
 def test_failing_store_is_used_once_a_second() -> None:

@@ -100,23 +100,6 @@ class Rig:
 # Counts -------------------------------------------------------------------------------------------
 
 
-def test_twice_as_many_attempts_as_places_are_claimed() -> None:
-    """The second half waits for a place, so that no attempt waits for the disk."""
-    rig = Rig()
-    slots = []
-    while rig.slots.has_room:
-        slot = rig.enter()
-        assert slot is not None
-        slots.append(slot)
-    assert 2 * PLACES == len(slots)
-    assert rig.enter() is None
-    for slot in slots[:PLACES]:
-        assert rig.slots.has_place
-        rig.slots.begin(slot)
-    assert not rig.slots.has_place
-    rig.end(*slots)
-
-
 @pytest.mark.parametrize(
     ("row", "limit"),
     [
@@ -201,17 +184,6 @@ def test_idle_slot_leaves_its_place() -> None:
     rig.find_idle()
     assert [True] == freed
     assert 2 == rig.slots.running
-    rig.end(*filter(None, slots))
-
-
-def test_idle_slots_fill_all_places_in_the_end() -> None:
-    rig = Rig(places=2)
-    slots = []
-    for _ in range(2 * IDLE_PER_PLACE):
-        while rig.slots.has_place:
-            slots.append(rig.begin())
-        rig.find_idle()
-    assert 2 * (1 + IDLE_PER_PLACE) == rig.slots.running
     rig.end(*filter(None, slots))
 
 
@@ -334,16 +306,6 @@ def share(rig: Rig, host: str) -> int:
     for slot in slots:
         rig.slots.leave(slot)
     return len(slots)
-
-
-def test_share_grows_with_quick_responses_up_to_the_limit() -> None:
-    rig = Rig()
-    shares = []
-    for _ in range(6):
-        shares.append(share(rig, "a.example.com"))
-        respond(rig, "a.example.com")
-    grown = [FIRST_SHARE + more for more in range(PER_HOST - FIRST_SHARE + 1)]
-    assert [*grown, PER_HOST] == shares
 
 
 def test_share_is_lost_with_slow_response_or_none() -> None:
