@@ -8,7 +8,7 @@ labels need not keep their sentences.
 """
 
 import collections
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.clause_rules import ClauseReading
@@ -82,7 +82,7 @@ class Evidence:
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
     def praise(
-        self, review: Review, least: int, most: int, aspect: str | None = None
+        self, review: Review, least: int, most: int, aspects: Collection[str] = ()
     ) -> Quotation | None:
         """Return the clearest sentence that stands for the whole business, verbatim.
 
@@ -92,12 +92,17 @@ class Evidence:
             review: The review.
             least: Its characters, at least.
             most: Its characters, at most.
-            aspect: The id of the aspect that it should praise.
+            aspects: The ids of the aspects that it should praise, and of no other may it speak; any if empty.
         """
         quotations = [
-            Quotation(sentence.clarity(None, clause, 1) + _NAMING * sentence.praises(aspect), text)
+            Quotation(
+                sentence.clarity(None, clause, 1) + _NAMING * any(map(sentence.praises, aspects)),
+                text,
+            )
             for sentence, clause in self._shown(review, None, "positive")
-            if least <= len(text := sentence.text) <= most and sentence.stands_for_all
+            if least <= len(text := sentence.text) <= most
+            and sentence.stands_for_all
+            and (not aspects or sentence.aspects.issubset(aspects))
         ]
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
@@ -195,10 +200,10 @@ class _Sentence(NamedTuple):
         """Whether the sentence can speak for the business: whole, emphatic, without blame, price or number."""
         return (
             (self.has_subject or self.opens_with_praise)
-            and (self.is_emphatic(1) or len(self._aspects) >= _EMPHATIC)
+            and (self.is_emphatic(1) or len(self.aspects) >= _EMPHATIC)
             and not any(opinion.valence < 0 for opinion in self._opinions)
             and not any(character.isdigit() for character in self.text)
-            and "pricing" not in self._aspects
+            and "pricing" not in self.aspects
         )
 
     @property
@@ -240,16 +245,17 @@ class _Sentence(NamedTuple):
         return [opinion for clause in self.clauses for opinion in clause.opinions]
 
     @property
-    def _aspects(self) -> set[str]:
+    def aspects(self) -> set[str]:
+        """The ids of the aspects that the sentence speaks of."""
         return {decision.aspect for clause in self.clauses for decision in clause.decisions}
 
-    def praises(self, aspect: str | None) -> bool:
+    def praises(self, aspect: str) -> bool:
         """Return whether the sentence praises an aspect."""
-        return aspect is not None and any(self.shows(clause, aspect, 1) for clause in self.clauses)
+        return any(self.shows(clause, aspect, 1) for clause in self.clauses)
 
     def clarity(self, aspect: str | None, clause: ClauseReading | None, sign: int) -> int:
         """Return how clearly the sentence says this one thing; the best is the greatest."""
-        further_aspects = self._aspects - {aspect}
+        further_aspects = self.aspects - {aspect}
         first = self.reading.tokens.words[self.clauses[0].clause.start] if self.clauses else ""
         return (
             (0 if clause is None else abs(clause.score) >= _STRONG)

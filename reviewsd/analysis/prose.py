@@ -284,13 +284,12 @@ def pull_quote(
 ) -> str | None:
     """Return the clearest praising sentence of the first candidates that have one.
 
-    It has 40 to 160 characters, and there are at most twelve candidates. One that praises the most praised
-    aspect is preferred; those of the FAQ are not repeated.
+    It has 40 to 160 characters, and there are at most twelve candidates. If there are mostly praised
+    aspects, it speaks of no other; those of the FAQ are not repeated.
     """
-    leading = _leading(aspects, "positive")
-    aspect = leading[0].insight.id if leading else None
+    praised = [aspect.insight.id for aspect in _leading(aspects, "positive")]
     sentences = (
-        evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, aspect)
+        evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, praised)
         for quote in quotes
     )
     answers = [entry.answer for entry in faq]

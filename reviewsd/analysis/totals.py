@@ -34,6 +34,8 @@ MIN_MENTIONS: Final = 3
 MIN_ASPECT_MENTIONS: Final = 5
 """``MIN_MENTIONS`` of an aspect, of which some are missed or misread (decision 475)."""
 MIN_PROBLEM_MENTIONS: Final = 2
+_MIN_READ_SHARE: Final = 0.75
+"""Share of a person's mentions that have an opinion, below which the figures could mislead."""
 """Reviews below which a problem is not listed."""
 _GOOD_STARS: Final = 4
 
@@ -213,7 +215,7 @@ class Totals:
             score = round(ranking.hundredths / (100 * ranking.count), 2)
             return replace(insight, **_figures(ranking) | {"score": score})
         opinion_count = ranking.positive + ranking.negative
-        if opinion_count < MIN_MENTIONS:
+        if opinion_count < max(MIN_MENTIONS, _MIN_READ_SHARE * ranking.count):
             return insight
         share = round(100 * ranking.positive / opinion_count, 1)
         score = round((ranking.positive - ranking.negative) / opinion_count, 2)

@@ -184,7 +184,11 @@ def test_person_has_the_sentiment_of_the_clauses_and_the_stars_of_the_reviews() 
 
 @pytest.mark.parametrize(
     ("opinions", "figures"),
-    [(("positive",) * 3, (100, 1, 3, 0)), (("positive", "negative"), (msgspec.UNSET,) * 4)],
+    [
+        (("positive",) * 6, (100, 1, 6, 0)),
+        (("positive",) * 5, (msgspec.UNSET,) * 4),  # of fewer than three quarters
+        (("positive", "negative"), (msgspec.UNSET,) * 4),
+    ],
 )
 def test_reviews_without_an_opinion_of_a_person_are_in_no_share(
     opinions: tuple[Sentiment, ...], figures: tuple[object, ...]

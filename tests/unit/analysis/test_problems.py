@@ -23,6 +23,15 @@ def _problems(text: str, language: str = "en", stars: int = 2) -> list[str]:
         ("They arrived late but called ahead.", "late-arrival"),
         ("The young man never showed up.", "no-show"),
         ("We liked them before. They overcharged me.", "billing-mistake"),
+        ("Got a surprise charge of $65 for the varnish.", "price-above-quote"),
+        ("Was charged for an x-ray I never agreed to.", "price-above-quote"),
+        ("Ended up paying 30% more than quoted.", "price-above-quote"),
+        ("They added a fuel fee.", "price-above-quote"),
+        ("They broke my grandmother's lamp.", "property-damage"),
+        ("The couch got ripped.", "property-damage"),
+        ("Left a big hole in the drywall.", "property-damage"),
+        ("Sat in the waiting room for 50 minutes.", "long-wait"),
+        ("He snapped at me.", "rude-staff"),
     ],
 )
 def test_what_happened_is_a_problem(text: str, problem: str) -> None:
@@ -37,6 +46,9 @@ def test_what_happened_is_a_problem(text: str, problem: str) -> None:
         ("en", "They left a mess, but came back the same day and cleaned everything up."),
         ("en", "They overcharged me at first but refunded it at once."),
         ("de", "Sie haben den Kratzer im Boden repariert."),
+        ("en", "No surprise charges and no extra fees."),
+        ("en", "The hole in the drywall was patched perfectly."),
+        ("en", "He swore it was all out."),
         # of another business
         ("en", "The last plumber never showed up. They overcharged me."),
         ("en", "Our old dentist was rude. He overcharged me for years."),
@@ -48,6 +60,7 @@ def test_what_happened_is_a_problem(text: str, problem: str) -> None:
         ("de", "Wenn man zu spät kommt, wird der Termin abgesagt."),
         # of the customers
         ("en", "I missed my appointment and they charged me."),
+        ("en", "The dishwasher broke, so I called them."),
         ("en", "My husband missed our appointment and they were nice about it."),
     ],
 )
