@@ -17,7 +17,6 @@ import pytest
 
 from reviewsd.http1.urls import HEALTH
 from reviewsd.websub.outbound.dialer import PER_DOMAIN
-from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import Daemon, until
 from tests.support.namespace import Namespace, listening, policy, running, said, swallowing
 from tests.support.subscriber import Subscriber, ask, hub, subscribe, until_open
@@ -185,24 +184,6 @@ def test_unanswered_look_ups_do_not_delay_the_stop(
 
 
 # -- many requests
-
-
-def test_requests_to_a_silent_host_are_few(
-    tmp_path: Path, network: Namespace, subscriber: Subscriber
-) -> None:
-    """H2: others wait for their turn. Active subscriptions of the host can be renewed."""
-    with (
-        listening([PUBLIC], [8443]) as (silent,),
-        running(network, Daemon(tmp_path, policy(subscriber))) as daemon,
-    ):
-        until_open(daemon)
-        subscribe(daemon, subscriber.url(host=PUBLIC_NAME))
-        for number in range(20):
-            assert 202 == ask(daemon, f"https://{PUBLIC_NAME}:8443/{number}").status
-        until(lambda: silent.look() >= FIRST_SHARE, "the first verifications")
-        time.sleep(1)
-        # The host earned one more slot by the quick response of the healthy callback
-        assert FIRST_SHARE <= silent.look() <= FIRST_SHARE + 1
 
 
 def test_names_with_one_address_share_its_limit(

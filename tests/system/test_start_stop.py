@@ -486,13 +486,6 @@ def test_a_publication_does_not_outlive_a_killed_daemon_for_long(daemon: Daemon)
 # -- command line
 
 
-def test_check_of_good_data(daemon: Daemon) -> None:
-    done = run("--check", "--config", str(daemon.config))
-    assert (0, "") == (done.returncode, done.stderr)
-    assert "configuration and data are valid: 122 reviews, insights yes\n" == done.stdout
-    assert not daemon.state.exists()
-
-
 def test_check_of_what_is_wrong(daemon: Daemon) -> None:
     broken_data(daemon)
     reason = r"reviewsd: \S+/reviews\.json:\d+:\d+: \$\.reviews\[\d+\]\.rating \(id "

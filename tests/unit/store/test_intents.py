@@ -8,14 +8,7 @@ from reviewsd.store import intents
 from reviewsd.store.intents import VerificationOutcome
 from reviewsd.store.rows import Due
 from tests.support.hub import START
-from tests.support.hub_rows import ASKED, CLAIM, HOST, Rows
-
-
-def test_request_records_the_version_of_the_topic(rows: Rows) -> None:
-    rows.bump()
-    rows.ask()
-
-    assert [(2,)] == rows.sql("SELECT topic_version_at_request FROM verification")
+from tests.support.hub_rows import CLAIM, HOST, Rows
 
 
 def test_due_requests_are_ordered_by_time_without_excluded_hosts(rows: Rows) -> None:
@@ -65,9 +58,3 @@ def test_released_claim_keeps_its_place_in_the_order(rows: Rows) -> None:
 
     assert [claim.id, claim.id + 1] == [due.id for due in rows.verifiable(START + 7)]
     assert [(0,), (0,)] == rows.sql("SELECT attempts FROM verification")
-
-
-def test_expired_request_is_not_due(rows: Rows) -> None:
-    rows.ask()
-
-    assert [] == rows.verifiable(ASKED.expires_at)

@@ -290,19 +290,6 @@ def test_denial_has_no_internal_reason(internal: str) -> None:
         assert internal in reason
 
 
-@pytest.mark.parametrize("failures", [1, 2])
-def test_success_resets_the_failures(failures: int) -> None:
-    """H14."""
-    with delivering(refuse) as process:
-        process.time.advance(60.0 * (failures - 1))
-        assert failures == row(process, "consecutive_failures")
-        process.callbacks.behavior = good
-        process.time.advance(1800.0)
-
-        assert (0, 0, 2) == row(process, "consecutive_failures, next_attempt_at, delivered_version")
-        assert failures + 1 == len(process.callbacks.posts)
-
-
 def test_change_during_a_retry_delay_waits_for_it() -> None:
     """H14."""
     with delivering(refuse) as process:
