@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,22 @@ def test_directory_is_made_with_its_parents(tmp_path: Path) -> None:
     assert 0o600 == stat.S_IMODE((directory / LOCK).stat().st_mode)
 
 
+@pytest.mark.parametrize("mode", [0o777, 0o755, 0o750, 0o700])
+def test_a_wide_mode_is_tightened(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(mode)
+    os.close(lock_state(tmp_path))
+    assert 0o700 == stat.S_IMODE(tmp_path.stat().st_mode)
+
+
+def test_second_daemon_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> None:
+    descriptor = lock_state(tmp_path)
+    reason = f"state_dir {tmp_path} is used by another reviewsd, pid {os.getpid()}"
+    assert reason == refusal(tmp_path)
+    assert reason == refusal(tmp_path)  # the first refusal has changed nothing
+    os.close(descriptor)
+    os.close(lock_state(tmp_path))
+
+
 def test_holder_without_a_written_pid_is_unknown(tmp_path: Path) -> None:
     descriptor = lock_state(tmp_path)
     (tmp_path / LOCK).write_text("")
@@ -35,6 +53,23 @@ def test_pid_of_an_earlier_holder_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / LOCK).write_text("123456789012\n")
     os.close(lock_state(tmp_path))
     assert f"{os.getpid()}\n" == (tmp_path / LOCK).read_text()
+
+
+def test_the_lock_ends_with_its_process(tmp_path: Path) -> None:
+    program = (
+        "import os, sys; from pathlib import Path; from reviewsd.runtime.state_dir import lock_state;"
+        "lock_state(Path(sys.argv[1])); os.kill(os.getpid(), 9)"
+    )
+    assert -9 == subprocess.run([sys.executable, "-c", program, tmp_path], check=False).returncode
+    os.close(lock_state(tmp_path))
+
+
+def test_child_process_does_not_inherit_the_lock(tmp_path: Path) -> None:
+    descriptor = lock_state(tmp_path)
+    with subprocess.Popen(["sleep", "60"], close_fds=False) as child:
+        os.close(descriptor)
+        os.close(lock_state(tmp_path))
+        child.kill()
 
 
 def test_a_lock_that_is_a_directory_is_refused(tmp_path: Path) -> None:

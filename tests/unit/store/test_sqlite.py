@@ -12,6 +12,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.logger import capturedLogs, formatEvent
 
+from reviewsd.store.keys import Secrets
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.stores import blocking, names, opened, rows, threads
@@ -121,6 +122,35 @@ async def test_second_connection_is_locked_out(path: Path) -> None:
             pytest.raises(sqlite3.OperationalError, match="locked"),
         ):
             connection.execute(BLOCKS)
+
+
+async def test_secret_is_on_the_disk_only_sealed(path: Path) -> None:
+    """The database, its log and backups may be read by others (H11)."""
+    secret, callback = b"canary-8d0f1c", "https://subscriber.com/hook"
+    sealed = Secrets([bytes(32)]).seal(secret, callback, "/feed.xml")
+    insert = (
+        "INSERT INTO subscription (topic_id, callback, callback_host, secret_sealed, lease_seconds,"
+        " lease_expires_at, delivered_version, created_at, verified_at)"
+        " VALUES (1, ?, 'subscriber.com', ?, 300, 0, 0, 0, 0)"
+    )
+
+    def work(cursor: SqlCursor) -> None:
+        cursor.execute(
+            "INSERT INTO topic (path, sha256, data_revision, changed_at)"
+            " VALUES ('/feed.xml', '', 0, 0)"
+        )
+        cursor.execute(insert, (callback, sealed))
+
+    def holders(text: bytes) -> list[str]:
+        return [name for name in names(path.parent) if text in path.with_name(name).read_bytes()]
+
+    async with opened(path) as database:
+        await database.run(work)
+        await database.backup(path.with_name("copy.db"))
+        assert ["copy.db", "state.db-wal"] == holders(sealed)
+        assert [] == holders(secret)
+    assert ["copy.db", "state.db"] == holders(sealed)
+    assert [] == holders(secret)
 
 
 # -- a store that fails

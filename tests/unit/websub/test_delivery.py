@@ -23,6 +23,7 @@ from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.hub import (
     FEED,
     REFUSED,
+    REVIEWS,
     Answer,
     Behavior,
     Exchange,
@@ -125,6 +126,20 @@ def test_secret_without_its_key_is_a_failed_delivery() -> None:
         )
 
 
+def test_each_change_is_delivered_once() -> None:
+    """D3, D4, I6."""
+    with hub_process() as process:
+        process.post()
+        for text in ("second", "third", "fourth"):
+            process.time.advance(600.0)
+            process.publish(text)
+        process.time.advance(86_400.0)
+
+        assert [content(FEED, text) for text in ("second", "third", "fourth")] == (
+            process.callbacks.bodies()
+        )
+
+
 # Times ---------------------------------------------------------------------------------------------
 
 
@@ -139,6 +154,17 @@ def test_log_has_one_line_for_a_version() -> None:
     assert [f"delivered {FEED} version 2 to 4 subscribers"] == [
         line for line in lines if line.startswith("delivered")
     ]
+
+
+def test_unchanged_topic_is_not_delivered() -> None:
+    with hub_process() as process:
+        process.post(topic=FEED)
+        process.post(topic=REVIEWS)
+        process.time.advance(10.0)
+        process.publish("first", {REVIEWS: "second"})
+        process.time.advance(100.0)
+
+        assert [REVIEWS] == [exchange.topic for exchange in process.callbacks.posts]
 
 
 def test_unchanged_bytes_are_not_delivered() -> None:
@@ -198,6 +224,37 @@ def test_changes_during_a_delivery_are_delivered_as_one() -> None:
         exchange.outcome.callback(Answer(200))
 
         assert [content(FEED, "second"), content(FEED, "later 3")] == process.callbacks.bodies()
+
+
+def test_change_back_to_earlier_content_is_delivered() -> None:
+    """Versions are never used again; the subscriber may have the content."""
+    with hub_process() as process:
+        process.post()
+        for text in ("second", "first"):
+            process.time.advance(10.0)
+            process.publish(text)
+
+        assert [content(FEED, text) for text in ("second", "first")] == process.callbacks.bodies()
+
+
+def test_change_while_the_daemon_was_down_is_delivered() -> None:
+    """D2."""
+    with hub_process() as process:
+        process.post()
+        after = restart(process, text="second")
+        after.time.advance(10.0)
+
+        assert [content(FEED, "second")] == after.callbacks.bodies()
+
+
+def test_delivery_that_was_cut_off_by_a_kill_is_made_again() -> None:
+    """Claims of an earlier process are void (D6, D7)."""
+    with delivering(hanging) as process:
+        process.callbacks.behavior = good
+        after = restart(process, text="second")
+        after.time.advance(6.0)
+
+        assert 2 * [content(FEED, "second")] == after.callbacks.bodies()
 
 
 def test_expired_lease_gets_no_delivery() -> None:

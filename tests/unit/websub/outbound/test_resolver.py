@@ -126,6 +126,15 @@ def test_literal_is_judged_without_a_look_up() -> None:
     assert [] == rig.names.look_ups
 
 
+def test_addresses_are_not_cached() -> None:
+    """They may change between two connections, and are judged again."""
+    rig = Rig()
+    assert PUBLIC == rig.resolve("a.example.com", *PUBLIC)
+    with pytest.raises(AddressRefusedError):
+        rig.resolve("a.example.com", "127.0.0.1")
+    assert 2 == len(rig.names.look_ups)
+
+
 # Look-ups -------------------------------------------------------------------------------
 
 

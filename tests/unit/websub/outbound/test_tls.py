@@ -29,7 +29,7 @@ from reviewsd.websub.outbound.tls import (
 )
 from tests.support.authority import Authority, Identity, authority, self_signed
 from tests.support.callbacks import HOST, NAMES, serving
-from tests.support.outbound import Missing, sending
+from tests.support.outbound import Missing, Names, Received, sending
 
 LOCALHOST = Callback("localhost", 443, "/")
 LITERAL = Callback(HOST, 443, "/")
@@ -285,6 +285,15 @@ def test_names_are_judged_like_all_names_by_service_identity(names: list[str], h
     except (VerificationError, CertificateError):
         expected = False
     assert expected is matches_host(certificate, Callback(host, 443, "/"))
+
+
+@pytest.mark.parametrize("host", ["localhost", HOST, "a.localhost.example"])
+async def test_names_wildcards_and_addresses_of_the_certificate_are_trusted(
+    ca_file: Path, host: str
+) -> None:
+    names = Names({"localhost": [HOST], "a.localhost.example": [HOST]})
+    async with serving() as server, sending(ca_file, look_up=names.look_up) as sender:
+        assert isinstance(await sender.verify(server.url("/", host)), Received)
 
 
 def test_server_name_is_sent_unless_it_is_an_address(ca_file: Path) -> None:
