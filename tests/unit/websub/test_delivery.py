@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -345,6 +346,22 @@ def test_denial_has_no_internal_reason(internal: str) -> None:
         assert verification.FAILED == process.callbacks.gets[-1].query["hub.reason"]
         ((reason,),) = process.store.rows("SELECT reason FROM ended")
         assert internal in reason
+
+
+def test_retry_delays_vary_by_a_fifth() -> None:
+    """H14."""
+    with hub_process() as process:
+        process.post()
+        context = replace(process.context, random=lambda: 1.0)
+        process.hub._deliverer.context = context
+        process.callbacks.behavior = confirming(refuse)
+        process.time.advance(10.0)
+        process.publish("second")
+        process.time.advance(7_200.0)
+
+        first, second, third = moments(process)
+        assert pytest.approx(72.0, abs=0.01) == second - first
+        assert pytest.approx(2160.0, abs=0.01) == third - second
 
 
 def test_change_during_a_retry_delay_waits_for_it() -> None:
