@@ -1,13 +1,19 @@
 """A data directory of a shop, imports into it day after day, and exports made up for them."""
 
 import datetime
+import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reviewsctl.importing.bounds import MAX_UNPACKED
+from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.pipeline import run
+from reviewsctl.importing.readers.parts import Part
+from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 
@@ -122,3 +128,22 @@ def outscraper(path: Path, title: str, place: str, *authors: str) -> Path:
     ]
     path.write_text(json.dumps(rows))
     return path
+
+
+def part(content: bytes, room: int = MAX_UNPACKED) -> Part:
+    """A file of an export in memory; an archive may unpack to ``room`` bytes."""
+    return Part(name="x.csv", size=len(content), room=room, open=lambda: io.BytesIO(content))
+
+
+def records(parts: Sequence[Part], settings: Settings) -> tuple[list[bytes], list[str]]:
+    """The reviews of an export of one file as JSON, and why its other rows are none."""
+    export = chosen(parts, "auto")
+    (source,) = export.sources
+    read = export.format.reader(source.head, settings)
+    reviews, reasons = [], []
+    for _, row in source.rows():
+        try:
+            reviews.append(read(row).record)
+        except (RowRefusedError, RowSkippedError) as reason:
+            reasons.append(str(reason))
+    return reviews, reasons

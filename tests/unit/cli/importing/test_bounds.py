@@ -15,22 +15,19 @@ import pytest
 from reviewsctl.importing import bounds
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers import csv_file
-from reviewsctl.importing.readers.parts import Part, parts_of
+from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.readers.spreadsheet import converted
 from reviewsctl.importing.readers.spreadsheet import rows as sheet_rows
 from reviewsctl.importing.recognize import source_of
 from tests.support import limits
 from tests.support.bombs import Pieces, archive, spreadsheet
 from tests.support.commands import CLI
+from tests.support.shop import part
 
 pytestmark = pytest.mark.processes
 
 MIB = 1 << 20
 DAY = b"<row><c><v>45000</v></c><c><v>5</v></c></row>"
-
-
-def part(content: bytes, room: int = bounds.MAX_UNPACKED) -> Part:
-    return Part(name="x", size=len(content), room=room, open=lambda: io.BytesIO(content))
 
 
 # Archives

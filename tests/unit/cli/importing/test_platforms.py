@@ -6,13 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import Row
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.settings import Settings
 from reviewsd.domain.reviews import Review
+from tests.support.shop import records
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -103,23 +103,13 @@ def settings(*, recommended: bool = True, best: int | None = None) -> Settings:
 
 
 def read(name: str, how: Settings) -> tuple[list[bytes], list[str]]:
-    """The records of a sample, and why rows are none."""
-    export = chosen(parts_of(SAMPLES / name), "auto")
-    (source,) = export.sources
-    reader = export.format.reader(source.head, how)
-    records, reasons = [], []
-    for _, row in source.rows():
-        try:
-            records.append(reader(row).record)
-        except (RowRefusedError, RowSkippedError) as reason:
-            reasons.append(str(reason))
-    return records, reasons
+    return records(parts_of(SAMPLES / name), how)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> None:
-    records, _ = read(name, settings(best=5 if name == "francais.csv" else None))
-    reviews = [msgspec.json.decode(record, type=Review) for record in records]
+    found, _ = read(name, settings(best=5 if name == "francais.csv" else None))
+    reviews = [msgspec.json.decode(record, type=Review) for record in found]
 
     assert EXPECTED[name] == [
         (
@@ -133,7 +123,7 @@ def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> 
         )
         for review in reviews
     ]
-    assert "@" not in b"".join(records).decode()
+    assert "@" not in b"".join(found).decode()
 
 
 def test_recommendation_is_refused_without_the_setting() -> None:

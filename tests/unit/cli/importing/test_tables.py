@@ -12,16 +12,13 @@ from hypothesis import strategies as st
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers import csv_file
 from reviewsctl.importing.readers import spreadsheet as workbook
-from reviewsctl.importing.readers.parts import Part, parts_of
+from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import source_of
 from reviewsctl.importing.times import moment
 from tests.support.sheets import dated, opendocument, spreadsheet
+from tests.support.shop import part
 
 SAMPLES = Path(__file__).parent / "samples"
-
-
-def part(content: bytes) -> Part:
-    return Part(name="x.csv", size=len(content), room=1 << 20, open=lambda: io.BytesIO(content))
 
 
 def read(content: bytes) -> list[tuple[int, dict[str, object]]]:

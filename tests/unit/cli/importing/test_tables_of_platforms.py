@@ -1,15 +1,12 @@
 """Tables of platforms that have no format of their own, as a whole."""
 
-import io
-
 import msgspec
 import pytest
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.ratings import Scale
-from reviewsctl.importing.readers.parts import Part
-from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.settings import Settings
+from tests.support.shop import part, records
 
 BOOKING = """Guest name,Review date,Reservation number,Review title,Positive review,Negative review,\
 Review score,Staff,Cleanliness,Property reply
@@ -20,14 +17,12 @@ Ann,2025-03-14 10:00:00,1,Fine,Nice staff,The wifi,8,10,7.5,Thanks for staying w
 
 def reviews(content: str, scale: str | None = None, **mapped: str) -> list[dict[str, object]]:
     """Return the reviews of a table."""
-    data = content.encode()
-    part = Part(name="x.csv", size=len(data), room=1 << 20, open=lambda: io.BytesIO(data))
-    [source] = (export := chosen([part], "auto")).sources
     settings = Settings(
         verified=False, scale=Scale.parsed(scale) if scale else Scale(), columns=mapped
     )
-    read = export.format.reader(source.head, settings)
-    return [msgspec.json.decode(read(row).record) for _, row in source.rows()]
+    reviews, reasons = records([part(content.encode())], settings)
+    assert [] == reasons
+    return [msgspec.json.decode(review) for review in reviews]
 
 
 def test_booking_is_of_ten_points_with_both_halves_of_a_review() -> None:
