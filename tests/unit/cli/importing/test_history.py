@@ -12,6 +12,7 @@ import pytest
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import MAX_BYTES, keeping, versions
+from reviewsctl.importing.reviews_file import draft
 from reviewsctl.importing.undo import undo
 from reviewsctl.importing.undo import versions as undo_versions
 from reviewsd.publish.sources import fingerprint
@@ -228,3 +229,21 @@ def test_damaged_log_is_reported_and_replaced(three: Shop, tmp_path: Path) -> No
         result = three.imported(export, yes=True)
         assert [note for note in result.notes if "imports.json cannot be read" in note]
         assert 1 == json.loads(log.read_text())["version"]
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+def test_file_that_another_program_writes_meanwhile_is_not_overwritten(
+    tmp_path: Path, before: str | None
+) -> None:
+    path = tmp_path / "reviews.json"
+    if before is not None:
+        path.write_text(before)
+    with opened(tmp_path) as folder, draft(folder, path.name) as new:
+        new.file.write(b"new")
+        path.write_text("theirs")
+        with pytest.raises(ImportRefusedError):
+            new.commit(bool)
+
+    assert {"reviews.json": "theirs"} == {
+        file.name: file.read_text() for file in tmp_path.iterdir()
+    }

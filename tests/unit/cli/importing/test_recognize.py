@@ -1,13 +1,11 @@
 """Every sample by every format: each is one thing, and what is near is said."""
 
-import inspect
-import re
 from pathlib import Path
 
 import pytest
 
 from reviewsctl.importing.format import RECOGNIZED
-from reviewsctl.importing.platforms import special, tables
+from reviewsctl.importing.platforms import tables
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
 
@@ -54,22 +52,6 @@ KINDS = {
 }
 UNKNOWN = {"unknown.json", "plain.json"}
 """Samples that are recognized only with ``--map``."""
-
-
-def test_each_function_for_platforms_is_named_in_their_table() -> None:
-    """One that is missing there is an error when the program is loaded."""
-    text = Path(tables.__file__).with_name("platforms.toml").read_text()
-    functions = {name for name, value in vars(special).items() if is_own(value)}
-    assert functions == {name for name in re.findall(r'"(\w+)\(\)"', text) if name != "name"}
-
-
-def is_own(value: object) -> bool:
-    """Whether a function of the module is for the table."""
-    return (
-        inspect.isfunction(value)
-        and value.__module__ == special.__name__
-        and not value.__name__.startswith("_")
-    )
 
 
 def test_every_sample_and_every_format_is_in_the_table() -> None:
