@@ -104,7 +104,7 @@ def opened_exports(options: ImportOptions) -> list[Export]:
                 raise
             fault = error
             continue
-        if any(part.place for part in parts) or not _is_one_of_several(path, options.exports):
+        if any(part.location.id for part in parts) or not _is_one_of_several(path, options.exports):
             exports.append(replace(_recognized(options, parts), name=path.name))
     if not exports:
         raise fault

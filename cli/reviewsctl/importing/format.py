@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError, RowWithdrawnError
 from reviewsctl.importing.publicity.judge import Verdict
+from reviewsctl.importing.readers.parts import Location
 from reviewsctl.importing.review import Entry, PlatformReview, entry_of
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.values import display_name
@@ -60,12 +61,7 @@ class Head:
     """The first rows, on which guesses are based."""
     around: Fields
     """The members of JSON beside its rows."""
-    place: str = ""
-    """The id of the location in the path of a file of Google Takeout."""
-    title: str = ""
-    """The title of that location."""
-    listing: Fields = field(default_factory=dict)
-    """The location, as data.json of Google Takeout has it."""
+    location: Location = field(default_factory=Location)
 
     @functools.cached_property
     def names(self) -> frozenset[str]:

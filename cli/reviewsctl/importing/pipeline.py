@@ -139,8 +139,7 @@ def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) 
     is_current = options.synced is not None and options.synced.is_current
     if is_current or any(export.format.partial for export in exports):
         return {}
-    extents = staged.extents(int(options.now.timestamp() * 1000))
-    return {place: extent.newest for place, extent in extents.items() if extent.newest}
+    return staged.newest(int(options.now.timestamp() * 1000))
 
 
 def _replaced(
@@ -155,13 +154,13 @@ def _replaced(
     """
     if not options.replace:
         return {}
-    extents = staged.extents(0)
+    oldest = staged.oldest()
     if options.synced is not None and options.synced.is_current:
-        return dict.fromkeys(extents, "")
-    is_complete = len(extents) == 1 and all(
+        return dict.fromkeys(oldest, "")
+    is_complete = len(oldest) == 1 and all(
         _is_complete(export, rows.rows[export.format.name] - rows.twice) for export in exports
     )
-    return {place: "" if is_complete else extent.oldest for place, extent in extents.items()}
+    return dict.fromkeys(oldest, "") if is_complete else oldest
 
 
 def _is_complete(export: Export, count: int) -> bool:
@@ -184,9 +183,9 @@ def _facts(
     for export in exports:
         for source in export.sources:
             described = export.format.describes(source.head)
-            if source.head.place in ("", *titles) and len(titles) <= 1:
+            if source.head.location.id in ("", *titles) and len(titles) <= 1:
                 facts = {**described, **{name: value for name, value in facts.items() if value}}
-    used = {*filter(None, titles.values())} or {*filter(None, (head.title for head in heads))}
+    used = {*filter(None, titles.values())} or {head.location.title for head in heads} - {""}
     name = options.settings.name or (used.pop() if len(used) == 1 else facts.get("name"))
     return {**facts, "name": name}
 

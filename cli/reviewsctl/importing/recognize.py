@@ -154,7 +154,7 @@ def _opened(part: Part, *, is_alone: bool) -> Source | None:
     try:
         return source_of(part)
     except ImportRefusedError:
-        if is_alone or part.place:
+        if is_alone or part.location.id:
             raise
         return None
 
@@ -220,17 +220,6 @@ def _has_reviews(shape: Shape, sample: Sequence[Fields]) -> bool:
     return any(format_.likeness(head) >= RECOGNIZED for format_ in platforms) or has_columns(head)
 
 
-def _head(part: Part, shape: Shape, sample: Sequence[Fields], beside: Fields) -> Head:
-    return Head(
-        shape=shape,
-        sample=sample,
-        around=beside,
-        place=part.place,
-        title=part.title,
-        listing=part.listing,
-    )
-
-
 def _table(
     part: Part, numbered: Callable[[], Iterator[tuple[object, Fields]]], writing: str
 ) -> Source:
@@ -258,7 +247,8 @@ def _table(
             yield f"row {number}", Row(fields, fault, hint=hint if is_rest else "")
             before, is_cut = number, is_short
 
-    return Source(part=part, head=_head(part, "table", sample, {}), rows=rows, writing=writing)
+    head = Head(shape="table", sample=sample, around={}, location=part.location)
+    return Source(part=part, head=head, rows=rows, writing=writing)
 
 
 def _json(part: Part) -> Source:
@@ -288,7 +278,8 @@ def _json(part: Part) -> Source:
 
     first = [row for _, row_list in lists_at(document, layouts) for row in row_list.rows]
     sample = [*map(members, first[:_MAX_SAMPLE_ROWS])]
-    head = _head(part, "json", sample, around(document, layouts))
+    beside = around(document, layouts)
+    head = Head(shape="json", sample=sample, around=beside, location=part.location)
     return Source(part=part, head=head, rows=rows, writing="", unread=unread)
 
 

@@ -41,15 +41,6 @@ class Staged(NamedTuple):
         return Place(self.entry.source, self.entry.place)
 
 
-class Extent(NamedTuple):
-    """The times that the rows of one location span."""
-
-    oldest: str
-    """The day of the oldest review, YYYY-MM-DD."""
-    newest: int
-    """The latest time of any review, POSIX milliseconds; 0 without one."""
-
-
 class Staging:
     """The reviews of an export, by their merge keys and in its order."""
 
@@ -88,14 +79,21 @@ class Staging:
         """Return the locations with the number of their reviews, in the order of the export."""
         return Counter(staged.place for staged in self._reviews.values())
 
-    def extents(self, now: int) -> dict[Place, Extent]:
-        """Return the times that the rows of each location span; those after ``now`` do not count."""
-        extents: dict[Place, Extent] = {}
+    def oldest(self) -> dict[Place, str]:
+        """Return the day of the oldest review of each location, YYYY-MM-DD."""
+        days: dict[Place, str] = {}
         for staged in self._reviews.values():
-            day, time = staged.entry.day, staged.entry.newest
-            oldest, newest = extents.get(staged.place, (day, 0))
-            extents[staged.place] = Extent(min(oldest, day), max(newest, time * (time <= now)))
-        return extents
+            day = staged.entry.day
+            days[staged.place] = min(day, days.get(staged.place, day))
+        return days
+
+    def newest(self, now: int) -> dict[Place, int]:
+        """Return the latest time up to ``now`` of each location's reviews, in POSIX milliseconds, where it has one."""
+        times: dict[Place, int] = {}
+        for staged in self._reviews.values():
+            if 0 < (time := staged.entry.newest) <= now:
+                times[staged.place] = max(time, times.get(staged.place, 0))
+        return times
 
     def keep(self, place: Place) -> int:
         """Forget the reviews of its source's other locations; return how many those were."""

@@ -31,7 +31,7 @@ _SHAPE = Signature(("starRating", "createTime"))
 
 
 def _likeness(head: Head) -> float:
-    if head.place and not head.sample:
+    if head.location.id and not head.sample:
         return RECOGNIZED  # a location without reviews
     return _SHAPE(head)
 
@@ -93,8 +93,8 @@ def _entry(review: Fields, head: Head) -> PlatformReview:
         edited=created if changed is None else moment(changed),
         text=original(words(review.get("comment"))),
         reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
-        place=match[1] if match else head.place,
-        title=head.title,
+        place=match[1] if match else head.location.id,
+        title=head.location.title,
         anonymous=hidden,
     )
 
@@ -131,13 +131,13 @@ def batch_missing(heads: Sequence[Head], _count: int) -> str:
 
 def listing(head: Head) -> Fields:
     """Return the business as the listing in Takeout has it."""
-    return business.listing(head.listing)
+    return business.listing(head.location.listing)
 
 
 def _location(head: Head) -> str:
     """Return the id of the location of a page, by its first review."""
     match = _PLACE.search(words(head.sample[0].get("name")) or "") if head.sample else None
-    return match[1] if match else head.place
+    return match[1] if match else head.location.id
 
 
 def is_maps(head: Head) -> float:

@@ -1,9 +1,10 @@
 """Finds the rows of a JSON document: lists of reviews at any depth, else the list with a usual name."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from reviewsctl.importing.bounds import MAX_LAYOUT
+from reviewsctl.importing.format import Fields
 
 EACH: Final = "*"
 Layout = tuple[str, ...]
@@ -17,7 +18,6 @@ _NESTED = ("reviews", "reviews_data")  # within an element: the reviews of one p
 _LOOKED_AT = 3  # elements of a list that show what it holds
 _MAX_LISTS = 100  # of a document, that are remembered
 
-Fields = Mapping[str, object]
 Likely = Callable[[Sequence[Fields]], bool]
 """Returns whether the first elements of a list are reviews."""
 

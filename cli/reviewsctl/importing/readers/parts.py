@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, BinaryIO, Final
+from typing import IO, BinaryIO, Final, NamedTuple
 
 from reviewsctl.importing.bounds import MAX_RATIO, MAX_UNPACKED
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
@@ -75,6 +75,16 @@ _MAX_LISTING = 4 * 1024 * 1024  # bytes of a data.json
 Opening = Callable[[], BinaryIO]
 
 
+class Location(NamedTuple):
+    """A location of Google Takeout; empty for files of other exports."""
+
+    id: str = ""
+    """The id in the path of its files."""
+    title: str = ""
+    listing: Mapping[str, object] = {}
+    """The location, as its data.json has it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One file of an export."""
@@ -85,12 +95,7 @@ class Part:
     room: int
     """Bytes that it may unpack to, should it be a spreadsheet, which is an archive."""
     open: Opening
-    place: str = ""
-    """The id of the location in the path of a file of Google Takeout."""
-    title: str = ""
-    """The title of that location."""
-    listing: Mapping[str, object] = field(default_factory=dict)
-    """The location, as data.json of Google Takeout has it."""
+    location: Location = field(default_factory=Location)
 
 
 def parts_of(path: Path) -> list[Part]:
@@ -209,10 +214,12 @@ def _in_folder(folder: Path) -> Iterator[Part]:
 def _chosen(path: Path, parts: Sequence[Part]) -> list[Part]:
     takeout = [part for part in parts if _TAKEOUT.search(part.name)]
     if takeout:
-        listings = _listings(parts)
+        locations = _locations(parts)
+        files = sorted(takeout, key=lambda file: file.name)
+        places = [_place(_TAKEOUT, file) for file in files]
         return [
-            _of_location(part, _place(_TAKEOUT, part), listings)
-            for part in sorted(takeout, key=lambda file: file.name)
+            replace(file, location=locations.get(place, Location(place)))
+            for file, place in zip(files, places, strict=True)
         ]
     readable = [part for part in parts if Path(part.name).suffix.lower() in _READABLE]
     exports = [part for part in readable if not _LISTING.search(part.name)]
@@ -238,28 +245,20 @@ def _chosen(path: Path, parts: Sequence[Part]) -> list[Part]:
     return exports
 
 
-def _of_location(
-    part: Part, place: str, listings: Mapping[str, tuple[str, Mapping[str, object]]]
-) -> Part:
-    title, listing = listings.get(place, ("", {}))
-    return replace(part, place=place, title=title, listing=listing)
-
-
 def _place(pattern: re.Pattern[str], part: Part) -> str:
     match = pattern.search(part.name)
     return "" if match is None else match[1].removeprefix("location-")
 
 
-def _listings(parts: Sequence[Part]) -> dict[str, tuple[str, Mapping[str, object]]]:
-    """Return the title and the listing of each location."""
-    listings: dict[str, tuple[str, Mapping[str, object]]] = {}
+def _locations(parts: Sequence[Part]) -> dict[str, Location]:
+    """Return the locations that are listed, by their ids."""
+    locations: dict[str, Location] = {}
     for part in parts:
-        place = _place(_LISTING, part)
-        if place:
-            title, listing = listings.get(place, ("", {}))
-            content = _content(part)
-            listings[place] = title or _title(content), {**content, **listing}
-    return listings
+        if place := _place(_LISTING, part):
+            before, content = locations.get(place, Location(place)), _content(part)
+            title = before.title or _title(content)
+            locations[place] = Location(place, title, {**content, **before.listing})
+    return locations
 
 
 def _content(part: Part) -> Mapping[str, object]:

@@ -68,7 +68,7 @@ def test_bad_listing_of_a_location_keeps_no_reviews_back(tmp_path: Path) -> None
     path.write_bytes(path.read_bytes().replace(b'"Acme"', b'"Bcme"'))
     (part,) = parts_of(path)
 
-    assert ("1", "") == (part.place, part.title)
+    assert ("1", "") == (part.location.id, part.location.title)
 
 
 def test_folder_with_an_archive_alone_names_it(tmp_path: Path) -> None:
