@@ -30,6 +30,8 @@ class Shop:
     answer: bool | None = None
     """The operator's answer at a terminal; None without a terminal."""
     questions: list[str] = field(default_factory=list)
+    options: ImportOptions = field(init=False)
+    """Those of the last import."""
     now: datetime.datetime = NOW
 
     def imported(self, *exports: Path, **options: Any) -> ImportResult:  # noqa: ANN401  # of any type
@@ -62,7 +64,8 @@ class Shop:
             choose=None,
             confirm=None if self.answer is None else confirm,
         )
-        return run(ImportOptions(**defaults | options), prompts)
+        self.options = ImportOptions(**defaults | options)
+        return run(self.options, prompts)
 
     @property
     def file(self) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """Possible mistakes are questions: another business, another location, terms that forbid it."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from tests.support.shop import Shop, google, outscraper
+from reviewsctl.importing.errors import SayMoreError
+from tests.support.shop import Shop, outscraper
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -56,24 +55,6 @@ def test_two_businesses_in_one_export_are_a_question(shop: Shop, tmp_path: Path)
     ]
     with pytest.raises(SayMoreError, match="Joe's Pizza"):
         shop.imported(*exports, location="all")
-
-
-def test_operator_at_a_terminal_is_asked_before_anything_is_removed(
-    shop: Shop, tmp_path: Path
-) -> None:
-    rows: list[dict[str, Any]] = [
-        {"author": author, "at": f"2026-01-0{day}T10:00:00Z"}
-        for day, author in enumerate("ABC", start=1)
-    ]
-    shop.imported(google(tmp_path / "a.json", *rows))
-    shop.answer = False
-    less = google(tmp_path / "b.json", rows[0], rows[2])
-    with pytest.raises(ImportRefusedError, match="not wanted"):
-        shop.imported(less, replace=True)
-    assert (["Import it all the same?"], 3) == (shop.questions, len(shop.reviews))
-    shop.answer = True
-    shop.imported(less, replace=True)
-    assert 2 == len(shop.reviews)
 
 
 def test_dry_run_notes_the_questions_and_asks_none(shop: Shop, tmp_path: Path) -> None:

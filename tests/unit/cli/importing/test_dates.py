@@ -1,16 +1,17 @@
 """Dates of exports that a spreadsheet has saved again: read as they were, asked about, or refused."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.readers.parts import parts_of
-from reviewsctl.importing.recognize import chosen
-from reviewsctl.importing.review import PlatformReview
 from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
-from tests.support.shop import Shop, table
+from tests.support.shop import Shop, records, table
 
 TRUSTPILOT = (
     "Review Created (UTC),Review Username,Review Stars,Company Reply Date (UTC),Company Reply"
@@ -23,44 +24,24 @@ OUTSCRAPER = (
 
 def readings(
     tmp_path: Path, header: str, *rows: str, date_format: str | None = None, sheet: bool = False
-) -> list[PlatformReview | str]:
-    """Return the review of each row, or the reason why it is refused."""
-    table = tmp_path / "x.csv"
-    table.write_text("\n".join((header, *rows, "")), "utf-8")
-    (part,) = parts_of(spreadsheet(table, tmp_path / "x.xlsx") if sheet else table)
-    export = chosen([part], "auto")
-    (source,) = export.sources
-    read = export.format.parser(source.head, Settings(date_format=date_format))
-    results: list[PlatformReview | str] = []
-    for _, row in source.rows():
-        try:
-            review = read(row)
-            assert isinstance(review, PlatformReview)
-            results.append(review)
-        except RowRefusedError as refusal:
-            results.append(str(refusal))
-    return results
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the reviews of a table, and why its other rows are refused."""
+    file = table(tmp_path / "x.csv", "\n".join((header, *rows, "")))
+    file = spreadsheet(file, tmp_path / "x.xlsx") if sheet else file
+    reviews, reasons = records(parts_of(file), Settings(date_format=date_format))
+    return [json.loads(review) for review in reviews], reasons
 
 
-def days(reviews: list[PlatformReview | str]) -> list[str]:
-    """When each was written; why it is refused."""
-    return [
-        review if isinstance(review, str) else review.created.date().isoformat()
-        for review in reviews
-    ]
+def days(reviews: tuple[list[dict[str, Any]], list[str]]) -> list[str]:
+    """When each was written; none is refused."""
+    assert [] == reviews[1]
+    return [review["date"] for review in reviews[0]]
 
 
-def answered(reviews: list[PlatformReview | str]) -> list[str | None]:
-    """When each was answered; why it is refused."""
-    replies: list[str | None] = []
-    for review in reviews:
-        if isinstance(review, str):
-            replies.append(review)
-        else:
-            assert isinstance(review.reply, tuple)
-            when = review.reply[1]
-            replies.append(None if when is None else when.date().isoformat())
-    return replies
+def answered(reviews: Sequence[dict[str, Any]]) -> list[str | None]:
+    """When each was answered, where its row says so."""
+    replies = [review["owner_reply"] for review in reviews]
+    return [None if reply.get("undated") else reply["date"] for reply in replies]
 
 
 def test_days_of_a_platform_are_read_in_the_order_that_one_of_them_proves(tmp_path: Path) -> None:
@@ -73,7 +54,7 @@ def test_days_of_a_platform_are_read_in_the_order_that_one_of_them_proves(tmp_pa
 
     assert ["2025-03-05"] * 30 + ["2025-03-02", "2025-03-25"] == days(british)
     assert ["2025-05-03", "2025-05-25"] == days(american)
-    assert (["2025-03-05"], ["2025-03-06"]) == (days(german), answered(german))
+    assert (["2025-03-05"], ["2025-03-06"]) == (days(german), answered(german[0]))
 
 
 def test_days_of_a_platform_that_can_be_read_in_two_ways_are_a_question(tmp_path: Path) -> None:
@@ -100,7 +81,7 @@ def test_a_count_of_seconds_that_excel_has_rounded_gives_way_to_the_date(tmp_pat
     itself = readings(tmp_path, OUTSCRAPER, "Acme,3.6,Max,Bad,1,,01/02/2025 23:30:00,,,")
 
     assert ["2025-02-01", "2025-02-08"] == days(results)
-    assert ["2025-10-10"] == answered(results[:1])
+    assert ["2025-10-10"] == answered(results[0][:1])
     assert ["2025-01-02"] == days(itself), "as Outscraper writes it"
 
 
@@ -109,20 +90,18 @@ def test_the_date_of_a_reply_is_read_or_said_and_never_made_up(tmp_path: Path) -
     rows = [
         f"14.03.2025,5,Fine,Thanks,{when}" for when in ("45901", "02.09.2025 08:00", "", "soon")
     ]
-    results = readings(
+    reviews, reasons = readings(
         tmp_path,
         "Datum,Sterne,Kommentar,Antwort,Antwortdatum",
         *rows,
         "14.03.2025,5,Fine,Thanks,vor 2 Wochen",
     )
 
+    assert ["2025-09-01", "2025-09-02", None] == answered(reviews)
     assert [
-        "2025-09-01",
-        "2025-09-02",
-        None,
         'reply\'s date "soon" is not "%d.%m.%Y" (day.month.year)',
         'reply\'s date "vor 2 Wochen" is an age, which says no day',
-    ] == answered(results)
+    ] == reasons
 
 
 def test_dates_and_texts_in_one_column_are_both_read(tmp_path: Path) -> None:

@@ -160,15 +160,6 @@ def test_null_and_absent_are_the_same() -> None:
     assert (1, 0) == counts(result, Fate.UNCHANGED, Fate.CHANGED)
 
 
-def test_addresses_to_write_a_review_at_survive_an_import() -> None:
-    """They are the owner's; no export has them."""
-    urls = b'{"google": "https://g.example/r",  "yelp": "https://y.example"}'
-    there = b'{"business": {"name": "Acme", "review_urls": %b}, "reviews": []}' % urls
-    merged, _ = merge(there, [Entry(key="x", source="google", record=b'{"id":"x"}')])
-
-    assert urls in merged
-
-
 def test_a_review_that_is_there_may_have_what_only_lenient_readers_accept() -> None:
     there = b'{"reviews": [{"id":"x","rating":1,"y":"\\ud800","z":NaN}]}'
     text, _ = merge(there, [Entry(key="x", source="google", record=b'{"id":"x","rating":5}')])

@@ -130,30 +130,19 @@ def test_column_may_say_that_the_name_is_not_shown(name: str) -> None:
     assert (Subject.NAME, False) == (sign.subject, sign.reads("no"))
 
 
+SENSES = """
+PUBLIC: Freigabe, Sichtbar, Aprobado, Pubblicato, Goedgekeurd
+PUBLIC: attributes.published, Published on website
+WITHHELD: Ausgeblendet, Gelöscht am, Supprimé le, Eliminado, Nascosto, Excluído, Verwijderd
+WITHHELD: hidden_by_owner, is test
+STATUS: Statut, Estado, ModerationStatus, review.state
+"""
+SIGNS = [line.split(": ") for line in SENSES.strip().splitlines()]
+
+
 @pytest.mark.parametrize(
     ("name", "sense"),
-    [
-        ("Freigabe", Sense.PUBLIC),
-        ("Sichtbar", Sense.PUBLIC),
-        ("Ausgeblendet", Sense.WITHHELD),
-        ("Gelöscht am", Sense.WITHHELD),
-        ("Supprimé le", Sense.WITHHELD),
-        ("Statut", Sense.STATUS),
-        ("Aprobado", Sense.PUBLIC),
-        ("Eliminado", Sense.WITHHELD),
-        ("Estado", Sense.STATUS),
-        ("Nascosto", Sense.WITHHELD),
-        ("Pubblicato", Sense.PUBLIC),
-        ("Excluído", Sense.WITHHELD),
-        ("Verwijderd", Sense.WITHHELD),
-        ("Goedgekeurd", Sense.PUBLIC),
-        ("ModerationStatus", Sense.STATUS),
-        ("review.state", Sense.STATUS),
-        ("attributes.published", Sense.PUBLIC),
-        ("Published on website", Sense.PUBLIC),
-        ("hidden_by_owner", Sense.WITHHELD),
-        ("is test", Sense.WITHHELD),
-    ],
+    [(name, Sense[sense]) for sense, names in SIGNS for name in names.split(", ")],
 )
 def test_sign_is_recognized_in_seven_languages(name: str, sense: Sense) -> None:
     sign = sign_of(name)
@@ -162,38 +151,18 @@ def test_sign_is_recognized_in_seven_languages(name: str, sense: Sense) -> None:
     assert (sense, Subject.REVIEW) == (sign.sense, sign.subject)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("rating", "text", "name", "displayName", "publisherId", "product status", "order.status"),
-        *(
-            "location.state",
-            "author.deleted",
-            "customer active",
-            "flagContentUri",
-            "Ordered online",
-        ),
-        *(
-            "publicReview",
-            "Private Feedback",
-            "status changed at",
-            "source",
-            "verified",
-            "isVerified",
-        ),
-        *("Display Name", "response time", "product.visible", "reviewer_type", "stateProvince"),
-        *(
-            "reviewer.isLocalGuide",
-            "likes",
-            "Active listening",
-            "Verification status",
-            "spam score",
-        ),
-        *("removed count", "isAdvertisement", "photos.status", "publishedPlatform", "item_status"),
-        *("Marketing consent", "Newsletter consent", "Terms accepted"),
-        *("has_published_pictures", "product.status.name", "displayOrder"),
-    ],
-)
+NO_SIGNS = """
+rating, text, name, displayName, publisherId, product status, order.status, location.state
+author.deleted, customer active, flagContentUri, Ordered online, publicReview, Private Feedback
+status changed at, source, verified, isVerified, Display Name, response time, product.visible
+reviewer_type, stateProvince, reviewer.isLocalGuide, likes, Active listening, Verification status
+spam score, removed count, isAdvertisement, photos.status, publishedPlatform, item_status
+Marketing consent, Newsletter consent, Terms accepted, has_published_pictures
+product.status.name, displayOrder
+"""
+
+
+@pytest.mark.parametrize("name", NO_SIGNS.strip().replace("\n", ", ").split(", "))
 def test_other_members_are_no_signs(name: str) -> None:
     assert sign_of(name) is None
 

@@ -1,15 +1,13 @@
 """The report of an import: short, with the reasons for what was refused."""
 
-import datetime
 from pathlib import Path
 
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
-from tests.support.shop import NOW, Shop
+from tests.support.shop import Shop
 
 HEADER = "Date,Stars,Name,Review"
 GOOD = [f"2025-03-{day:02},{stars},Name {day},Fine" for day, stars in enumerate("5453544", 1)]
@@ -24,18 +22,7 @@ def export(folder: Path, *rows: str) -> Path:
 def report(shop: Shop, file: Path, *, verbose: bool = False) -> list[str]:
     """Import a file, and return all lines that people get."""
     result = shop.imported(file, settings=Settings(name="Acme", source="web"), verbose=verbose)
-    options = ImportOptions(
-        exports=[file],
-        target=shop.folder / "reviews.json",
-        format_name="auto",
-        settings=Settings(),
-        replace=False,
-        yes=False,
-        dry_run=False,
-        now=NOW + datetime.timedelta(days=1),
-        verbose=verbose,
-    )
-    return [*shop.lines, *lines(options, result, undo="reviewsctl reviews undo")]
+    return [*shop.lines, *lines(shop.options, result, undo="reviewsctl reviews undo")]
 
 
 def test_ordinary_import_is_reported_in_four_lines(shop: Shop, tmp_path: Path) -> None:
