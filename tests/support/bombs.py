@@ -5,24 +5,12 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tests.support.sheets import ROOT, SHEET
+from tests.support.sheets import ROOT, book, links
 
 Pieces = Iterable[bytes | tuple[bytes, int]]
 """Pieces of a member, in order; a piece with a number is repeated that often."""
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
-
-BOOK = (
-    f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}">'
-    '<sheets><sheet name="R" sheetId="1" r:id="r1"/></sheets></workbook>'
-).encode()
-LINKS = (
-    f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="r1" Type="{SHEET}" '
-    'Target="worksheets/sheet1.xml"/>'
-    "</Relationships>"
-).encode()
 HEADER = b'<row><c t="inlineStr"><is><t>date</t></is></c><c t="inlineStr"><is><t>rating</t></is></c></row>'
 
 
@@ -64,8 +52,8 @@ def spreadsheet(
         path,
         {
             "_rels/.rels": [ROOT.encode()],
-            "xl/workbook.xml": [BOOK],
-            "xl/_rels/workbook.xml.rels": [LINKS],
+            "xl/workbook.xml": [book(["R"]).encode()],
+            "xl/_rels/workbook.xml.rels": [links(1).encode()],
             "xl/sharedStrings.xml": [f'<sst xmlns="{_MAIN}">'.encode(), *strings, b"</sst>"],
             "xl/worksheets/sheet1.xml": [
                 *(*prologue, start, HEADER, *rows),

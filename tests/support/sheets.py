@@ -2,7 +2,7 @@
 
 import csv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -15,8 +15,29 @@ ROOT = (
     'Target="xl/workbook.xml"/></Relationships>'
 )
 """The member ``_rels/.rels``, which names the workbook."""
-SHEET = f"{_RELATIONS}/worksheet"
-"""The type of a link to a sheet."""
+
+
+def book(names: Iterable[str], properties: str = "") -> str:
+    """The member ``xl/workbook.xml``, with the names of the sheets."""
+    sheets = "".join(
+        f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
+        for number, name in enumerate(names, start=1)
+    )
+    return (
+        f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}">{properties}<sheets>{sheets}</sheets>'
+        "</workbook>"
+    )
+
+
+def links(count: int) -> str:
+    """The member ``xl/_rels/workbook.xml.rels``, with links to as many sheets and to the styles."""
+    sheets = "".join(
+        f'<Relationship Id="r{number}" Type="{_RELATIONS}/worksheet" '
+        f'Target="worksheets/sheet{number}.xml"/>'
+        for number in range(1, count + 1)
+    )
+    styles = f'<Relationship Id="styles" Type="{_RELATIONS}/styles" Target="styles.xml"/>'
+    return f'<Relationships xmlns="{_PACKAGE}">{sheets}{styles}</Relationships>'
 
 
 def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
@@ -30,34 +51,8 @@ def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
     strings: dict[str, int] = {}
     sheets = {name: _sheet(rows, strings) for name, rows in {"Reviews": table, **more}.items()}
     items = "".join(f"<si>{_runs(text)}</si>" for text in strings)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("_rels/.rels", ROOT)
-        archive.writestr(
-            "xl/workbook.xml",
-            f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}"><sheets>'
-            + "".join(
-                f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>'
-                for number, name in enumerate(sheets, start=7)
-            )
-            + "</sheets></workbook>",
-        )
-        archive.writestr(
-            "xl/_rels/workbook.xml.rels",
-            f'<Relationships xmlns="{_PACKAGE}">'
-            + "".join(
-                f'<Relationship Id="rId{number}" Type="{SHEET}" '
-                f'Target="worksheets/sheet{number}.xml"/>'
-                for number, _ in enumerate(sheets, start=7)
-            )
-            + "</Relationships>",
-        )
-        archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{_MAIN}">{items}</sst>')
-        for number, sheet in enumerate(sheets.values(), start=7):
-            archive.writestr(
-                f"xl/worksheets/sheet{number}.xml",
-                f'<worksheet xmlns="{_MAIN}"><sheetData>{sheet}</sheetData></worksheet>',
-            )
-    return path
+    shared = {"xl/sharedStrings.xml": f'<sst xmlns="{_MAIN}">{items}</sst>'}
+    return _written(path, book(sheets), list(sheets.values()), shared)
 
 
 def dated(path: Path, date1904: str) -> Path:
@@ -76,18 +71,20 @@ def dated(path: Path, date1904: str) -> Path:
         '<row r="1"><c r="A1" t="inlineStr"><is><t>date</t></is></c></row>'
         '<row r="2"><c r="A2" s="1"><v>45730</v></c></row>'
     )
-    members = {
-        "_rels/.rels": ROOT,
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}"><workbookPr date1904='
-        f'"{date1904}"/><sheets><sheet name="R" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}">'
-        f'<Relationship Id="r1" Type="{SHEET}" Target="worksheets/sheet1.xml"/>'
-        f'<Relationship Id="r2" Type="{_RELATIONS}/styles" Target="styles.xml"/></Relationships>',
-        "xl/styles.xml": styles,
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>',
-    }
+    properties = f'<workbookPr date1904="{date1904}"/>'
+    return _written(path, book(["R"], properties), [rows], {"xl/styles.xml": styles})
+
+
+def _written(path: Path, workbook: str, sheets: list[str], more: Mapping[str, str]) -> Path:
+    """Write a workbook with the rows of some sheets, and other members."""
     with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
+        archive.writestr("_rels/.rels", ROOT)
+        archive.writestr("xl/workbook.xml", workbook)
+        archive.writestr("xl/_rels/workbook.xml.rels", links(len(sheets)))
+        for number, rows in enumerate(sheets, start=1):
+            sheet = f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+            archive.writestr(f"xl/worksheets/sheet{number}.xml", sheet)
+        for name, content in more.items():
             archive.writestr(name, content)
     return path
 

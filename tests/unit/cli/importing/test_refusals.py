@@ -55,7 +55,7 @@ def sheet(folder: Path) -> Path:
     with zipfile.ZipFile(book) as workbook:
         members = {name: workbook.read(name) for name in workbook.namelist()}
     links = members["xl/_rels/workbook.xml.rels"]
-    members["xl/_rels/workbook.xml.rels"] = links.replace(b"sheet7", "\x85&#x202e;".encode())
+    members["xl/_rels/workbook.xml.rels"] = links.replace(b"sheet1", "\x85&#x202e;".encode())
     return archive(folder / "x.xlsx", members)
 
 
