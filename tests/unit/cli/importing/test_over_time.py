@@ -10,9 +10,26 @@ import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.report import ImportResult
 from tests.support.shop import Shop, google, outscraper, table
 
 SAMPLES = Path(__file__).parent / "samples"
+
+
+def tabled(shop: Shop, text: str, **options: Any) -> ImportResult:  # noqa: ANN401  # of any type
+    """Import a table of one's own website, of authors who are not verified."""
+    return shop.imported(table(shop.folder / "export.csv", text), **{"verified": False} | options)
+
+
+def moved(shop: Shop, folder: Path) -> Shop:
+    """Import the reviews.json of a shop into a new one."""
+    own = folder / "own.json"
+    own.write_bytes((shop.folder / "reviews.json").read_bytes())
+    other = Shop(folder / "other")
+    other.folder.mkdir()
+    other.imported(own)
+    return other
+
 
 # Members that an export does not have
 
@@ -46,14 +63,14 @@ def test_reply_is_kept_when_no_row_of_the_export_has_one(shop: Shop, tmp_path: P
     assert "Sorry" == shop.reviews["Ann"]["owner_reply"]["text"]
 
 
-def test_empty_cells_of_a_table_remove_nothing(shop: Shop, tmp_path: Path) -> None:
+def test_empty_cells_of_a_table_remove_nothing(shop: Shop) -> None:
     head = "id,date,rating,author,text,reply,url,avatar,source\n"
     full = "1,2026-01-01,5,Ann Lee,Fine work,Thanks,https://a.example/1,https://a.example/a,web\n"
     second_row = "2,2026-01-02,5,Bo Li,Good work,Hi,https://a.example/2,https://a.example/b,web\n"
-    shop.imported(table(tmp_path / "a.csv", head + full + second_row), verified=False)
+    tabled(shop, head + full + second_row)
     before = shop.reviews
     empty = "1,2026-01-01,5,,,,,,web\n"
-    shop.imported(table(tmp_path / "b.csv", head + empty + second_row), verified=False)
+    tabled(shop, head + empty + second_row)
     assert before == shop.reviews
 
 
@@ -86,16 +103,16 @@ def many(count: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("columns", ["id,author", "reference,author"])
-def test_review_that_is_no_longer_public_leaves(shop: Shop, tmp_path: Path, columns: str) -> None:
+def test_review_that_is_no_longer_public_leaves(shop: Shop, columns: str) -> None:
     """Its platform says so, whether its rows have ids or not; the rows beside it stay."""
     rows = "{0},date,rating,text,status,source\n1,Ann,2026-01-01,5,Fine,{1},web\n2,Bo,2026-01-02,5,Good,approved,web\n"
-    shop.imported(table(tmp_path / "a.csv", rows.format(columns, "approved")), verified=False)
+    tabled(shop, rows.format(columns, "approved"))
     assert {"Ann", "Bo"} == shop.reviews.keys()
-    shop.imported(table(tmp_path / "b.csv", rows.format(columns, "spam")), verified=False)
+    tabled(shop, rows.format(columns, "spam"))
     assert {"Bo"} == shop.reviews.keys()
     assert "  Ann, 2026-01-01, web" in shop.lines
     again = rows.format(columns, "approved") + "3,Cy,2026-03-01,5,Good,approved,web\n"
-    result = shop.imported(table(tmp_path / "c.csv", again), verified=False)
+    result = tabled(shop, again)
     assert {"Ann", "Bo", "Cy"} == shop.reviews.keys()
     assert 0 == result.merge.count(Fate.RETURNED)
 
@@ -188,7 +205,7 @@ def test_older_export_with_something_to_change_is_a_question(shop: Shop, tmp_pat
     head = "id,date,rating,author,text,source\n9,2025-01-01,5,Cy Do,Good,web\n"
     old = table(tmp_path / "old.csv", f"{head}1,2026-01-01,1,Ann Lee,Bad work,web\n")
     new = f"{head}1,2026-01-01,3,Ann Lee,Better work,web\n2,2026-03-01,5,Bo Li,Good,web\n"
-    shop.imported(table(tmp_path / "new.csv", new), verified=False)
+    tabled(shop, new)
     before = (shop.folder / "reviews.json").read_bytes()
     with pytest.raises(SayMoreError, match="older than the last import"):
         shop.imported(old, verified=False)
@@ -200,30 +217,26 @@ def test_older_export_with_something_to_change_is_a_question(shop: Shop, tmp_pat
     assert 1 == shop.reviews["Ann Lee"]["rating"]
 
 
-def test_age_of_an_export_is_that_of_its_reviews_without_their_replies(
-    shop: Shop, tmp_path: Path
-) -> None:
-    """The column with the dates of replies may be left out of the next import."""
+def test_age_of_an_export_is_that_of_its_reviews_without_their_replies(shop: Shop) -> None:
+    """The same table may be read without its column of the replies' dates."""
     head = "id,date,rating,author,reply,{},source\n"
     row = "1,2026-01-01,5,Ann Lee,{},2026-03-01,web\n"
     dated = head.format("Reply date") + row.format("Thanks")
-    shop.imported(table(tmp_path / "a.csv", dated), verified=False)
+    tabled(shop, dated)
     undated = head.format("Extra") + row.format("Thanks a lot")
-    shop.imported(table(tmp_path / "b.csv", undated), verified=False)
+    tabled(shop, undated)
     assert "Thanks a lot" == shop.reviews["Ann Lee"]["owner_reply"]["text"]
 
 
-def test_export_of_earlier_years_is_no_question(shop: Shop, tmp_path: Path) -> None:
+def test_export_of_earlier_years_is_no_question(shop: Shop) -> None:
     """It has no review that is there, so it is no older version of anything."""
     head = "id,date,rating,author,source\n"
     for number, year in enumerate((2025, 2023, 2024)):
         rows = f"{head}{number},{year}-06-01,5,Ann {year},web\n"
-        shop.imported(table(tmp_path / f"{year}.csv", rows), verified=False)
+        tabled(shop, rows)
     assert 3 == len(shop.reviews)
     with pytest.raises(SayMoreError, match="older than"):
-        shop.imported(
-            table(tmp_path / "again.csv", f"{head}2,2024-06-01,5,Ann Lee,web\n"), verified=False
-        )
+        tabled(shop, f"{head}2,2024-06-01,5,Ann Lee,web\n")
 
 
 def test_date_in_the_future_does_not_make_later_exports_old(shop: Shop, tmp_path: Path) -> None:
@@ -310,12 +323,7 @@ def test_review_that_was_there_before_the_stamps_gets_none_until_it_changes(
 def test_own_export_keeps_its_stamps_in_a_new_file(shop: Shop, tmp_path: Path) -> None:
     """A move to another machine makes nothing new."""
     shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
-    second_shop = Shop(tmp_path / "other")
-    second_shop.folder.mkdir()
-    own = tmp_path / "own.json"
-    own.write_bytes((shop.folder / "reviews.json").read_bytes())
-    second_shop.imported(own)
-    assert shop.reviews == second_shop.reviews
+    assert shop.reviews == moved(shop, tmp_path).reviews
 
 
 @pytest.mark.parametrize("stamp", ["2099-01-01T00:00:00Z", None])
@@ -324,12 +332,7 @@ def test_impossible_stamps_of_an_own_export_are_replaced(
 ) -> None:
     shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
     shop.edit("Ann", added_at=stamp, changed_at=stamp)
-    second_shop = Shop(tmp_path / "other")
-    second_shop.folder.mkdir()
-    own = tmp_path / "own.json"
-    own.write_bytes((shop.folder / "reviews.json").read_bytes())
-    second_shop.imported(own)
-    (review,) = second_shop.file["reviews"]
+    (review,) = moved(shop, tmp_path).file["reviews"]
     assert ("2026-06-02T12:00:00Z", None) == (review["added_at"], review.get("changed_at"))
 
 
@@ -346,19 +349,17 @@ def test_older_own_export_takes_nothing_back(shop: Shop, tmp_path: Path) -> None
 # What nasty newcomers tried
 
 
-def test_reply_without_a_date_does_not_replace_a_date_that_is_known(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_reply_without_a_date_does_not_replace_a_date_that_is_known(shop: Shop) -> None:
     """A missing date of a reply is made up for new reviews only."""
     head = "id,date,rating,author,text,source,reply,reply date\n"
     head += "2,2026-02-01,5,Bo Li,Fine work,web,,\n"
     row = "1,2026-01-01,5,Ann Lee,Fine work,web,Thank you,"
-    shop.imported(table(tmp_path / "a.csv", f"{head}{row}2026-01-09\n"), verified=False)
-    shop.imported(table(tmp_path / "b.csv", f"{head}{row}\n"), verified=False)
+    tabled(shop, f"{head}{row}2026-01-09\n")
+    tabled(shop, f"{head}{row}\n")
     reply = {"text": "Thank you", "date": "2026-01-09"}
     assert reply == shop.reviews["Ann Lee"]["owner_reply"]
     row = row.replace("Thank you", "Many thanks")
-    shop.imported(table(tmp_path / "c.csv", f"{head}{row}\n"), verified=False)
+    tabled(shop, f"{head}{row}\n")
     assert "Many thanks" == shop.reviews["Ann Lee"]["owner_reply"]["text"]
 
 
@@ -376,13 +377,13 @@ def test_option_on_verification_does_not_overwrite_an_edit_by_hand(
     assert [True, True] == [review["verified"] for review in shop.file["reviews"]]
 
 
-def test_table_that_is_a_day_older_is_a_question(shop: Shop, tmp_path: Path) -> None:
+def test_table_that_is_a_day_older_is_a_question(shop: Shop) -> None:
     head = "id,date,rating,author,source\n"
     old = f"{head}1,2026-01-01,1,Ann,web\n2,2026-03-01,5,Bo,web\n"
     new = f"{head}1,2026-01-01,3,Ann,web\n2,2026-03-01,5,Bo,web\n3,2026-03-02,5,Cy,web\n"
-    shop.imported(table(tmp_path / "new.csv", new), verified=False)
+    tabled(shop, new)
     with pytest.raises(SayMoreError, match="older than"):
-        shop.imported(table(tmp_path / "old.csv", old), verified=False)
+        tabled(shop, old)
 
 
 def test_day_of_the_business_does_not_make_an_export_old(shop: Shop, tmp_path: Path) -> None:
@@ -397,7 +398,7 @@ def test_day_of_the_business_does_not_make_an_export_old(shop: Shop, tmp_path: P
     assert "x" == shop.reviews["Ann"]["text"]
 
 
-def test_ids_that_are_numbers_of_rows_are_a_question(shop: Shop, tmp_path: Path) -> None:
+def test_ids_that_are_numbers_of_rows_are_a_question(shop: Shop) -> None:
     """With a new row on top each review would become another one, and keep its reply."""
     people = [(f"Person {letter}", day) for day, letter in enumerate("KJIHGFEDCB", start=10)]
 
@@ -408,10 +409,10 @@ def test_ids_that_are_numbers_of_rows_are_a_question(shop: Shop, tmp_path: Path)
         )
         return "\n".join(["id,date,rating,author,text,source", *lines])
 
-    shop.imported(table(tmp_path / "a.csv", rows(people)), verified=False)
+    tabled(shop, rows(people))
     before = shop.reviews
     with pytest.raises(SayMoreError, match="another author, day and text"):
-        shop.imported(table(tmp_path / "b.csv", rows([*people, ("Person A", 30)])), verified=False)
+        tabled(shop, rows([*people, ("Person A", 30)]))
     assert before == shop.reviews
 
 
@@ -461,7 +462,7 @@ def test_review_that_the_platform_no_longer_publishes_goes_however_old_it_is(
     head = "id,date,rating,author,source,status\n"
     rows = "2,2026-02-01,5,Bo,web,published\n3,2026-03-01,5,Cy,web,published\n"
     old = "1,2026-01-01,5,Ann,web,{}\n"
-    shop.imported(table(tmp_path / "a.csv", head + old.format("published") + rows), verified=False)
+    tabled(shop, head + old.format("published") + rows)
     withheld = table(tmp_path / "b.csv", head + old.format("deleted") + rows)
     shop.imported(withheld, verified=False, replace=True)
     assert {"Bo", "Cy"} == shop.reviews.keys()
@@ -470,10 +471,10 @@ def test_review_that_the_platform_no_longer_publishes_goes_however_old_it_is(
 # What newcomers lost
 
 
-def test_reviews_without_an_id_that_differ_in_stars_are_two(shop: Shop, tmp_path: Path) -> None:
+def test_reviews_without_an_id_that_differ_in_stars_are_two(shop: Shop) -> None:
     rows = "date,rating,author,text,source\n2026-01-01,5,,,web\n2026-01-01,1,,,web\n"
     rows += "2026-01-02,2,Jane,Good,web\n2026-01-02,5,Jane,Good,web\n"
-    shop.imported(table(tmp_path / "a.csv", rows), verified=False)
+    tabled(shop, rows)
     assert [1, 2, 5, 5] == sorted(review["rating"] for review in shop.file["reviews"])
 
 

@@ -137,7 +137,7 @@ def test_ods_is_read(tmp_path: Path, name: str) -> None:
     assert ROWS == rows_of(tmp_path / name)
 
 
-def test_hidden_sheet_is_not_read_and_named(tmp_path: Path) -> None:
+def test_hidden_sheet_is_not_read_and_named() -> None:
     (file,) = parts_of(SAMPLES / "excel97.xls")
 
     assert ['sheet "Old" (hidden)'] == source_of(file).unread
