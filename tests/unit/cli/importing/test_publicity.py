@@ -420,18 +420,6 @@ def test_author_without_a_public_name_is_anonymous(tmp_path: Path, column: str) 
     assert ["Anonymous", "Bob"] == [review["author"] for review in reviews]
 
 
-def test_review_of_our_own_shape_is_judged_as_well(tmp_path: Path) -> None:
-    """A shop's table may have all of our members, and one more."""
-    review = {
-        "id": "a", "author": "Ann", "rating": 5, "date": "2025-03-14", "text": "Good.",
-        "source": "shop", "verified": True,
-    }  # fmt: skip
-    items = [review | {"approved": True}, review | {"id": "b", "text": "Bad.", "approved": False}]
-    _, reviews = imported(tmp_path, "shop.json", json.dumps(items))
-
-    assert ["Good."] == texts(reviews)
-
-
 def test_member_of_a_zip_that_is_called_spam_is_left_alone(tmp_path: Path) -> None:
     table = "rating,date,author,text\n5,2025-03-14,Ann,{}\n"
     with zipfile.ZipFile(tmp_path / "made.zip", "w") as archive:
@@ -468,25 +456,39 @@ def item(text: str) -> dict[str, object]:
     return {"starRating": 5, "createdAt": "2025-03-14", "authorName": "Ann", "text": text}
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"approved": [item("Good.")], "pending": [item("Bad.")], "spam": [item("Bad.")]},
-        {"data": {"reviews": [item("Good.")], "hiddenReviews": [item("Bad.")]}},
-        [
-            {"status": "approved", "reviews": [item("Good.")]},
-            {"status": "spam", "reviews": [item("Bad.")]},
-        ],
-        {
-            "items": [
-                item("Good.") | {"review": {"state": "live"}},
-                item("Bad.") | {"meta": {"hidden": 1}},
-            ]
-        },
+OURS = {"id": "a", "author": "Ann", "rating": 5, "date": "2025-03-14", "source": "shop"}
+DATED = {"_id": {"$oid": "1"}, "stars": 5, "createdAt": {"$date": "2025-03-14T10:00:00Z"}}
+LISTS: dict[str, object] = {
+    "by their names": {
+        "approved": [item("Good.")],
+        "pending": [item("Bad.")],
+        "spam": [item("Bad.")],
+    },
+    "within an object": {"data": {"reviews": [item("Good.")], "hiddenReviews": [item("Bad.")]}},
+    "by a member beside them": [
+        {"status": "approved", "reviews": [item("Good.")]},
+        {"status": "spam", "reviews": [item("Bad.")]},
     ],
-)
-def test_list_of_json_is_read_only_if_it_is_public(tmp_path: Path, document: object) -> None:
-    _, reviews = imported(tmp_path, "x.json", json.dumps(document))
+    "by objects within": {
+        "items": [
+            item("Good.") | {"review": {"state": "live"}},
+            item("Bad.") | {"meta": {"hidden": 1}},
+        ]
+    },
+    "of our own shape": [
+        OURS | {"verified": True, "approved": True, "text": "Good."},
+        OURS | {"verified": True, "approved": False, "text": "Bad.", "id": "b"},
+    ],
+    "of MongoDB": [
+        DATED | {"isApproved": True, "text": "Good."},
+        DATED | {"isApproved": False, "text": "Bad."},
+    ],
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_reviews_of_json_are_read_only_if_they_are_public(tmp_path: Path, case: str) -> None:
+    _, reviews = imported(tmp_path, "x.json", json.dumps(LISTS[case]))
 
     assert ["Good."] == texts(reviews)
 
@@ -535,14 +537,3 @@ def test_notes_of_the_business_are_not_offered_as_a_text(tmp_path: Path, column:
     _, [review] = imported(tmp_path, "x.csv", export)
 
     assert "Good." == review["text"]
-
-
-def test_members_of_mongodb_are_values(tmp_path: Path) -> None:
-    row = {"_id": {"$oid": "1"}, "stars": 5, "createdAt": {"$date": "2025-03-14T10:00:00Z"}}
-    rows = [
-        row | {"isApproved": True, "text": "Good."},
-        row | {"isApproved": False, "text": "Bad."},
-    ]
-    _, reviews = imported(tmp_path, "x.jsonl", "\n".join(map(json.dumps, rows)))
-
-    assert ["Good."] == texts(reviews)
