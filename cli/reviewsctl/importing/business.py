@@ -16,7 +16,7 @@ from msgspec import Raw
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import NO_NAME
-from reviewsctl.importing.values import address, first, members, normal, word
+from reviewsctl.importing.values import address, members, normal, word
 from reviewsctl.importing.vocabulary.words import CELLS
 
 Facts = Mapping[str, object]
@@ -79,7 +79,7 @@ def listing(location: Facts) -> Facts:
     return {
         "name": word(location.get("title")) or word(location.get("locationName")),
         "category": word(category.get("displayName")),
-        "url": address(first(location, "websiteUri", "websiteUrl")),
+        "url": address(word(location.get("websiteUri")) or location.get("websiteUrl")),
         "phone": word(phone),
         "address": _postal(place),
         "hours": _hours(hours),

@@ -13,7 +13,7 @@ from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import word
 
 MAX_LISTED: Final = 10_000
-"""Reviews of each fate that are listed."""
+"""Reviews of each fate, and rows that were refused or skipped, that are listed."""
 
 
 class Fate(Enum):

@@ -133,13 +133,14 @@ class Draft:
     def __init__(self, folder: Folder, name: str, new: folders.Draft) -> None:
         self._folder = folder
         self._name = name
-        self._new = new
+        self.draft = new
+        """The new version, as its folder has it."""
         self._before = folder.look(name)
 
     @property
     def file(self) -> BinaryIO:
         """The file to write to."""
-        return self._new.file
+        return self.draft.file
 
     def check(self) -> None:
         """Check that the file is the one that was there at the beginning.
@@ -154,11 +155,6 @@ class Draft:
                 "Run the command again.",
             )
 
-    @property
-    def draft(self) -> folders.Draft:
-        """The new version, as its folder has it."""
-        return self._new
-
     def commit(self, keep: Callable[[], object]) -> None:
         """Put the new version in the place of the file, with its owner and mode.
 
@@ -170,11 +166,11 @@ class Draft:
         """
         self.check()
         if self._before is None:
-            self._new.put(_MODE)
+            self.draft.put(_MODE)
             return
         keep()
-        self._new.give(self._before.st_uid, self._before.st_gid)
-        self._new.put(self._before.st_mode & 0o777)
+        self.draft.give(self._before.st_uid, self._before.st_gid)
+        self.draft.put(self._before.st_mode & 0o777)
 
 
 @contextlib.contextmanager

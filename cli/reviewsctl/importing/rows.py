@@ -18,6 +18,7 @@ from reviewsctl.importing.errors import (
 from reviewsctl.importing.exports import missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.options import ImportOptions, Prompts
+from reviewsctl.importing.outcomes import MAX_LISTED
 from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.scales import unsettled
@@ -28,7 +29,6 @@ from reviewsd.api.jobs import Step
 _MEGABYTE: Final = 1_000_000
 _WORTH_SHOWING: Final = 8 * _MEGABYTE  # bytes; the progress of less is not shown
 _STEP: Final = 100  # rows between two reports of progress
-MAX_LISTED: Final = 10_000  # refused rows that --verbose lists
 
 SourceReader = tuple[Format, Source, Reader]
 RowOutcome = Entry | RowRefusedError | RowSkippedError

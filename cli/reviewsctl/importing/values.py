@@ -180,11 +180,6 @@ def within(fields: Mapping[str, object], *names: str) -> object:
     return fields.get("/".join(names), fields.get(".".join(names)))
 
 
-def first(fields: Mapping[str, object], *names: str) -> object:
-    """Return the first of several members that has a word in it."""
-    return next((fields[name] for name in names if word(fields.get(name)) is not None), None)
-
-
 def display_name(value: object) -> str | None:
     """Return a public name; None if there is none, or if it is an e-mail address."""
     name = word(value)
