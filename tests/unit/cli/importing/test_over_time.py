@@ -218,7 +218,7 @@ def test_older_export_with_something_to_change_is_a_question(shop: Shop, tmp_pat
 
 
 def test_age_of_an_export_is_that_of_its_reviews_without_their_replies(shop: Shop) -> None:
-    """The same table may be read without its column of the replies' dates."""
+    """The column with the dates of replies may be left out of the next import."""
     head = "id,date,rating,author,reply,{},source\n"
     row = "1,2026-01-01,5,Ann Lee,{},2026-03-01,web\n"
     dated = head.format("Reply date") + row.format("Thanks")
