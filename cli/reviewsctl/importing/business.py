@@ -7,7 +7,7 @@ else as a location of its own.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -16,7 +16,7 @@ from msgspec import Raw
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import NO_NAME
-from reviewsctl.importing.values import address, members, normal, word
+from reviewsctl.importing.values import address, elements, members, normal, word
 from reviewsctl.importing.vocabulary.words import CELLS
 
 Facts = Mapping[str, object]
@@ -88,8 +88,8 @@ def listing(location: Facts) -> Facts:
 
 def _postal(address: Facts) -> Facts:
     """Return the parts of a ``google.type.PostalAddress``."""
-    lines = address.get("addressLines")
-    street = ", ".join(line for line in map(word, _list(lines)) if line)
+    lines = map(word, elements(address.get("addressLines")))
+    street = ", ".join(line for line in lines if line)
     return _without_empty(
         {
             "street": street,
@@ -104,7 +104,7 @@ def _postal(address: Facts) -> Facts:
 def _hours(periods: object) -> Sequence[Facts]:
     """Return opening hours; none if one of them is not understood."""
     spelled = []
-    for period in map(members, _list(periods)):
+    for period in map(members, elements(periods)):
         day = (word(period.get("openDay")) or "").casefold()
         opens, closes = _clock(period.get("openTime")), _clock(period.get("closeTime"))
         spelled.append({"day": day if day in _DAYS else None, "opens": opens, "closes": closes})
@@ -124,10 +124,6 @@ def _clock(value: object) -> str | None:
     if not ((int(hour) < 24 and int(minute) < 60) or (int(hour), int(minute)) == (24, 0)):  # noqa: PLR2004
         return None
     return f"{int(hour):02}:{int(minute):02}"
-
-
-def _list(value: object) -> Iterable[object]:
-    return value if isinstance(value, list) else ()
 
 
 def _without_empty(facts: dict[str, object]) -> Facts:
@@ -153,14 +149,13 @@ class Declared:
     """The declared locations by their names."""
 
     def __init__(self, locations: object = ()) -> None:
-        listed = [*map(members, locations)] if isinstance(locations, list) else []
-        self.listed: Listed = listed
+        self.listed: Listed = [*map(members, elements(locations))]
         self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        for location in listed:
-            location_id, aliases = location.get("id"), location.get("aliases")
+        for location in self.listed:
+            location_id = location.get("id")
             if isinstance(location_id, str):
-                names = [location_id, *(aliases if isinstance(aliases, list) else ())]
+                names = [location_id, *elements(location.get("aliases"))]
                 self._ids |= {key_of(name): location_id for name in names if isinstance(name, str)}
                 self._names.setdefault(key_of(str(location.get("name"))), location_id)
 
@@ -194,11 +189,8 @@ class Declared:
                 continue
             declared_id = self.find(title) if title else self.find(name)
             if declared_id is not None:
-                aliases = by_id[declared_id].get("aliases")
-                by_id[declared_id]["aliases"] = [
-                    *(aliases if isinstance(aliases, list) else ()),
-                    name,
-                ]
+                declared = by_id[declared_id]
+                declared["aliases"] = [*elements(declared.get("aliases")), name]
                 continue
             new = _id(title or name, name, ids)
             ids.add(key_of(new))

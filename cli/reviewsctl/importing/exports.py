@@ -71,7 +71,8 @@ def described(export: Export, options: ImportOptions) -> list[str]:
     files = f"{len(export.sources):,} files" if len(export.sources) > 1 else ""
     manner = ", ".join(filter(None, (first.writing, files)))
     lines = [f"{export.name}: {format_.title}{f' ({manner})' if manner else ''}"]
-    columns = format_.describe_columns(first.head, options.settings)
+    describe = format_.describe_columns
+    columns = [] if describe is None else describe(first.head, options.settings)
     notes = [line for line in columns if line.startswith(NOTE)]
     columns = [line for line in columns if line not in notes]
     lines += columns if options.verbose else filter(None, ["; ".join(columns)])

@@ -109,10 +109,6 @@ Reader = Callable[[Row], Entry]
 """Turns a row into an entry; raises RowRefusedError or RowSkippedError."""
 
 
-def _no_columns(head: Head, settings: Settings) -> Sequence[str]:  # noqa: ARG001  # a default
-    return ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """One kind of export."""
@@ -142,13 +138,13 @@ class Format:
     """The terms of a platform that forbid to keep its reviews."""
     generic: bool = False
     """Whether it is of no known platform: columns are guessed, and ratings may have any scale."""
-    describe_columns: Callable[[Head, Settings], Sequence[str]] = _no_columns
-    """Returns how the columns were understood, where they were guessed."""
+    describe_columns: Callable[[Head, Settings], Sequence[str]] | None = None
+    """Returns how the columns were understood; None where they are not guessed."""
 
     @property
     def tabular(self) -> bool:
         """Whether its columns are known by their names, so that ``--map`` may correct them."""
-        return self.describe_columns is not _no_columns
+        return self.describe_columns is not None
 
     def likeness(self, head: Head) -> float:
         """Return how much a file looks like it, 0 to 1."""

@@ -209,6 +209,11 @@ def members(value: object) -> "dict[str, object]":
     return value if isinstance(value, dict) else {}
 
 
+def elements(value: object) -> "list[object]":
+    """Return a value if it is a list; else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def normal(name: str) -> str:
     """Return a name as it is compared: its words in lower case, without accents and punctuation.
 

@@ -53,11 +53,7 @@ def api(head: Head) -> float:
 
 def parser(head: Head, _settings: Settings) -> Parser:
     """Return the parser of rows of Takeout and the API."""
-
-    def read(row: Row) -> PlatformReview:
-        return _entry(row.fields, head)
-
-    return read
+    return lambda row: _entry(row.fields, head)
 
 
 def batch_parser(head: Head, _settings: Settings) -> Parser:

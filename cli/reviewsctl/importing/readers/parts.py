@@ -14,7 +14,7 @@ from typing import IO, BinaryIO, Final, NamedTuple
 
 from reviewsctl.importing.bounds import MAX_RATIO, MAX_UNPACKED
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
-from reviewsctl.importing.values import members, word
+from reviewsctl.importing.values import elements, members, word
 from reviewsctl.terminal.escaping import printable
 
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError)
@@ -273,11 +273,9 @@ def _content(part: Part) -> Mapping[str, object]:
 
 def _title(listing: Mapping[str, object]) -> str:
     """Return ``title`` of data.json, or the attribute LISTING_NAME of additionalData.json."""
-    attributes = listing.get("attributes")
-    for attribute in map(members, attributes if isinstance(attributes, list) else []):
+    for attribute in map(members, elements(listing.get("attributes"))):
         if members(attribute.get("id")).get("attributeType") == "LISTING_NAME":
-            values = attribute.get("values")
-            for value in map(members, values if isinstance(values, list) else []):
+            for value in map(members, elements(attribute.get("values"))):
                 name = members(members(value.get("datum")).get("listingName")).get("text")
                 if title := word(name):
                     return title
