@@ -76,6 +76,18 @@ EXPECTED: dict[str, list[Said]] = {
          "2025-03-14"),
         ("stamped", "Max", 3, "2025-02-03", "Hm.", False, None),
     ],
+    "podium.json": [
+        ("google", "Jane Doe", 5, "2025-03-14", "Great", False, "2025-03-15"),
+        ("facebook", "Max Power", 1, "2025-02-03", None, False, None),
+    ],
+    "yelp.json": [  # 23:41 in San Francisco, by UTC the next day
+        ("yelp", "Ella A.", 5, "2016-08-30", "Went back again to this place since...", False, None),
+    ],
+    "outscraper.csv": [  # MM/DD/YYYY
+        ("google", "Jane Doe", 5, "2025-03-14", 'Great, "fast" work.\nTwo lines.', False,
+         "2025-03-15"),
+        ("google", "Star Only", 4, "2025-02-03", None, False, None),
+    ],
     "birdeye.json": [
         ("google", "Jane Doe", 5, "2025-03-14", "Great work.", False, "2025-03-15"),
         ("facebook", "Max Power", 5, "2025-02-03", "They came at once.", False, None),
