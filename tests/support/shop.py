@@ -18,6 +18,8 @@ from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 
 NOW = datetime.datetime(2026, 6, 1, 12, tzinfo=datetime.UTC)
+SAMPLES = Path(__file__).parents[1] / "unit/cli/importing/samples"
+"""Exports in the shapes that platforms publish."""
 
 
 @dataclass

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import SayMoreError
-from tests.support.shop import Shop, outscraper
-
-SAMPLES = Path(__file__).parent / "samples"
+from tests.support.shop import SAMPLES, Shop, outscraper
 
 
 def test_location_with_a_longer_name_is_a_question(shop: Shop, tmp_path: Path) -> None:

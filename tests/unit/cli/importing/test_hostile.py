@@ -2,7 +2,6 @@
 
 import datetime
 import zoneinfo
-from pathlib import Path
 
 import msgspec
 from hypothesis import given
@@ -15,8 +14,8 @@ from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.settings import Settings
 from reviewsd.domain.reviews import Review
+from tests.support.shop import SAMPLES
 
-SAMPLES = Path(__file__).parent / "samples"
 FILES = (
     *("takeout", "google_api.json", "places.json", "outscraper.csv", "outscraper.json"),
     *("apify.json", "trustpilot.csv", "trustpilot_api.json", "podium.json", "yelp.json"),

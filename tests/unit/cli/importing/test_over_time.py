@@ -11,9 +11,7 @@ import pytest
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.report import ImportResult
-from tests.support.shop import Shop, google, outscraper, table
-
-SAMPLES = Path(__file__).parent / "samples"
+from tests.support.shop import SAMPLES, Shop, google, outscraper, table
 
 
 def tabled(shop: Shop, text: str, **options: Any) -> ImportResult:  # noqa: ANN401  # of any type

@@ -1,7 +1,6 @@
 """Each platform's export has the reviews that its documented fields say."""
 
 import dataclasses
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,9 +11,7 @@ from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.settings import Settings
 from reviewsd.domain.reviews import Review
-from tests.support.shop import records
-
-SAMPLES = Path(__file__).parent / "samples"
+from tests.support.shop import SAMPLES, records
 
 Said = tuple[str, str, int, str, str | None, bool, str | None]
 """Source, author, rating, date, text, verified, and the date of the reply."""

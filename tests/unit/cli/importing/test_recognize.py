@@ -1,15 +1,12 @@
 """Every sample by every format: each is one thing, and what is near is said."""
 
-from pathlib import Path
-
 import pytest
 
 from reviewsctl.importing.format import RECOGNIZED
 from reviewsctl.importing.platforms import tables
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
-
-SAMPLES = Path(__file__).parent / "samples"
+from tests.support.shop import SAMPLES
 
 KINDS = {
     "takeout": "takeout",

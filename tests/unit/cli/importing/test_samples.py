@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.commands import CLI, reviewsctl, reviewsd
 from tests.support.sheets import spreadsheet
+from tests.support.shop import SAMPLES
 
 pytestmark = pytest.mark.processes
 
-SAMPLES = Path(__file__).parent / "samples"
 ENVIRONMENT = {"PYTHONPATH": str(CLI), "PYTHONWARNINGS": "error", "PATH": "/usr/bin:/bin"}
 
 

@@ -16,9 +16,7 @@ from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import source_of
 from reviewsctl.importing.times import moment
 from tests.support.sheets import dated, opendocument, spreadsheet
-from tests.support.shop import part
-
-SAMPLES = Path(__file__).parent / "samples"
+from tests.support.shop import SAMPLES, part
 
 
 def read(content: bytes) -> list[tuple[int, dict[str, object]]]:
