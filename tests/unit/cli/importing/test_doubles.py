@@ -78,19 +78,6 @@ def test_doubles_that_were_added_once_are_no_question_again(shop: Shop) -> None:
     assert 12 == count(shop)
 
 
-def test_dry_run_notes_doubles(shop: Shop) -> None:
-    imported(shop, "website", ANN, BO, CY)
-    notes = imported(shop, "portal", ANN, BO, CY, dry_run=True)
-    assert [note for note in notes if note.startswith("3 of 3 new reviews are there already")]
-
-
-def test_same_table_under_the_other_source_changes_nothing(shop: Shop) -> None:
-    imported(shop, "website", ANN, BO, CY)
-    before = (shop.folder / "reviews.json").read_bytes()
-    imported(shop, "website", ANN, BO, CY)
-    assert before == (shop.folder / "reviews.json").read_bytes()
-
-
 def test_sites_of_one_export_are_no_doubles(shop: Shop, tmp_path: Path) -> None:
     """A tool that exports several sites tells two reviews of one customer apart."""
     rows = [
