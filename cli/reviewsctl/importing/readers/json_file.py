@@ -54,19 +54,17 @@ class Document:
         except UnicodeDecodeError as fault:
             raise self._not_utf8(fault) from None
 
-    def members(self, raw: Raw | None = None) -> dict[str, Raw]:
-        """Return the members of an object; those of the document without an argument."""
-        raw = self.root if raw is None else raw
-        if _begin(raw) != _OBJECT:
+    def members(self) -> dict[str, Raw]:
+        """Return the members of the document, which is an object."""
+        if _begin(self.root) != _OBJECT:
             raise ImportRefusedError(f"{self._name}: it is no object of JSON", self._remedy)
         try:
-            return _members(raw)
+            return _members(self.root)
         except UnicodeDecodeError as fault:
             raise self._not_utf8(fault) from None
 
-    def elements(self, raw: Raw | None = None) -> list[Raw]:
+    def elements(self, raw: Raw) -> list[Raw]:
         """Return the elements of an array; null counts as none."""
-        raw = self.root if raw is None else raw
         if _begin(raw) not in (_ARRAY, b"n"):
             raise ImportRefusedError(f"{self._name}: a list is expected in it", self._remedy)
         return [] if _begin(raw) == b"n" else _elements(raw)
