@@ -92,7 +92,7 @@ class Evidence:
             review: The review.
             least: Its characters, at least.
             most: Its characters, at most.
-            aspects: The ids of the aspects that it should praise, and of no other may it speak; any if empty.
+            aspects: The ids of the aspects of which it has to praise one, unless it speaks of none.
         """
         quotations = [
             Quotation(
@@ -102,7 +102,11 @@ class Evidence:
             for sentence, clause in self._shown(review, None, "positive")
             if least <= len(text := sentence.text) <= most
             and sentence.stands_for_all
-            and (not aspects or sentence.aspects.issubset(aspects))
+            and (
+                not aspects
+                or any(map(sentence.praises, aspects))
+                or sentence.aspects.issubset(aspects)
+            )
         ]
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 

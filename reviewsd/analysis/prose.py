@@ -285,7 +285,7 @@ def pull_quote(
     """Return the clearest praising sentence of the first candidates that have one.
 
     It has 40 to 160 characters, and there are at most twelve candidates. If there are mostly praised
-    aspects, it speaks of no other; those of the FAQ are not repeated.
+    aspects, it praises one of them or speaks of none; those of the FAQ are not repeated.
     """
     praised = [aspect.insight.id for aspect in _leading(aspects, "positive")]
     sentences = (
