@@ -115,6 +115,12 @@ def rules() -> Rules:
         (5, "Cheaper than the other company.", {"pricing": "positive"}),
         (4, "Would have been five stars if they had been on time.", {}),
         (4, "I wish they were on time.", {"punctuality": "negative"}),
+        (
+            4,
+            "Great cut, wish they'd ever start on time.",
+            {"work_quality": "positive", "punctuality": "negative"},
+        ),
+        (1, "He buzzed a line in my neck and laughed it off.", {"friendliness": "negative"}),
         (5, "My only complaint is the price.", {"pricing": "negative"}),
         (4, "The communication could be better.", {"communication": "negative"}),
         (4, "A phone call would have been nice.", {"communication": "negative"}),
