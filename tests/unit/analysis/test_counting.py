@@ -448,7 +448,7 @@ def test_summary_compares_years_of_enough_reviews(count: int, *, compared: bool)
     now = [(_review(f"a{i}"), WORDLESS) for i in range(count)]
     before = [(_review(f"b{i}", 1, year_ago), WORDLESS) for i in range(count)]
     years = (
-        f" In the twelve months up to the newest review: {count} reviews with 5.0 stars on average;"
+        f" In the twelve calendar months up to the newest review: {count} reviews with 5.0 stars on average;"
         f" in the twelve before: {count} reviews with 1.0 stars on average."
     )
     rated = f"{2 * count} reviews give 3.0 of 5 stars on average; 50 % of them give 4 or 5."
