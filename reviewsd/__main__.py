@@ -200,7 +200,7 @@ def check(config: "Config") -> int:
     """Check the files that a valid configuration names; return the exit code."""
     from reviewsd.offline.check import files_fault, inspect_data
 
-    if (fault := files_fault(config)) is not None:
+    if (fault := files_fault(config, os.environ)) is not None:
         return _fail([fault], EX_CONFIG)
     report = inspect_data(config.data_dir, config, lambda _: None)
     facts = report.facts

@@ -57,16 +57,11 @@ class AppriseSender:
         targets: Sequence[NotifyTarget],
         environ: Mapping[str, str],
     ) -> None:
-        try:
-            import apprise  # noqa: F401, PLC0415  an extra
-        except ImportError as error:
-            remedy = f"{sys.prefix}/bin/pip install apprise"
-            raise TargetError(f"needs apprise, which cannot be used ({error}): {remedy}") from error
         self._statuses = _Statuses()
         for name in _LIBRARIES:  # their lines have addresses, so none of them reaches our log
             logging.getLogger(name).propagate = False
             logging.getLogger(name).handlers = [self._statuses]
-        self._services = {target.name: _service(target, environ) for target in targets}
+        self._services = load_services(targets, environ)
         self._threads = DaemonThreads(reactor, "notices", THREADS)
 
     def send(self, target: str, message: Message) -> Deferred[str]:
@@ -97,6 +92,22 @@ class _Statuses(logging.Handler):
         _, separator, rest = record.getMessage().rpartition(_STATUS)
         if separator and rest[:3].isdecimal():
             self.thread.status = f"status {rest[:3]}"
+
+
+def load_services(
+    targets: Sequence[NotifyTarget], environ: Mapping[str, str]
+) -> "dict[str, Apprise]":
+    """Load the addresses of targets; returns the services by the names of the targets.
+
+    Raises:
+        TargetError: apprise is not installed, or an address cannot be used.
+    """
+    try:
+        import apprise  # noqa: F401, PLC0415  an extra
+    except ImportError as error:
+        remedy = f"{sys.prefix}/bin/pip install apprise (docs/how-to/notices.md)"
+        raise TargetError(f"needs apprise, which cannot be used ({error}): {remedy}") from error
+    return {target.name: _service(target, environ) for target in targets}
 
 
 def _service(target: NotifyTarget, environ: Mapping[str, str]) -> "Apprise":

@@ -268,3 +268,29 @@ def test_file_that_cannot_be_read_now_is_named(
     checked = inspect_data(folder / "data", None, lambda _: None)
     reasons = [(problem.file, problem.reason) for problem in checked.problems]
     assert [(str(path), "cannot read now: Input/output error")] == reasons
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("mode", "content", "reason"),
+    [
+        (None, "", "there is no {file}"),
+        (0o644, "json://localhost\n", "{file} is open to all users; run: chmod o= {file}"),
+        (0o600, "nothing\n", "no address that apprise knows; see https://appriseit.com/services/"),
+        (0o600, "json://localhost\n", None),
+    ],
+)
+def test_address_of_notices_with_which_no_daemon_starts_is_an_error(
+    folder: Path, mode: int | None, content: str, reason: str | None
+) -> None:
+    """``check`` said that all was well, and the next restart failed."""
+    with (folder / "reviewsd.yaml").open("a") as file:
+        file.write("notify: [{name: owner, url_file: owner.url, stars: 2}]\n")
+    if mode is not None:
+        (folder / "owner.url").write_text(content)
+        (folder / "owner.url").chmod(mode)
+    document, _ = report(folder)
+    expected = (
+        [] if reason is None else [f"notify: owner: {reason.format(file=folder / 'owner.url')}"]
+    )
+    assert expected == [problem["reason"] for problem in document["problems"]]
