@@ -224,5 +224,6 @@ def _likes(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
     )
     return (
         f"{counted(count, 'new review')} {has} the author, day and stars of {ones} there ({named}); "
-        f"if {were} edited, {first}import again with --replace"
+        f"if {were} edited, {first}import again with --replace, and then hide or answer again what "
+        "you had hidden or answered"
     )
