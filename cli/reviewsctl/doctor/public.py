@@ -41,7 +41,7 @@ def resolves(base_url: str) -> Diagnosis:
     except OSError as fault:
         return fail(name, f"{host} does not resolve: {fault.strerror}", "Add it to the DNS.")
     addresses = sorted({str(answer[4][0]) for answer in answers})
-    detail = f"{host} is {', '.join(addresses)}"
+    detail = host if addresses == [host] else f"{host} is {', '.join(addresses)}"
     if any(ipaddress.ip_address(text.partition("%")[0]).is_loopback for text in addresses):
         remedy = "To publish it, set base_url to its public address."
         return warn(name, f"{detail}: this machine only", remedy)

@@ -64,7 +64,7 @@ class Undone:
             yield line
             return
         further = command.replace(" undo", f" undo {number + 1}", 1)
-        yield f"{line}: {self.back:,} are back, {self.changed:,} changed, {self.gone:,} gone"
+        yield f"{line}: {self.back:,} back, {self.changed:,} changed, {self.gone:,} gone"
         yield f"to take that back: {command}; to go back further: {further}"
 
     def document(self, target: Path) -> dict[str, object]:

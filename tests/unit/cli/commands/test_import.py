@@ -774,7 +774,7 @@ def test_import_is_taken_back_by_undo(
         "  1  takes back the import of 2.json (google), TIME: 1 new, 0 changed, 0 removed\n"
         "  2  takes back the import of 1.json (google), TIME: 1 new, 0 changed, 0 removed"
     )
-    assert "with 3 reviews: 0 are back, 0 changed, 1 gone" in run.stdout
+    assert "with 3 reviews: 0 back, 0 changed, 1 gone" in run.stdout
     assert f"to go back further: reviewsctl reviews undo 2 --data {data}" in run.stdout
     assert (2, 1) == (back["total"], back["gone"])
     assert json.loads(THERE)["reviews"] == reviews_of(data)
