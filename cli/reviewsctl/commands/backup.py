@@ -48,7 +48,8 @@ def backup(
     the pause, and which MCP sessions have ended. It is consistent, whether the daemon runs or not. FILE is written
     whole or not at all, for your eyes only: with the keys in it, it opens the secrets of subscribers.
 
-    The way back: reviewsctl restore FILE. Not in it: credentials of sources, templates, and a PostgreSQL store,
+    The way back: reviewsctl restore FILE. Not in it: credentials of sources, addresses of
+    notices, templates, and a PostgreSQL store,
     which pg_dump backs up.
     """
     session: Session = ctx.obj
