@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import local
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorFromThreads
@@ -57,10 +57,6 @@ class AppriseSender:
         targets: Sequence[NotifyTarget],
         environ: Mapping[str, str],
     ) -> None:
-        self._statuses = _Statuses()
-        for name in _LIBRARIES:  # their lines have addresses, so none of them reaches our log
-            logging.getLogger(name).propagate = False
-            logging.getLogger(name).handlers = [self._statuses]
         self._services = load_services(targets, environ)
         self._threads = DaemonThreads(reactor, "notices", THREADS)
 
@@ -74,10 +70,10 @@ class AppriseSender:
         self._threads.stop()
 
     def _send(self, service: "Apprise", message: Message) -> str:
-        self._statuses.thread.status = "the service was not reached, or refused it"
+        _STATUSES.thread.status = "the service was not reached, or refused it"
         if service.notify(title=message.title, body=message.body, body_format="text"):
             return ""
-        return str(self._statuses.thread.status)
+        return str(_STATUSES.thread.status)
 
 
 class _Statuses(logging.Handler):
@@ -94,10 +90,15 @@ class _Statuses(logging.Handler):
             self.thread.status = f"status {rest[:3]}"
 
 
+_STATUSES: Final = _Statuses()
+
+
 def load_services(
     targets: Sequence[NotifyTarget], environ: Mapping[str, str]
 ) -> "dict[str, Apprise]":
     """Load the addresses of targets; returns the services by the names of the targets.
+
+    From then on no line of the libraries reaches our log, as they have addresses.
 
     Raises:
         TargetError: apprise is not installed, or an address cannot be used.
@@ -107,6 +108,9 @@ def load_services(
     except ImportError as error:
         remedy = f"{sys.prefix}/bin/pip install apprise (docs/how-to/notices.md)"
         raise TargetError(f"needs apprise, which cannot be used ({error}): {remedy}") from error
+    for name in _LIBRARIES:
+        logging.getLogger(name).propagate = False
+        logging.getLogger(name).handlers = [_STATUSES]
     return {target.name: _service(target, environ) for target in targets}
 
 

@@ -1,5 +1,6 @@
 """Sending by apprise: over a real socket, and without a secret in any text (notices.md 1)."""
 
+import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from twisted.internet.interfaces import IReactorFromThreads
 
 from reviewsd.config.schema import NotifyTarget
 from reviewsd.notices.messages import Message
-from reviewsd.notices.sender import AppriseSender, TargetError
+from reviewsd.notices.sender import AppriseSender, TargetError, load_services
 from tests.support.notified import NotifiedService
 
 # apprise imports it while Python has it
@@ -50,6 +51,21 @@ async def test_service_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
     problem = await sender.send("owner", Message("Title", "Body"))
     sender.stop()
     assert "the service was not reached, or refused it" == problem
+
+
+def test_no_line_of_the_libraries_is_logged_once_addresses_are_loaded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``check`` loads them without a sender."""
+    library = logging.getLogger("apprise")
+    monkeypatch.setattr(library, "propagate", True)
+    monkeypatch.setattr(library, "handlers", [])
+    library.error("before")
+    (tmp_path / "owner.url").write_text("json://127.0.0.1")
+    (tmp_path / "owner.url").chmod(0o400)
+    load_services([target(tmp_path / "owner.url")], {})
+    library.error("Secret")
+    assert ["before"] == [record.getMessage() for record in caplog.records]
 
 
 @pytest.mark.parametrize("name", ["notify_owner.url", "notify/owner.url"])
