@@ -3,8 +3,8 @@
 A sentence shows an aspect if one of its clauses has a wording of the aspect with the sign of the statement,
 and a word that readers take as saying something about that very aspect. Nothing in it may say the opposite,
 contrast, negate, speak of another business, compare, suppose, report or mock, and the stars of the review
-agree. Of several sentences the clearest is taken: one that says this alone, with a subject and emphasis. The few candidates of each statement are read again, so
-labels need not keep their sentences.
+agree. Of several sentences the clearest is taken: one that says this alone, with a subject and emphasis.
+The few candidates of each statement are read again, so labels need not keep their sentences.
 """
 
 import collections
@@ -94,20 +94,14 @@ class Evidence:
             most: Its characters, at most.
             aspects: The ids of the aspects of which it has to praise one, unless it speaks of none.
         """
-        quotations = [
-            Quotation(
-                sentence.clarity(None, clause, 1) + _NAMING * any(map(sentence.praises, aspects)),
-                text,
-            )
-            for sentence, clause in self._shown(review, None, "positive")
-            if least <= len(text := sentence.text) <= most
-            and sentence.stands_for_all
-            and (
-                not aspects
-                or any(map(sentence.praises, aspects))
-                or sentence.aspects.issubset(aspects)
-            )
-        ]
+        quotations = []
+        for sentence, clause in self._shown(review, None, "positive"):
+            if not (least <= len(sentence.text) <= most and sentence.stands_for_all):
+                continue
+            praises = any(map(sentence.praises, aspects))
+            if not aspects or praises or sentence.aspects.issubset(aspects):
+                clarity = sentence.clarity(None, clause, 1) + _NAMING * praises
+                quotations.append(Quotation(clarity, sentence.text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
     def _shown(

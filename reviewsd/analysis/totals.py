@@ -34,9 +34,9 @@ MIN_MENTIONS: Final = 3
 MIN_ASPECT_MENTIONS: Final = 5
 """``MIN_MENTIONS`` of an aspect, of which some are missed or misread (decision 475)."""
 MIN_PROBLEM_MENTIONS: Final = 2
+"""Reviews below which a problem is not listed."""
 _MIN_READ_SHARE: Final = 0.75
 """Share of a person's mentions that have an opinion, below which the figures could mislead."""
-"""Reviews below which a problem is not listed."""
 _GOOD_STARS: Final = 4
 
 

@@ -58,8 +58,10 @@ class Withheld:
             shown: Number of shown reviews by rating.
         """
         count, hidden = sum(shown.values()), len(self.stars)
-        if not hidden or not count:
-            return "no review is shown" if hidden else None
+        if not hidden:
+            return None
+        if not count:
+            return "no review is shown"
         share = hidden / (count + hidden)
         if hidden > 1 and share > _MOST_HIDDEN:  # of fewer than 20, the first one would be too many
             return f"{share:.0%} of the reviews are hidden; a reader would call this selecting"
