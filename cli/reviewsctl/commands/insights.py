@@ -162,7 +162,8 @@ def compare(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = 
 def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace = False) -> None:
     """Writes insights.json, to be edited and served.
 
-    It has the insights of the rules, with the kept labels of a language model. The file is yours to edit. From then on it is served as it is, also when reviews are added.
+    It has the insights of the rules, with the kept labels of a language model. The file is yours to
+    edit. From then on it is served as it is, also when reviews are added.
     """
     import msgspec  # see main
 
@@ -236,12 +237,12 @@ def label(  # noqa: PLR0913  # these are the command's options
 ) -> None:
     """Has a language model label the reviews.
 
-    It needs the package "openai", installed beside reviewsd. The texts and stars of reviews are sent to
-    the model, and the people named in insights.yaml, but no authors,
-    dates, ids or replies. You are asked before anything leaves this machine. A label counts only if it
-    is of the known lists and its phrase stands in the review; counting is left to the rules. Labels
-    are kept in insights.labels, which the daemon uses by itself, so that a run that was stopped is
-    continued, and a later one pays for new texts only. Rules read the reviews that have no labels.
+    It needs the package "openai", installed beside reviewsd. The texts and stars of reviews are
+    sent to the model, and the people named in insights.yaml, but no authors, dates, ids or replies.
+    You are asked before anything leaves this machine. A label counts only if it is of the known
+    lists and its phrase stands in the review; counting is left to the rules. Labels are kept in
+    insights.labels, which the daemon uses by itself, so that a run that was stopped is continued,
+    and a later one pays for new texts only. Rules read the reviews that have no labels.
     """
     try:
         from reviewsctl.labelling import run  # openai takes a second

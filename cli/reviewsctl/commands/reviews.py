@@ -20,9 +20,9 @@ app = typer.Typer(
     help="""Lists reviews, hides, anonymizes or erases some; undoes imports.
 
     The decisions are in corrections.json beside reviews.json, and survive every import (but a
-    review that was edited in a table without ids is a new one). The pages
-    say how many reviews are not shown, and why. A review is named by its id, by the beginning or
-    the end of its id, or by the address of its page. None of this is legal advice.""",
+    review that was edited in a table without ids is a new one). The pages say how many reviews are
+    not shown, and why. A review is named by its id, by the beginning or the end of its id, or by
+    the address of its page. None of this is legal advice.""",
     epilog="""\b
     Examples:
       reviewsctl reviews list --text 'my address'
@@ -153,7 +153,8 @@ def hide(  # noqa: PLR0913  options
 ) -> None:
     """Hides reviews, and the pages say how many and why.
 
-    Hidden reviews are not shown and not counted. It asks first if many are hidden, or if the hidden ones have far fewer stars than the others.
+    Hidden reviews are not shown and not counted. It asks first if many are hidden, or if the hidden
+    ones have far fewer stars than the others.
     """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
@@ -178,7 +179,8 @@ def anonymize(
 ) -> None:
     """Shows reviews without their author.
 
-    They have no name, no picture and no link to the original. Names in texts and replies stay; the command lists them.
+    They have no name, no picture and no link to the original. Names in texts and replies stay; the
+    command lists them.
     """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
@@ -237,8 +239,9 @@ def erase(  # noqa: PLR0913  options
 ) -> None:
     """Erases reviews for good, kept versions included.
 
-    They are taken out of reviews.json, insights.json, all kept versions and the import log. Every later import skips them, whichever tool made the export. This cannot be undone. The command
-    ends with a list of the copies that it cannot reach.
+    They are taken out of reviews.json, insights.json, all kept versions and the import log. Every
+    later import skips them, whichever tool made the export. This cannot be undone. The command ends
+    with a list of the copies that it cannot reach.
     """
     from reviewsctl.corrections.deciding import LIST, named, of_author, reading
     from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
@@ -280,9 +283,9 @@ def undo(
 ) -> None:
     """Undoes the last import, sync or edit by hand, or the last N.
 
-    A review that was hidden or anonymized is shown again by restore, not by this command. Imports and
-    syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that was
-    deleted or emptied comes back too. What was erased does not.
+    A review that was hidden or anonymized is shown again by restore, not by this command. Imports
+    and syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that
+    was deleted or emptied comes back too. What was erased does not.
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main

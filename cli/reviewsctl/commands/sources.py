@@ -120,7 +120,8 @@ def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) 
 def login(name: Name, *, config: ConfigFile = None) -> None:
     """Logs in to Google with a browser, once for each source.
 
-    It is needed for sources of type google-business. The tokens are stored in the state directory, readable only by its user.
+    It is needed for sources of type google-business. The tokens are stored in the state directory,
+    readable only by its user.
     """
     from reviewsctl.sources.command import log_in_or_out  # 0.2 s, see main
 
