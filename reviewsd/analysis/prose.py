@@ -31,7 +31,8 @@ them still do (decision 473)."""
 MIXED_SHARE: Final = 0.25  # of both sentiments where opinions differ
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
-_NAMED: Final = 2  # aspects in a sentence
+_NAMED: Final = 2  # aspects that most praise, or criticize
+_DIVIDED: Final = 3  # aspects on which opinions differ
 _WORDINGS: Final = 3  # wordings of an aspect
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
 _Z: Final = 1.96  # quantile of the normal distribution for 95 %
@@ -122,7 +123,7 @@ class ProseWriter:
                 quotation
                 for sentiment in sentiments
                 if (
-                    quotation := clearest_quotation(
+                    quotation := _clearest_quotation(
                         aspect, sentiment, evidence, review_of, quotations
                     )
                 )
@@ -146,7 +147,6 @@ class ProseWriter:
         total: Sums,
         aspects: Sequence[RankedAspect],
         months: Months,
-        shows: Callable[[RankedAspect, Sentiment], bool],
         *,
         criticism: bool,
     ) -> str | None:
@@ -154,9 +154,8 @@ class ProseWriter:
 
         Args:
             total: Sums of all reviews.
-            aspects: The aspects.
+            aspects: The aspects, most mentioned first.
             months: Sums by month.
-            shows: Returns whether a quotation supports the aspect; others are not named.
             criticism: Whether to include the aspects that most criticize. If most reviews are good, praise
                 is required beside it.
         """
@@ -168,9 +167,9 @@ class ProseWriter:
             average=self._number(total.stars / total.count, 0 if total.count == 1 else 1),
             share=self._number(100 * total.positive / total.count),
         )
-        clauses = [self._named(aspects, "praised", "positive", shows)]
+        clauses = [self._named(aspects, "praised", "positive"), self._divided(aspects)]
         if criticism and (clauses[0] or 2 * total.positive < total.count):
-            clauses.append(self._named(aspects, "criticized", "negative", shows))
+            clauses.append(self._named(aspects, "criticized", "negative"))
         text = "; ".join(filter(None, clauses))
         named = self._sentence(text) if text else ""
         return " ".join(filter(None, (rated, named, self._years(months))))
@@ -212,12 +211,31 @@ class ProseWriter:
         aspects: Sequence[RankedAspect],
         name: str,
         sentiment: Sentiment,
-        shows: Callable[[RankedAspect, Sentiment], bool],
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
-        shown = (each for each in _leading(aspects, sentiment) if shows(each, sentiment))
-        contents = [self._content(aspect, sentiment) for aspect in itertools.islice(shown, _NAMED)]
+        leading = _leading(aspects, sentiment)[:_NAMED]
+        contents = [self._content(aspect, sentiment) for aspect in leading]
         return self._words(name, aspects=self._list(contents)) if contents else ""
+
+    def _divided(self, aspects: Iterable[RankedAspect]) -> str:
+        """Return the clause on the aspects of which opinions differ; empty if there are none."""
+        divided = (
+            each
+            for each in aspects
+            if each.insight.mention_count >= MIN_MENTIONS and len(_claimed(each.ranking)) > 1
+        )
+        contents = []
+        for aspect in itertools.islice(divided, _DIVIDED):
+            positive, negative = (self._number(aspect.ranking.of(s)) for s in SHARES)
+            contents.append(
+                self._words(
+                    "aspect_divided",
+                    label=self._label(aspect.insight),
+                    positive=positive,
+                    negative=negative,
+                )
+            )
+        return self._words("divided", aspects=self._list(contents)) if contents else ""
 
     def _content(self, aspect: RankedAspect, sentiment: Sentiment) -> str:
         """Return an aspect with its counts and the most shared wordings that do not repeat its label."""
@@ -256,25 +274,6 @@ class ProseWriter:
         return self._words("pair", first=", ".join(texts[:-1]), second=texts[-1])
 
 
-def clearest_quotation(
-    aspect: RankedAspect,
-    sentiment: Sentiment,
-    evidence: Evidence,
-    review_of: Callable[[str], Review],
-    quoted: Container[str] = (),
-) -> tuple[str, Review] | None:
-    """Return the clearest quotation of an aspect that is not quoted yet, with its review."""
-    best: tuple[Quotation, Review] | None = None
-    for example in aspect.ranking.best(sentiment):
-        review = review_of(example.id)
-        quotation = evidence.quotation(review, aspect.insight.id, sentiment, example.phrase)
-        if quotation is None or quotation.text in quoted:
-            continue
-        if best is None or quotation.clarity > best[0].clarity:
-            best = quotation, review
-    return None if best is None else (best[0].text, best[1])
-
-
 def pull_quote(
     quotes: Iterable[Quote],
     evidence: Evidence,
@@ -301,6 +300,25 @@ def pull_quote(
     candidates = itertools.islice(unquoted, _PULLED)
     best = max(candidates, key=lambda quotation: quotation.clarity, default=None)
     return None if best is None else best.text
+
+
+def _clearest_quotation(
+    aspect: RankedAspect,
+    sentiment: Sentiment,
+    evidence: Evidence,
+    review_of: Callable[[str], Review],
+    quoted: Container[str] = (),
+) -> tuple[str, Review] | None:
+    """Return the clearest quotation of an aspect that is not quoted yet, with its review."""
+    best: tuple[Quotation, Review] | None = None
+    for example in aspect.ranking.best(sentiment):
+        review = review_of(example.id)
+        quotation = evidence.quotation(review, aspect.insight.id, sentiment, example.phrase)
+        if quotation is None or quotation.text in quoted:
+            continue
+        if best is None or quotation.clarity > best[0].clarity:
+            best = quotation, review
+    return None if best is None else (best[0].text, best[1])
 
 
 def _claimed(ranking: Ranking) -> tuple[Sentiment, ...]:

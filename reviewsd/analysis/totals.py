@@ -14,7 +14,7 @@ from reviewsd.analysis.counting import KINDS, Catalogue
 from reviewsd.analysis.counts import QUOTES, Counts, Quote, Sums
 from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import RULES
-from reviewsd.analysis.prose import ProseWriter, RankedAspect, clearest_quotation, pull_quote
+from reviewsd.analysis.prose import ProseWriter, RankedAspect, pull_quote
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.settings import PROBLEMS
 from reviewsd.analysis.temporal import YEAR, Months
@@ -121,9 +121,6 @@ class Totals:
         lists = {kind: self._list(kind) for kind in KINDS}
         public = bool(self._catalogue.problems)  # problems, and the sentence about criticism
 
-        def shows(aspect: RankedAspect, sentiment: Sentiment) -> bool:
-            return clearest_quotation(aspect, sentiment, evidence, review_of) is not None
-
         return MadeInsights(
             generated_at=generated_at,
             model=", ".join((*models, RULES)),
@@ -136,8 +133,7 @@ class Totals:
             temporal=self._months.insight(),
             per_review=per_review,
             faq=faq,
-            summary=writer.summary(self._total, aspects, self._months, shows, criticism=public)
-            or UNSET,
+            summary=writer.summary(self._total, aspects, self._months, criticism=public) or UNSET,
             pull_quote=quote or UNSET,
             method=Method(
                 rules=RULES,

@@ -393,9 +393,10 @@ def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
         (5, 0, "Mostly praised: pricing (all 5 counted)"),
         (6, 2, "Mostly praised: pricing (6 of the 8 counted)"),
         (4, 0, ""),
-        (5, 2, ""),
+        (5, 2, "Opinions differ on pricing (5 praise it, 2 criticize it)"),
         (3, 5, "Mostly criticized: pricing (5 of the 8 counted)"),
-        (4, 5, ""),
+        (3, 2, "Opinions differ on pricing (3 praise it, 2 criticize it)"),
+        (2, 2, ""),
         (0, 4, ""),
     ],
 )
@@ -434,12 +435,21 @@ def test_wording_that_repeats_the_aspect_is_not_named() -> None:
     assert named.endswith("on time\u201d)")
 
 
-def test_aspect_that_no_quotation_shows_is_not_named() -> None:
+def test_summary_names_what_most_say_although_no_quotation_shows_it() -> None:
+    """Complaints are told as stories, so a summary that asked for quotations was praise alone."""
     silent = [(_review(f"r{i}", text="The price."), _priced("positive")) for i in range(6)]
-    assert "praised" not in str(_count(*silent).summary)
-    labels = _mentioned("punctuality", 5, 0)
-    shown = [(_review(f"p{i}", text="They were on time."), each) for i, each in enumerate(labels)]
-    assert "Mostly praised: punctuality (all 5 counted)." in str(_count(*silent, *shown).summary)
+    assert "Mostly praised: pricing (all 6 counted" in str(_count(*silent).summary)
+
+
+def test_divided_opinions_stand_between_praise_and_criticism() -> None:
+    named = _named(*_mentioned("punctuality", 5, 0), *_mentioned("pricing", 5, 4))
+    assert named.endswith("; opinions differ on pricing (5 praise it, 4 criticize it)")
+
+
+def test_divided_opinions_are_public_without_problems() -> None:
+    """The answers to questions say as much."""
+    catalogue = replace(_CATALOGUE, problems={})
+    assert "differ" in _named(*_mentioned("pricing", 5, 4), catalogue=catalogue)
 
 
 @pytest.mark.parametrize(("count", "compared"), [(10, True), (9, False)])
