@@ -185,6 +185,9 @@ class BlockCounter:
                 names.append(label.id)
                 own = label.sentiment or sentiment
                 self._mention(kind, label, review, hundredths, own, strength)
+                if label.praised_for:
+                    praised = self.counts.mentions[kind][label.id].praised_for
+                    praised += [aspect for aspect in label.praised_for if aspect in self._aspects]
         return tuple(names)
 
     def _topics_of(self, services: Iterable[EntityLabel]) -> tuple[EntityLabel, ...]:

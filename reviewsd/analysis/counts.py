@@ -79,6 +79,8 @@ class MentionCounts(Struct, array_like=True, gc=False):
     stars: int = 0
     hundredths: int = 0
     """Sum of the scores of these reviews, in hundredths."""
+    praised_for: list[str] = []
+    """Aspects that reviews praise in a person, each once for a review."""
 
 
 class Counts(Struct, array_like=True, gc=False):

@@ -98,9 +98,14 @@ def _entity(
     if kind != "technicians" or not reading.lexicon.is_known:
         return EntityLabel(id=name, phrase=phrase)
     tokens, lexicon = reading.tokens, reading.lexicon
-    sentiment, texts = opinion_of(tokens, lexicon, reading.clauses, matches, rating)
-    quoted = texts if reading.quotable else ()
-    return EntityLabel(id=name, phrase=phrase, sentiment=sentiment, wordings=quoted)
+    opinion = opinion_of(tokens, lexicon, reading.clauses, matches, rating)
+    return EntityLabel(
+        id=name,
+        phrase=phrase,
+        sentiment=opinion.sentiment,
+        wordings=opinion.wordings if reading.quotable else (),
+        praised_for=opinion.praised_for if opinion.sentiment == "positive" else (),
+    )
 
 
 def _phrase(

@@ -38,6 +38,8 @@ class EntityLabel(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """The sentiment of the clauses about a person; None for that of the review."""
     wordings: tuple[str, ...] = ()
     """Verbatim wordings about a person, or of a problem."""
+    praised_for: tuple[str, ...] = ()
+    """Ids of the aspects that the clauses about a person praise."""
 
 
 class Labels(Struct, frozen=True, kw_only=True, array_like=True, gc=False):

@@ -24,8 +24,20 @@ _BAD_STARS: Final = 2
 _STARS: Final = Reason.STARS
 _OF_THE_BUSINESS: Final = frozenset({"pricing", "scheduling", "response_time", "cleanliness"})
 """Aspects of the business; their criticism blames no person."""
+_PRICES: Final = "pricing"  # nobody's praise: "Grace was there, fair price"
 _OF_THE_PERSON: Final = frozenset({"friendliness", "technical_knowledge", "work_quality"})
 """Aspects of people; in a bad review, their praise counts without an opinion word."""
+
+
+class OpinionOf(NamedTuple):
+    """What a review says of a person."""
+
+    sentiment: Sentiment
+    """Neutral if it says nothing."""
+    wordings: tuple[str, ...]
+    """Wordings of this sentiment."""
+    praised_for: tuple[str, ...]
+    """Ids of aspects that are praised."""
 
 
 class _Span(NamedTuple):
@@ -81,10 +93,11 @@ def opinion_of(
     clauses: Sequence[ClauseReading],
     mentions: Sequence[Match],
     rating: int,
-) -> tuple[Sentiment, tuple[str, ...]]:
-    """Return the sentiment of the words about a person, and their wordings; neutral if they say nothing."""
+) -> OpinionOf:
+    """Return what the words about a person say of them."""
     spans = list(_about(tokens, lexicon, clauses, mentions))
-    scores = [v for span in spans if span.clause.mark is None for v in span.scores(rating)]
+    unmarked = [span for span in spans if span.clause.mark is None]
+    scores = [v for span in unmarked for v in span.scores(rating)]
     praise, blame = max([0.0, *scores]), min([0.0, *scores])
     total = praise + blame
     sentiment: Sentiment = "neutral"
@@ -99,7 +112,15 @@ def opinion_of(
         if decision.sentiment == sentiment
         for text in wordings(tokens, lexicon, decision, span.clause)
     )
-    return sentiment, tuple(dict.fromkeys(texts))
+    praised = (
+        decision.aspect
+        for span in unmarked
+        for decision in span.decisions()
+        if decision.sentiment == "positive"
+        and decision.aspect != _PRICES
+        and decision.start < span.reported
+    )
+    return OpinionOf(sentiment, tuple(dict.fromkeys(texts)), tuple(dict.fromkeys(praised)))
 
 
 def _about(

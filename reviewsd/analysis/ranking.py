@@ -27,6 +27,8 @@ class Ranking:
         self._is_answer = is_answer
         self.stars = 0
         self.hundredths = 0
+        self.praised_for: Counter[str] = Counter()
+        """Reviews that praise a person for an aspect, by its id."""
         self._counts: Counter[Sentiment] = Counter()
         self._wordings: dict[Sentiment, Counter[str]] = {}
         self._examples: dict[Sentiment, list[Example]] = {}
@@ -35,6 +37,7 @@ class Ranking:
         """Add the mentions of a block."""
         self.stars += mentions.stars
         self.hundredths += mentions.hundredths
+        self.praised_for.update(mentions.praised_for)
         for sentiment, counts in mentions.sentiments.items():
             self._counts[sentiment] += len(counts.at)
             best = self._examples.setdefault(sentiment, [])

@@ -38,6 +38,8 @@ MIN_PROBLEM_MENTIONS: Final = 2
 _MIN_READ_SHARE: Final = 0.75
 """Share of a person's mentions that have an opinion, below which the figures could mislead."""
 _GOOD_STARS: Final = 4
+_MIN_PRAISED_FOR: Final = 2  # reviews that praise a person for an aspect
+_MAX_PRAISED_FOR: Final = 3  # aspects
 
 
 class Totals:
@@ -201,6 +203,7 @@ class Totals:
             label=label,
             aliases=(person and self._catalogue.aliases.get(name)) or UNSET,
             mention_count=ranking.count,
+            praised_for=_praised_for(ranking) or UNSET,
             top_phrases=(),
             example_review_ids=tuple(example.id for example in ranking.examples()),
         )
@@ -217,6 +220,12 @@ class Totals:
         score = round((ranking.positive - ranking.negative) / opinion_count, 2)
         opinions = {"neutral_count": UNSET, "positive_pct": share, "score": score}
         return replace(insight, **_figures(ranking) | opinions)
+
+
+def _praised_for(ranking: Ranking) -> dict[str, int]:
+    """Return the aspects that most reviews praise in a person, each praised by several."""
+    ordered = sorted(ranking.praised_for.items(), key=lambda item: (-item[1], item[0]))
+    return {name: count for name, count in ordered[:_MAX_PRAISED_FOR] if count >= _MIN_PRAISED_FOR}
 
 
 def _figures(ranking: Ranking) -> dict[str, object]:

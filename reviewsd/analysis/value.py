@@ -82,6 +82,8 @@ class EntityInsight(Struct, frozen=True, kw_only=True):
     positive_pct: float | UnsetType = UNSET
     score: float | UnsetType = UNSET
     average_rating: float | UnsetType = UNSET
+    praised_for: dict[str, int] | UnsetType = UNSET
+    """Numbers of reviews that praise a technician for an aspect, by its id, the greatest first."""
     top_phrases: tuple[str, ...]
     example_review_ids: tuple[str, ...]
 

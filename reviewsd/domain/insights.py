@@ -61,6 +61,8 @@ class Entity(Struct, frozen=True, kw_only=True):
     positive_pct: Percent | UnsetType = UNSET
     score: Score | UnsetType = UNSET
     average_rating: Stars | UnsetType | None = UNSET
+    praised_for: dict[Text, NonNegative] | UnsetType = UNSET
+    """Numbers of reviews that praise a technician for an aspect, by its id."""
     top_phrases: tuple[str, ...] = ()
     example_review_ids: tuple[str, ...] = ()
     review_ids: tuple[str, ...] = ()

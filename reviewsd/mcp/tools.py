@@ -176,9 +176,9 @@ TOOLS = (
         name="get_technician",
         title="Technician summary",
         description=(
-            "Returns what reviewers say about one named technician: mentions by sentiment, average "
-            "rating, frequent phrases and ids of example reviews. Use it when a person is named. For "
-            "full texts use search_reviews with mentions_technician, for all names get_summary. An "
+            "Returns what reviewers say about one named technician: figures, praised aspects, "
+            "frequent phrases and ids of example reviews. Use it when a person is named. For full "
+            "texts use search_reviews with mentions_technician, for all names get_summary. An "
             "unknown or ambiguous name gives an error that lists the known ones."
         ),
         call=partial(insight_tools.get_entity, "technician", fragments.TECHNICIANS),
@@ -269,8 +269,8 @@ TOOLS = (
             "Returns questions that customers ask, with answers drawn from the reviews and ids of "
             "example reviews. Use it first for practical questions such as prices, waiting times or "
             "guarantees. Without an answer use search_reviews with the same query. With query it "
-            "returns only entries that contain it, 20 per page by default, in the published order; "
-            "pass next_offset as offset for the next page. Without a match matched is 0."
+            "returns only entries that contain it, 20 per page by default; pass next_offset as "
+            "offset for the next page. Without a match matched is 0."
         ),
         call=insight_tools.get_faq,
         output=outputs.Faq,

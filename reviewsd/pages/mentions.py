@@ -1,6 +1,6 @@
 """The most mentioned aspects, people and topics, with links to their reviews (pages.md 3)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote_plus
 
@@ -29,13 +29,15 @@ class Mentioned:
     """``positive`` in the language of the page."""
     mentions: str
     """Number of reviews that mention it, in words."""
+    praised_for: str
+    """What a person is praised for; empty if unknown."""
     href: str | None
     """Address of the reviews that mention it."""
 
 
 def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
     """Return the most mentioned aspects."""
-    return _most(renderer, insights.aspects, "mentions_aspect", _ASPECTS)
+    return _most(renderer, insights, insights.aspects, "mentions_aspect", _ASPECTS)
 
 
 def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Mentioned]]]:
@@ -52,7 +54,7 @@ def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Menti
     headed = []
     for heading, entities, parameter in listed:
         unseen = [entity for entity in map(named, entities) if _word(entity) not in labels]
-        entries = _most(renderer, unseen, parameter, _ENTRIES)
+        entries = _most(renderer, insights, unseen, parameter, _ENTRIES)
         labels.update(map(_word, unseen))
         if entries:
             headed.append((renderer.words(heading), entries))
@@ -76,16 +78,29 @@ def are_folded(
 
 
 def _most(
-    renderer: Renderer, entities: Iterable[str | Entity], parameter: str, most: int
+    renderer: Renderer,
+    insights: Insights,
+    entities: Iterable[str | Entity],
+    parameter: str,
+    most: int,
 ) -> list[Mentioned]:
+    aspects = {entity.id: entity.label for entity in map(named, insights.aspects)}
     counts = [(entity.mention_count or 0, entity) for entity in map(named, entities)]
     counts.sort(key=lambda pair: -pair[0])
     return [
-        _mentioned(renderer, entity, count, parameter) for count, entity in counts[:most] if count
+        _mentioned(renderer, aspects, entity, count, parameter)
+        for count, entity in counts[:most]
+        if count
     ]
 
 
-def _mentioned(renderer: Renderer, entity: Entity, count: int, parameter: str) -> Mentioned:
+def _mentioned(
+    renderer: Renderer,
+    aspects: Mapping[str | None, str | None],
+    entity: Entity,
+    count: int,
+    parameter: str,
+) -> Mentioned:
     name = entity.id or ""
     positive = _positive(entity)
     # Rules miss mentions of aspects, but hardly any of a name
@@ -95,6 +110,7 @@ def _mentioned(renderer: Renderer, entity: Entity, count: int, parameter: str) -
         positive=None if positive is None else round(positive, 1),
         percent=None if positive is None else renderer.formats.percent(positive),
         mentions=renderer.plural(unit, count),
+        praised_for=", ".join(aspects.get(aspect) or aspect for aspect in entity.praised_for or ()),
         href=f"{urls.LIST}?{parameter}={quote_plus(name)}" if len(name) <= _MAX_ID else None,
     )
 

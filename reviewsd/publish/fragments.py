@@ -117,6 +117,7 @@ class TechnicianFragment(Struct, frozen=True, kw_only=True):
     positive_pct: Percent | UnsetType = UNSET
     score: Score | UnsetType = UNSET
     average_rating: Stars | UnsetType | None = UNSET
+    praised_for: dict[str, int] = {}
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
     note: Unknown = UNSET

@@ -452,6 +452,30 @@ def test_divided_opinions_are_public_without_problems() -> None:
     assert "differ" in _named(*_mentioned("pricing", 5, 4), catalogue=catalogue)
 
 
+def _praised(person: str, *aspects: str) -> Labels:
+    return Labels(technicians=(EntityLabel(id=person, sentiment="positive", praised_for=aspects),))
+
+
+def test_person_is_praised_for_what_several_reviews_praise() -> None:
+    praise = ("punctuality", "pricing"), ("punctuality",), ("punctuality",), ("pricing",), ()
+    labelled = [_review(f"r{i}") for i in range(len(praise))]
+    labels = [_praised("priya-raman", *aspects) for aspects in praise]
+    (priya,) = _count(*zip(labelled, labels, strict=True)).entities.technicians
+    assert '{"punctuality":3,"pricing":2}' == msgspec.json.encode(priya.praised_for).decode()
+
+
+def test_aspect_that_one_review_praises_in_a_person_is_not_published() -> None:
+    (priya,) = _count((_review("r"), _praised("priya-raman", "pricing"))).entities.technicians
+    assert priya.praised_for is msgspec.UNSET
+
+
+def test_aspect_that_the_owner_has_removed_praises_nobody() -> None:
+    """Labels may be older than the settings."""
+    labelled = [(_review(f"r{i}"), _praised("priya-raman", "vibe")) for i in range(2)]
+    (priya,) = _count(*labelled).entities.technicians
+    assert priya.praised_for is msgspec.UNSET
+
+
 @pytest.mark.parametrize(("count", "compared"), [(10, True), (9, False)])
 def test_summary_compares_years_of_enough_reviews(count: int, *, compared: bool) -> None:
     year_ago = _DAY - datetime.timedelta(days=400)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from reviewsd.analysis.labels import EntityLabel
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.insights import Sentiment
@@ -13,9 +14,15 @@ _PEOPLE = (NamedTechnician(name="Grace Holloway"), NamedTechnician(name="Luca Mo
 def _sentiment(
     text: str, stars: int, language: str = "en", person: str = "grace-holloway"
 ) -> Sentiment | None:
+    return _label(text, stars, language, person).sentiment
+
+
+def _label(
+    text: str, stars: int, language: str = "en", person: str = "grace-holloway"
+) -> EntityLabel:
     settings = InsightSettings(language=language, technicians=_PEOPLE)
     labels = Rules(Business(name="B", language=language), settings).label(text, stars)
-    return {label.id: label.sentiment for label in labels.technicians}[person]
+    return {label.id: label for label in labels.technicians}[person]
 
 
 @pytest.mark.parametrize(
@@ -93,3 +100,29 @@ def test_good_review_can_blame_a_person_with_an_opinion() -> None:
     text = "Grace couldn't have been sweeter, Luca was rude."
     assert "positive" == _sentiment(text, 4)
     assert "negative" == _sentiment(text, 4, person="luca-moretti")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Grace was friendly and explained everything. The price was fair.",
+            {"friendliness", "communication"},
+        ),
+        ("Grace was there. She was so patient!", {"friendliness"}),
+        ("Luca was rude to us and Grace was friendly.", {"friendliness"}),
+        ("Grace promised that the price would be fair.", set()),
+        ("Grace was there, fair price.", set()),
+    ],
+)
+def test_person_is_praised_for_aspects_of_their_own_clauses(text: str, expected: set[str]) -> None:
+    assert expected == set(_label(text, 5).praised_for)
+
+
+def test_person_who_is_blamed_is_praised_for_nothing() -> None:
+    assert (
+        ()
+        == _label(
+            "Grace was friendly at first. Then she was rude and shouted at us!", 1
+        ).praised_for
+    )

@@ -79,6 +79,7 @@ def test_missing_members_are_derived(tmp_path: Path, technician: object) -> None
         "id": "reparation-a-c",
         "name": "Réparation A/C",
         "label": "Réparation A/C",
+        "praised_for": {},
         "top_phrases": [],
         "example_review_ids": [],
         "note": "not in the published insights: mention_count, positive_count, neutral_count,"
