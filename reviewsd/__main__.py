@@ -198,7 +198,8 @@ def _port(text: str) -> int:
 
 def check(config: "Config") -> int:
     """Check the files that a valid configuration names; return the exit code."""
-    from reviewsd.offline.check import files_fault, inspect_data
+    from reviewsd.offline.check import inspect_data
+    from reviewsd.offline.needed_files import files_fault
 
     if (fault := files_fault(config, os.environ)) is not None:
         return _fail([fault], EX_CONFIG)

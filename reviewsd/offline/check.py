@@ -1,27 +1,23 @@
 """Checks configuration and data, for ``reviewsd --check``, ``reviewsctl check`` and ``doctor``."""
 
 import datetime
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
-from twisted.internet.base import ReactorBase
-from twisted.internet.task import Clock
 
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.jobs import Step
-from reviewsd.app.store import make_store
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.load import Loaded
-from reviewsd.config.schema import Config, Data, NotifyTarget
+from reviewsd.config.schema import Config, Data
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE, Dataset, texts_of
@@ -32,50 +28,15 @@ from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import mean
 from reviewsd.domain.withheld_words import withheld_places
-from reviewsd.notices.sender import load_services
+from reviewsd.offline.needed_files import files_fault
 from reviewsd.offline.page_language import language_doubts
 from reviewsd.pages import pictures
 from reviewsd.publish import insights_settings, page_settings, sources
 from reviewsd.publish.operator_templates import template_fault
-from reviewsd.runtime.counters import Counters
-from reviewsd.runtime.state_dir import StartError
-from reviewsd.store.keys import Secrets
-from reviewsd.websub.outbound.tls import Tls
 
 UNSETTLED: Final = "the data files are being written; try again"
 
 _MIN_REPORTED: Final = 20_000  # reviews; a smaller check is too quick to report its progress
-
-
-def files_fault(config: Config, environ: Mapping[str, str]) -> str | None:
-    """Return the fault in a file or an optional package that the configuration needs, or None.
-
-    Addresses of notices that only the daemon's user can read are not looked at.
-    """
-    ca_file = config.hub.callbacks.ca_file
-    if ca_file is not None:
-        try:
-            Tls(Clock(), Path(ca_file))
-        except ValueError as error:
-            return f"hub.callbacks.ca_file: {error}"
-    try:
-        # Only its settings are checked: a store uses its reactor once it is opened
-        make_store(cast("ReactorBase", Clock()), config, Secrets(()), Counters())
-        if targets := [target for target in config.notify if _can_read(target, environ)]:
-            load_services(targets, environ)
-    except StartError as error:
-        return str(error)
-    return None
-
-
-def _can_read(target: NotifyTarget, environ: Mapping[str, str]) -> bool:
-    """Return whether this process may look at the address of a target, as the daemon will."""
-    if target.url_file is None:
-        return "CREDENTIALS_DIRECTORY" in environ
-    file = target.url_file
-    if not os.access(Path(file).parent, os.X_OK):
-        return False
-    return os.access(file, os.R_OK) or not os.path.lexists(file)
 
 
 def inspect(
