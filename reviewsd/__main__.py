@@ -100,8 +100,7 @@ def _run(
 
     try:
         file = configuration.find(path, environ).absolute()
-        read = partial(_read, file, environ, options.node)
-        config, config_warnings = read()
+        config, config_warnings = _read(file, environ, options.node)
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)
     page_warnings = page_settings.warnings(config, datetime.datetime.now(datetime.UTC))
@@ -125,7 +124,7 @@ def _run(
         config=config,
         environ=environ,
         announce=announce,
-        read=read,
+        read=partial(_read_again, file, environ, options.node),
         wait_for_data=options.wait_for_data,
     )
     return run_daemon(start, config.state_dir)
@@ -134,12 +133,30 @@ def _run(
 def _read(
     file: Path, environ: Mapping[str, str], node: str | None
 ) -> "tuple[Config, Sequence[str]]":
-    """Load the configuration of a node, and its warnings, for the start and for each reload."""
+    """Load the configuration of a node, and its warnings."""
     from reviewsd.config import load as configuration
     from reviewsd.config.node import as_node
 
     config, warnings = configuration.load(file, environ)
     return (config if node is None else as_node(config, node, file)), warnings
+
+
+def _read_again(
+    file: Path, environ: Mapping[str, str], node: str | None
+) -> "tuple[Config, Sequence[str]]":
+    """Load the configuration as the next start would, for a reload.
+
+    Raises:
+        ConfigError: It cannot be used, or a file or package that it needs cannot.
+    """
+    from reviewsd.config.errors import ConfigError, of_file
+    from reviewsd.offline.needed_files import files_fault
+
+    config, warnings = _read(file, environ, node)
+    # Without the environment, as systemd copies the credentials of the next start only then
+    if (fault := files_fault(config, {})) is not None:
+        raise ConfigError((of_file(str(file), fault),))
+    return config, warnings
 
 
 def _parser() -> argparse.ArgumentParser:

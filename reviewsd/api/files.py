@@ -57,6 +57,8 @@ class CheckReport(Struct, frozen=True, kw_only=True, tag_field="type", tag="resu
     """The first ``MAX_FINDINGS`` warnings about each file."""
     warning_count: int = 0
     facts: Facts | None = None
+    unread_addresses: tuple[str, ...] = ()
+    """Targets of notices whose addresses only the daemon can read, so that they are not checked."""
 
 
 class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):

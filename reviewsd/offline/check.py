@@ -28,7 +28,7 @@ from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import mean
 from reviewsd.domain.withheld_words import withheld_places
-from reviewsd.offline.needed_files import files_fault
+from reviewsd.offline.needed_files import files_fault, unread_addresses
 from reviewsd.offline.page_language import language_doubts
 from reviewsd.pages import pictures
 from reviewsd.publish import insights_settings, page_settings, sources
@@ -54,6 +54,7 @@ def inspect(
         report_step: Called with the progress of a long check.
     """
     config, data_report = None, CheckReport()
+    unread: tuple[str, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
     warnings: list[Diagnostic] = []
     file, count = None, 0
@@ -66,6 +67,7 @@ def inspect(
     else:
         config, file = loaded.config, str(loaded.file)
         warnings = _config_warnings(loaded)
+        unread = unread_addresses(config, environ)
         if (fault := files_fault(config, environ)) is not None:
             problems, count = (of_file(file, fault),), 1
     folder = data or (config.data_dir if config else None)
@@ -80,6 +82,7 @@ def inspect(
         warnings=(*warnings, *data_report.warnings),
         warning_count=len(warnings) + data_report.warning_count,
         facts=data_report.facts,
+        unread_addresses=unread,
     )
 
 

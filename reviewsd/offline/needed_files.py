@@ -20,7 +20,7 @@ from reviewsd.websub.outbound.tls import Tls
 def files_fault(config: Config, environ: Mapping[str, str]) -> str | None:
     """Return the fault in a file or an optional package that the configuration needs, or None.
 
-    Addresses of notices that only the daemon's user can read are not looked at.
+    Addresses of notices that only the daemon can read are not looked at.
     """
     ca_file = config.hub.callbacks.ca_file
     if ca_file is not None:
@@ -31,11 +31,18 @@ def files_fault(config: Config, environ: Mapping[str, str]) -> str | None:
     try:
         # Only its settings are checked: a store uses its reactor once it is opened
         make_store(cast("ReactorBase", Clock()), config, Secrets(()), Counters())
-        if targets := [target for target in config.notify if _can_read(target, environ)]:
-            load_services(targets, environ)
+        if config.notify:
+            load_services(
+                [target for target in config.notify if _can_read(target, environ)], environ
+            )
     except StartError as error:
         return str(error)
     return None
+
+
+def unread_addresses(config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the targets of notices whose addresses only the daemon can read."""
+    return tuple(target.name for target in config.notify if not _can_read(target, environ))
 
 
 def _can_read(target: NotifyTarget, environ: Mapping[str, str]) -> bool:

@@ -104,6 +104,34 @@ def test_a_fault_changes_nothing_and_is_shown_at_its_place(daemon: Daemon) -> No
     assert [] == daemon.status()["config"]["problems"]
 
 
+def test_address_of_notices_with_which_no_daemon_starts_is_a_fault(daemon: Daemon) -> None:
+    """It said that the key waits for a restart, and the restart failed. A start, check and doctor say the same."""
+    address = daemon.directory / "owner.url"
+    fault = f"notify: owner: there is no {address}\n"
+    configure(daemon, "notify: [{name: owner, url_file: owner.url, stars: 2}]\n")
+    done = daemon.ctl("reload")
+    assert (1, f"  {daemon.config}: {fault}") == (
+        done.returncode,
+        done.stderr.splitlines(keepends=True)[1],
+    )
+    assert f"{daemon.config}: {fault}" in daemon.ctl("check", "--config", str(daemon.config)).stdout
+    doctor = daemon.ctl("doctor", "--offline", "--config", str(daemon.config)).stdout
+    assert fault.strip() in " ".join(doctor.split())
+    daemon.stop()
+    daemon.launch()
+    assert 78 == daemon.ended()
+    assert f"reviewsd: {fault}" in daemon.log.read_text()
+
+
+def test_credential_of_the_next_start_is_no_fault(tmp_path: Path) -> None:
+    """systemd copies credentials at a start, so a new one is not there yet."""
+    with Daemon(tmp_path, environ={"CREDENTIALS_DIRECTORY": str(tmp_path / "none")}) as daemon:
+        configure(daemon, "notify: [{name: owner, stars: 2}]\n")
+        done = daemon.ctl("reload")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "configuration: notify changed; takes effect after a restart\n" in done.stdout
+
+
 def test_a_hangup_does_the_same(daemon: Daemon) -> None:
     """O2: systemd hears when it begins and when it is over."""
     configure(daemon, "hub: {lease: {default: 4000}}\n")

@@ -8,7 +8,7 @@ from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, telling
-from reviewsctl.terminal.words import counted
+from reviewsctl.terminal.words import counted, unchecked_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +71,8 @@ def _lines(report: "CheckReport", *, strict: bool) -> "Iterator[str]":
         yield f"{'data':<15}{printable(report.data_dir)}"
     else:
         yield f"{'data':<15}not checked: first the configuration, or name it with --data"
+    if report.unread_addresses:
+        yield f"{'notices':<15}{unchecked_addresses(report.unread_addresses)}"
     if report.facts is not None:
         yield from _facts(report.facts)
     yield f"{'result':<15}{_verdict(report)}"

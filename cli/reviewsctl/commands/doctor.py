@@ -86,6 +86,8 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     yield running.socket(answer, socket, own_version("reviewsd"))
     report = local.check(config, None, lambda _: None).value
     yield offline.configuration(report)
+    if report.unread_addresses:
+        yield offline.notices(report)
     yield offline.data(report)
     yield offline.directory(report, served=_serves(answer, report))
     yield offline.ownership(report, running.user(answer))

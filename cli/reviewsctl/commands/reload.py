@@ -35,9 +35,10 @@ def reload(
 ) -> None:
     """Reads configuration and data now, before the daemon notices.
 
-    A configuration with faults changes nothing; its faults are listed, and the exit code is 1. Of a
-    valid one, crawlers, data.*, hub.lease.*, hub.limits.* and security.* take effect at once; the
-    command names the other changed keys, which need a restart.
+    A configuration with faults, or with which the next start would fail, changes nothing; its
+    faults are listed, and the exit code is 1. Of a valid one, crawlers, data.*, hub.lease.*,
+    hub.limits.* and security.* take effect at once; the command names the other changed keys,
+    which need a restart.
 
     The new data is validated before it replaces the old. If it has problems, they are listed, the
     last good data keeps serving and the exit code is 1. Ctrl-C stops the waiting, not the reload.

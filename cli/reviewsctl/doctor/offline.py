@@ -11,7 +11,7 @@ from typing import Final
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.remedies import as_root
-from reviewsctl.terminal.words import counted
+from reviewsctl.terminal.words import counted, unchecked_addresses
 from reviewsd.api.files import CheckReport, Diagnostic
 from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
 
@@ -33,6 +33,12 @@ def configuration(report: CheckReport) -> Diagnosis:
     if warnings:
         return warn(name, _first(warnings), "See all: reviewsctl check")
     return ok(name, f"{report.config} is valid")
+
+
+def notices(report: CheckReport) -> Diagnosis:
+    """Say which addresses of notices the test of the configuration could not read."""
+    unread = unchecked_addresses(report.unread_addresses)
+    return skip("notices", f"{unread}; test them: reviewsctl notify test")
 
 
 def data(report: CheckReport) -> Diagnosis:

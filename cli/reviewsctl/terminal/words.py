@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 _MIN_WIDTH: Final = 20  # columns of text beside its indent
@@ -10,6 +11,17 @@ _MIN_WIDTH: Final = 20  # columns of text beside its indent
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun, whose plural ends in -s: ``1,204 reviews``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def unchecked_addresses(targets: Sequence[str]) -> str:
+    """Return a sentence about targets of notices whose addresses only the daemon can read."""
+    is_one = len(targets) == 1
+    addresses = (
+        f"the address of {targets[0]} is"
+        if is_one
+        else f"the addresses of {', '.join(targets)} are"
+    )
+    return f"{addresses} not checked, as only the daemon can read {'it' if is_one else 'them'}"
 
 
 def folded(text: str, *, indent: int = 0, begun: int = 0, err: bool = False) -> str:

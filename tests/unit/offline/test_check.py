@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
             "uncovered": 0,
             "made": True,
         },
+        "unread_addresses": [],
     } == document
 
 
@@ -294,3 +296,23 @@ def test_address_of_notices_with_which_no_daemon_starts_is_an_error(
         [] if reason is None else [f"notify: owner: {reason.format(file=folder / 'owner.url')}"]
     )
     assert expected == [problem["reason"] for problem in document["problems"]]
+
+
+def test_library_that_no_address_can_do_without_is_missed_without_an_address(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address that only the daemon can read was no reason to look for apprise."""
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    with (folder / "reviewsd.yaml").open("a") as file:
+        file.write("notify: [{name: owner, stars: 2}]\n")
+    document, _ = report(folder)
+    [problem] = document["problems"]
+    assert problem["reason"].startswith("notify: needs apprise, which cannot be used")
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+def test_address_that_only_the_daemon_can_read_is_named(folder: Path) -> None:
+    with (folder / "reviewsd.yaml").open("a") as file:
+        file.write("notify: [{name: owner, stars: 2}, {name: chat, stars: 5}]\n")
+    document, _ = report(folder)
+    assert ([], ["owner", "chat"]) == (document["problems"], document["unread_addresses"])

@@ -52,6 +52,18 @@ def test_good_files_are_summed_up(environment: dict[str, str], folder: Path) -> 
     assert "" == reviewsctl(environment, "check", "--quiet").stdout
 
 
+@pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+def test_addresses_that_only_the_daemon_can_read_are_named(
+    environment: dict[str, str], folder: Path
+) -> None:
+    with (folder / "reviewsd.yaml").open("a") as file:
+        file.write("notify: [{name: owner, stars: 2}]\n")
+    unread = "the address of owner is not checked, as only the daemon can read it"
+    assert f"notices        {unread}\n" in reviewsctl(environment, "check").stdout
+    doctor = reviewsctl(environment, "doctor", "--offline").stdout
+    assert f"skip  notices         {unread}; test them: reviewsctl notify test\n" in doctor
+
+
 def test_no_reviews_are_good_too(environment: dict[str, str], folder: Path) -> None:
     write(folder, [])
     done = reviewsctl(environment, "check")
