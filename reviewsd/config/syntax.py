@@ -6,7 +6,7 @@ expected, what was found, and the likely remedy.
 
 import re
 from collections.abc import Sequence
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
 from twisted.internet.endpoints import serverFromString
@@ -25,7 +25,8 @@ _URL = re.compile(
     re.DOTALL,
 )
 _AUTHORITY = re.compile(
-    r"(?P<host>[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,5}))?", re.ASCII
+    r"(?P<host>[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:(?P<port>.*))?",
+    re.ASCII | re.DOTALL,
 )
 
 _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "systemd:name=http"'
@@ -70,9 +71,10 @@ def origin(text: str, *, any_scheme: bool = False) -> str:
         raise ValueError(f"expected a host name or address after //, got {show(text)}{hint}")
     if authority["port"] is None:
         return f"{scheme}://{authority['host']}"
-    port = int(authority["port"])
+    digits = authority["port"]
+    port = int(digits) if digits.isdecimal() and len(digits) <= len(str(MAX_PORT)) else 0
     if not 0 < port <= MAX_PORT:
-        raise ValueError(f"expected a port of 1..{MAX_PORT}, got {port}")
+        raise ValueError(f"expected a port of 1..{MAX_PORT}, got {show(digits)}")
     suffix = "" if port == _DEFAULT_PORTS.get(scheme) else f":{port}"
     return f"{scheme}://{authority['host']}{suffix}"
 
@@ -94,7 +96,8 @@ def host_or_any(text: str) -> str:
         return text
     parts = _AUTHORITY.fullmatch(text.lower().removesuffix("."))
     if parts is None or parts["port"] is not None or not _is_host(parts["host"]):
-        hint = "; leave the port out" if parts is not None and parts["port"] else ""
+        has_port = parts is not None and (parts["port"] or "").isdecimal()
+        hint = "; leave the port out" if has_port else ""
         raise ValueError(f'expected a host such as "reviews.internal", got {show(text)}{hint}')
     return parts["host"]
 
@@ -123,6 +126,21 @@ def endpoint(text: str) -> str:
         except (TypeError, ValueError, RuntimeError) as error:  # its parsers raise any of them
             raise ValueError(f"{_ENDPOINT}, got {show(text)} ({error})") from error
     return text
+
+
+def own_endpoint(base_url: str) -> str | None:
+    """Return the endpoint of an origin on this machine; None where a proxy has to be before the daemon."""
+    parts = urlsplit(base_url)
+    host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname or ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    if parts.scheme != "http" or not address.is_loopback:
+        return None
+    kind = "tcp" if address.version == 4 else "tcp6"  # noqa: PLR2004  # the protocol's number
+    interface = str(address).replace(":", "\\:")
+    return f"{kind}:{parts.port or _DEFAULT_PORTS['http']}:interface={interface}"
 
 
 def other_ports(base_url: str, endpoints: Sequence[str]) -> set[int]:

@@ -25,7 +25,8 @@ INSIGHTS: Final = "insights.yaml"
 SYSTEM: Final = Path("/etc/reviewsd")
 """The folder of a service's configuration, whose data and state are elsewhere."""
 
-_LOCAL: Final = "http://localhost:8080"  # as the configuration listens
+_LOCAL: Final = "http://localhost:8080"
+_DEFAULT_LISTEN: Final = "tcp:8080:interface=127.0.0.1"
 
 _TAG: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
@@ -63,9 +64,9 @@ def init(
 ) -> None:
     """Writes a configuration and sample data to begin with.
 
-    In DIR: reviewsd.yaml with the five keys to begin with; its JSON Schema, by which editors
-    complete, explain and check all keys; data/reviews.json with two sample reviews, which the first import
-    removes; data/insights.yaml, where technicians and services are named. A reviews.json or
+    In DIR: reviewsd.yaml with the five keys to begin with, and listen for another port of
+    http://localhost; its JSON Schema, by which editors complete, explain and check all keys;
+    data/reviews.json with two sample reviews, which the first import removes; data/insights.yaml, where technicians and services are named. A reviews.json or
     insights.yaml that is there always stays as it is. In /etc/reviewsd it is a service's configuration:
     the data is in /srv/reviews then, the state in /var/lib/reviewsd.
     """
@@ -73,7 +74,7 @@ def init(
     from reviewsctl.manual.keys import SHIPPED
 
     try:
-        local.check_base_url(base_url)
+        base_url, endpoint = local.base_url(base_url)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--base-url") from error
     if _TAG.fullmatch(language) is None:
@@ -82,7 +83,7 @@ def init(
     system = folder.absolute() == SYSTEM
     data = Path("/srv/reviews") if system else folder / "data"
     files = {
-        folder / CONFIG: configuration(base_url, system=system),
+        folder / CONFIG: configuration(base_url, endpoint, system=system),
         folder / SCHEMA: schema_text(),
         data / DATA: _sample(name, language),
         data / INSIGHTS: (SHIPPED / INSIGHTS).read_text(),
@@ -112,7 +113,8 @@ def init(
         typer.echo(f"wrote {path}")
     importing = "reviewsctl import EXPORT" + ("" if name else " --set name=NAME")
     importing = importing if data / DATA in files else ""
-    typer.echo("\n".join(_next_steps(folder, base_url, system=system, import_command=importing)))
+    steps = _next_steps(folder, endpoint, system=system, import_command=importing)
+    typer.echo("\n".join(steps))
 
 
 _TEMPLATE: Final = """\
@@ -122,7 +124,7 @@ _TEMPLATE: Final = """\
 
 # The public address: scheme and host as clients see them, outside any proxy.
 base_url: {base_url}
-
+{listen}
 # The folder of reviews.json; relative paths start at this file's folder.
 data_dir: {data_dir}
 
@@ -145,11 +147,18 @@ _SERVICE: Final = {
 _BESIDE: Final = {"data_dir": "data", "state_dir": "state", "admin_socket": "admin.sock"}
 
 
-def configuration(base_url: str, *, system: bool) -> str:
+_LISTEN: Final = """
+# Where the daemon listens: there is no proxy before this base_url.
+listen: ['{endpoint}']
+"""
+
+
+def configuration(base_url: str, endpoint: str | None, *, system: bool) -> str:
     """Return the five keys that an operator sets first, as YAML with comments.
 
     Args:
         base_url: The public address.
+        endpoint: The endpoint that it names; None where there is a proxy.
         system: Whether it is for a service, whose data and state are elsewhere.
     """
     from urllib.parse import urlsplit  # see main
@@ -159,9 +168,12 @@ def configuration(base_url: str, *, system: bool) -> str:
     if "." in host and not host[-1].isdigit():
         feeds = f"feeds: {{authority: {host}, year: {year}}}"
     else:
-        feeds = f"# feeds: {{authority: example.com, year: {year}}}"
+        comment = "" if ":" in host else "# "  # an IPv6 address cannot be in an id (RFC 4151)
+        feeds = f"{comment}feeds: {{authority: example.com, year: {year}}}"
     places = _SERVICE if system else _BESIDE
-    return _TEMPLATE.format(schema=SCHEMA, base_url=base_url, feeds=feeds, **places)
+    is_default = endpoint in {None, _DEFAULT_LISTEN}
+    listen = "" if is_default else _LISTEN.format(endpoint=endpoint)
+    return _TEMPLATE.format(schema=SCHEMA, base_url=base_url, listen=listen, feeds=feeds, **places)
 
 
 def schema_text() -> str:
@@ -200,7 +212,9 @@ def _backup_name(name: str, names: Collection[str]) -> str:
     return next(backup for backup in backups if backup not in names)
 
 
-def _next_steps(folder: Path, base_url: str, *, system: bool, import_command: str) -> list[str]:
+def _next_steps(
+    folder: Path, endpoint: str | None, *, system: bool, import_command: str
+) -> list[str]:
     steps = []
     if not system:
         if folder.absolute() != Path.cwd():
@@ -214,7 +228,10 @@ def _next_steps(folder: Path, base_url: str, *, system: bool, import_command: st
         steps.append((install_command(), "run it, now and after a reboot"))
         steps.append(("reviewsctl status", "how it is"))
     else:
-        steps.append(("reviewsd", "serve them on http://127.0.0.1:8080/"))
+        _, port, host = (endpoint or _DEFAULT_LISTEN).replace("\\:", "\0").split(":")
+        host = host.removeprefix("interface=").replace("\0", ":")
+        host = f"[{host}]" if ":" in host else host
+        steps.append(("reviewsd", f"serve them on http://{host}:{port}/"))
         steps.append(("reviewsctl status", "in another terminal: how it is"))
         if not is_packaged():  # the units of the package run the configuration in /etc/reviewsd
             steps.append((install_command(), "when it is to stay"))
@@ -224,6 +241,6 @@ def _next_steps(folder: Path, base_url: str, *, system: bool, import_command: st
             lines.append(f"  {command:<{_COLUMN}}{why}".rstrip())
         else:
             lines += [f"  {command}", f"  {'':<{_COLUMN}}{why}"]
-    if base_url == _LOCAL:
+    if endpoint is not None:
         lines += ["", "Before others are to reach it, set base_url to its public address."]
     return lines

@@ -71,15 +71,16 @@ def settings(config: Path | None) -> Answer[EffectiveConfig]:
         return _answer(show.shown(load.examine(config, os.environ)))
 
 
-def check_base_url(text: str) -> None:
-    """Check a value of ``base_url``.
+def base_url(text: str) -> tuple[str, str | None]:
+    """Return a value of ``base_url`` in normal form, and the endpoint that it names if it is of this machine.
 
     Raises:
         ValueError: It is no origin; the message says what is expected.
     """
     from reviewsd.config import syntax
 
-    syntax.origin(text)
+    origin = syntax.origin(text)
+    return origin, syntax.own_endpoint(origin)
 
 
 def schema() -> dict[str, object]:

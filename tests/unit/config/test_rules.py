@@ -333,6 +333,10 @@ def test_fault_is_shown_at_its_place(write: Write, text: str, finding: str) -> N
             'must not have a query or fragment, got "https://a.example#x"',
         ),
         ("https://", 'expected a host name or address after //, got "https://"'),
+        ("http://localhost:web", 'expected a port of 1..65535, got "web"'),
+        ("http://localhost:-1", 'expected a port of 1..65535, got "-1"'),
+        ("'http://localhost:'", 'expected a port of 1..65535, got ""'),
+        ("http://localhost:123456", 'expected a port of 1..65535, got "123456"'),
         ("https://a..b", 'expected a host name or address after //, got "https://a..b"'),
         ("https://[::g%1]", 'expected a host name or address after //, got "https://[::g%1]"'),
         (
@@ -342,8 +346,8 @@ def test_fault_is_shown_at_its_place(write: Write, text: str, finding: str) -> N
                 " write a name with other letters as xn--..."
             ),
         ),
-        ("https://a.example:0", "expected a port of 1..65535, got 0"),
-        ("https://a.example:65536", "expected a port of 1..65535, got 65536"),
+        ("https://a.example:0", 'expected a port of 1..65535, got "0"'),
+        ("https://a.example:65536", 'expected a port of 1..65535, got "65536"'),
         (
             "https://[::1]",
             "an address cannot name the feeds (RFC 4151); set feeds.authority too",

@@ -129,6 +129,31 @@ def test_base_url_that_is_no_address_is_refused_and_nothing_is_written(
     assert not (tmp_path / "shop").exists()
 
 
+@pytest.mark.parametrize(
+    ("address", "listen", "serving"),
+    [
+        ("http://127.0.0.1:9000", "tcp:9000:interface=127.0.0.1", "127.0.0.1:9000"),
+        ("http://LOCALHOST:9000/", "tcp:9000:interface=127.0.0.1", "127.0.0.1:9000"),
+        ("http://127.0.0.5:8080", "tcp:8080:interface=127.0.0.5", "127.0.0.5:8080"),
+        ("http://[::1]:9000", r"tcp6:9000:interface=\:\:1", "[::1]:9000"),
+        ("http://localhost", "tcp:80:interface=127.0.0.1", "127.0.0.1:80"),
+        ("http://localhost:8080", None, "127.0.0.1:8080"),
+        ("https://localhost:9000", None, "127.0.0.1:8080"),
+        ("http://reviews.example.com:9000", None, "127.0.0.1:8080"),
+    ],
+)
+def test_daemon_listens_where_a_local_address_says(
+    environment: dict[str, str], tmp_path: Path, address: str, listen: str | None, serving: str
+) -> None:
+    """The port was ignored: the address did not answer. Before https and other hosts is a proxy."""
+    done = reviewsctl(environment, "init", str(tmp_path), "--base-url", address)
+    assert f"serve them on http://{serving}/\n" in done.stdout
+    config = yaml.safe_load((tmp_path / "reviewsd.yaml").read_text())
+    assert (None if listen is None else [listen]) == config.get("listen")
+    checked = reviewsctl(environment, "check", "--config", str(tmp_path / "reviewsd.yaml"))
+    assert (0, "") == (checked.returncode, checked.stderr)
+
+
 def test_data_that_is_there_stays(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/reviews.json").write_text("mine")
