@@ -31,6 +31,7 @@ from reviewsd.monitoring.health import Readiness
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.notices.notices import Notices
 from reviewsd.publish.publisher import Publisher
+from reviewsd.runtime.counters import UnknownParameters
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.backup import IN_POSTGRESQL, Backups
@@ -72,7 +73,7 @@ class DaemonRoutes:
     """Returns POSIX seconds."""
     tasks: TaskSet
     """Owns the reloads."""
-    unknown_parameters: Counter[str]
+    unknown_parameters: UnknownParameters
 
     def __post_init__(self) -> None:
         self._started = self.now()
@@ -80,7 +81,6 @@ class DaemonRoutes:
     @route("GET", "/v1/status")
     async def status(self, request: Request) -> bytes:
         """Return the data that is served, the result of the last reload, and the state of the hub."""
-        counts = self.unknown_parameters.items()
         status = Status(
             api=API,
             version=self.version,
@@ -94,7 +94,8 @@ class DaemonRoutes:
             data=self._data(),
             config=self.reloading.changes,
             hub=await self.operator.state(),
-            unknown_parameters=dict(sorted(counts, key=lambda item: (-item[1], item[0]))),
+            unknown_parameters=_most_first(self.unknown_parameters.ignored),
+            refused_parameters=_most_first(self.unknown_parameters.refused),
         )
         return respond(request, status)
 
@@ -149,6 +150,10 @@ class DaemonRoutes:
         if (last := self.publisher.last) is None:
             return "starting"
         return "failing" if last.outcome == "failed" else "waiting"
+
+
+def _most_first(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _snapshot(snapshot: Snapshot) -> SnapshotStatus:

@@ -2,7 +2,6 @@
 
 import os
 import resource
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from twisted.logger import Logger
 from reviewsd.api.jobs import instant
 from reviewsd.api.status import START_FAILURE, StartFailure
 from reviewsd.config.schema import Config
-from reviewsd.runtime.counters import Counters
+from reviewsd.runtime.counters import Counters, UnknownParameters
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet
@@ -48,8 +47,7 @@ class DaemonContext:
     version: str = field(default_factory=partial(version, "reviewsd"))
     """The version of this program."""
     counters: Counters = field(default_factory=Counters)
-    unknown_parameters: Counter[str] = field(default_factory=Counter)
-    """Search parameters that do not exist, by name."""
+    unknown_parameters: UnknownParameters = field(default_factory=UnknownParameters)
     tasks: TaskSet = field(default_factory=TaskSet)
     """Holds work that goes on when the client of a request has left, and the task that logs rejections."""
 

@@ -7,6 +7,9 @@ from typing import Final
 
 NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
+UNRECOGNIZED: Final = "unrecognized_keys"
+"""The code of an issue about a name that resembles a known one."""
+
 _MAX_SHOWN: Final = 40  # characters of a refused value in a message
 
 

@@ -9,7 +9,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import unquote_to_bytes
 
-from reviewsd.domain.issues import NUMBER, InvalidParametersError, Issue, invalid, shown
+from reviewsd.domain.issues import (
+    NUMBER,
+    UNRECOGNIZED,
+    InvalidParametersError,
+    Issue,
+    invalid,
+    shown,
+)
 from reviewsd.domain.near_misses import SYNONYMS, similar_names
 from reviewsd.domain.search_parameters import (
     SEARCH_PARAMETERS,
@@ -124,7 +131,7 @@ def _near_miss(escaped: bytes, value: bytes, names: tuple[str, ...]) -> Issue | 
     if not similar or (name in SYNONYMS and _DATES.issuperset(similar) and not value[:1].isdigit()):
         return None  # an app that shares links adds from=timeline
     return Issue(
-        code="unrecognized_keys",
+        code=UNRECOGNIZED,
         path=(name,),
         message=f"{shown(name)} is not a parameter; did you mean {' or '.join(similar)}?",
         details=(("keys", [name]), ("did_you_mean", list(similar))),

@@ -16,6 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 from werkzeug.exceptions import NotFound
 
+from reviewsd.domain.issues import UNRECOGNIZED, InvalidParametersError
 from reviewsd.domain.parameters import read_date, read_query
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import problems, urls
@@ -23,6 +24,7 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import PreparedDocument, Response, Responses
 from reviewsd.publish import documents
+from reviewsd.runtime.counters import UnknownParameters
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
@@ -52,7 +54,7 @@ class Reads:
         snapshots: The data.
         responses: Makes the responses.
         budgets: Time and memory of all clients.
-        unknown_parameters: Counts search parameters that do not exist, by name.
+        unknown_parameters: Counts search parameters that do not exist.
     """
 
     app: Final = PublicApp()
@@ -62,15 +64,14 @@ class Reads:
         snapshots: Snapshots,
         responses: Responses,
         budgets: Budgets,
-        unknown_parameters: Counter[str] | None = None,
+        unknown_parameters: UnknownParameters | None = None,
     ) -> None:
         self.snapshots = snapshots
         """The data."""
         self.responses = responses
         """Makes the responses."""
         self.time, self.memory = budgets
-        counts = Counter[str]() if unknown_parameters is None else unknown_parameters
-        self._count_unknown = partial(count_unknown, counts)
+        self._unknown = unknown_parameters or UnknownParameters()
         self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
@@ -102,8 +103,27 @@ class Reads:
     @app.route(urls.SEARCH, cost=COSTLY)
     def search(self, request: Request) -> Answer:
         """Answer with a page of the reviews that match all filters."""
-        query = read_query(request.query, self._count_unknown)
+        query = self._query(request)
         return self.time.run(request, self._search(request, query, self.snapshots.current))
+
+    def _query(self, request: Request) -> SearchQuery:
+        """Return the query of a search, and count its unknown parameters (contract 3).
+
+        Raises:
+            InvalidParametersError: It is refused.
+        """
+        names: list[bytes] = []
+        try:
+            query = read_query(request.query, names.append)
+        except InvalidParametersError as error:
+            for issue in error.issues:
+                if issue.code == UNRECOGNIZED:
+                    name = issue.path[0].encode("ascii", "backslashreplace")
+                    count_name(self._unknown.refused, name)
+            raise
+        for name in names:
+            count_name(self._unknown.ignored, name)
+        return query
 
     def _search(
         self, request: Request, query: SearchQuery, snapshot: Snapshot
@@ -226,13 +246,8 @@ def entity_tag(facts: bytes, digest: bytes) -> bytes:
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
-def count_unknown(counts: Counter[str], name: bytes) -> None:
-    """Count a search parameter that does not exist and is ignored (contract 3).
-
-    Args:
-        counts: The counts; they are no metric, because clients choose the names.
-        name: The bytes of the request, with their escapes.
-    """
+def count_name(counts: Counter[str], name: bytes) -> None:
+    """Count a name that a client has chosen."""
     label = name[:_MAX_NAME].decode("ascii", "backslashreplace")
     if label not in counts and len(counts) >= MAX_NAMES:
         label = OTHER_NAMES

@@ -3,7 +3,6 @@
 import http.client
 import json
 import socket
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -20,6 +19,7 @@ from reviewsd.admin.status import DaemonRoutes
 from reviewsd.api.jobs import ConfigChanges, Guard
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher, Report
+from reviewsd.runtime.counters import UnknownParameters
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.websub.operator import Operator
@@ -69,7 +69,7 @@ def operator_routes(
         data_dir="/d",
         now=now,
         tasks=tasks,
-        unknown_parameters=Counter(),
+        unknown_parameters=UnknownParameters(),
     )
     return daemon, HubRoutes(operator, BASE, tasks)
 

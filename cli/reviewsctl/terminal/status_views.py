@@ -43,8 +43,12 @@ def status_fields(
     if sources is not None:
         yield "sources", printable(sources)
     yield from _config(status.config)
-    if status.unknown_parameters:
-        yield "ignored", _ignored(status.unknown_parameters)
+    for outcome, parameters in (
+        ("ignored", status.unknown_parameters),
+        ("refused", status.refused_parameters),
+    ):
+        if parameters:
+            yield outcome, _unknown(parameters)
     yield "address", printable(status.base_url)
     yield "listening", printable(", ".join(status.listen))
     uptime = duration(status.uptime_seconds)
@@ -158,7 +162,7 @@ def _config(config: ConfigChanges) -> Iterator[Field]:
         yield "config", colored(f"needs a restart: {keys}", "yellow")
 
 
-def _ignored(parameters: Mapping[str, int]) -> str:
+def _unknown(parameters: Mapping[str, int]) -> str:
     """Return unknown parameters of searches, with their counts."""
     counts = ", ".join(f"{printable(name)} ({times:,})" for name, times in parameters.items())
     return f"unknown search parameters: {counts}"
