@@ -29,7 +29,7 @@ from reviewsd.domain.corrections import (
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.json_file import Findings
-from reviewsd.domain.reviews import Review
+from reviewsd.domain.reviews import AggregateRating, Review, aggregate
 from reviewsd.domain.withheld_words import remove_words
 from reviewsd.publish import sources
 
@@ -124,6 +124,11 @@ class ReviewsWithCorrections:
     def selection_warning(self) -> str | None:
         """Why the corrections look as if the owner had withheld bad reviews; None if they do not."""
         return self._outcome.withheld.selection(self._outcome.stars)
+
+    @property
+    def rating(self) -> AggregateRating:
+        """The aggregate of the reviews that are shown."""
+        return aggregate(self._outcome.stars)
 
     @property
     def has_own_rating(self) -> bool:

@@ -68,7 +68,9 @@ Note = Annotated[
         help="For your own log, .reviewsctl/corrections.log; it is never served.",
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the reviews; write nothing.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what would change; write nothing.")
+]
 Yes = Annotated[bool, typer.Option("-y", "--yes", help="Answer every question with yes.")]
 
 
@@ -256,8 +258,9 @@ def erase(  # noqa: PLR0913  options
     output.show(chosen)
     if not dry_run:
         output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")
-        lines = erased(target, reviews, chosen, (reason.value, note), ctx.obj)
-        output.report("erased", chosen, lines)
+    why = (reason.value, note)
+    lines = erased(target, reviews, chosen, why, ctx.obj, dry_run=dry_run)
+    output.report("erased", chosen, lines, dry_run=dry_run)
 
 
 @app.command(

@@ -2,7 +2,7 @@
 
 import datetime
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,13 +16,22 @@ from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Action, Reason
-    from reviewsd.domain.reviews import Review
+    from reviewsd.domain.reviews import AggregateRating, Review
     from reviewsd.offline.corrections import ReviewsWithCorrections
 
 _ELSEWHERE: Final = (
     "not erased: copies in caches and with subscribers, your own backups and exports, and the review on "
     "the platform itself"
 )
+_EVERYWHERE: Final = "pages, feeds, JSON, search, insights and the tools of AI agents (MCP)"
+_EFFECTS: Final[Mapping[str, str]] = {
+    "hide": f"gone from {_EVERYWHERE}; its page answers 410",
+    "hide-text": f"without its words and your reply in {_EVERYWHERE}; its stars count",
+    "anonymize": f'by "Anonymous", without picture and link to the original, in {_EVERYWHERE}',
+    "restore": f"in {_EVERYWHERE} again",
+    "erase": f"gone for good from {_EVERYWHERE}, and from your files; every later import skips it",
+}
+_UPDATE: Final = "feeds and subscribers get an update"
 LIST: Final = "List them: reviewsctl reviews list"
 _CANDIDATES: Final = 5  # reviews that are listed for an ambiguous id
 _NAMED: Final = 3  # ids in the command that takes a correction back
@@ -116,32 +125,59 @@ class Decision:
                 return
         corrected = reviews.with_correction(chosen, self._action, self._reason, self._now)
         output.show(chosen)
+        state = STATES[self._action]
+        consequences = list(self._consequences(state, reviews, corrected, chosen))
         selection = corrected.selection_warning if self._action == "hide" else None
         if dry_run:
             if selection is not None:
                 output.warn(selection)
+            output.report(state, chosen, consequences, dry_run=True)
             return
         if selection is not None:
             output.ask(f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?")
         files.write(target, corrected)
         label = self._action if self._reason is None else f"{self._action} ({self._reason})"
         files.note(target, self._now, [review.id for review in chosen], label, self._note)
-        state = STATES[self._action]
-        output.report(state, chosen, self._consequences(state, corrected, chosen))
+        output.report(state, chosen, consequences)
 
     def _consequences(
-        self, state: str, corrected: "ReviewsWithCorrections", chosen: "Sequence[Review]"
+        self,
+        state: str,
+        before: "ReviewsWithCorrections",
+        after: "ReviewsWithCorrections",
+        chosen: "Sequence[Review]",
     ) -> Iterator[str]:
         yield f"{state} within three seconds by a running daemon, and after every later import"
-        if self._action != "restore":
+        yield _EFFECTS[self._action]
+        yield _rating_line(before, after)
+        if self._action == "restore":
+            yield _UPDATE
+        else:
+            yield (
+                f"{_UPDATE}; copies that others have made may remain, and so does the review on the platform"
+            )
             ids = " ".join(review.id for review in chosen[:_NAMED])
             more = " ..." if len(chosen) > _NAMED else ""
             yield f"to show them as they were: reviewsctl reviews restore {ids}{more}"
-        yield f"readers are told: {corrected.readers_note or 'nothing, as all reviews are shown'}"
-        if self._action == "hide" and corrected.has_own_rating:
-            yield "the aggregate_rating that reviews.json has is not changed, and still counts them"
+        yield f"readers are told: {after.readers_note or 'nothing, as all reviews are shown'}"
         if self._action == "anonymize":
             yield from _names_left(chosen)
+
+
+def _rating_line(before: "ReviewsWithCorrections", after: "ReviewsWithCorrections") -> str:
+    """Return what a correction changes of the average."""
+    if after.has_own_rating:
+        return "the aggregate_rating that reviews.json has is not changed, whatever it counts"
+    was, becomes = before.rating, after.rating
+    if was == becomes:
+        return f"average rating: {_average(was)}, as before"
+    return f"average rating: {_average(was)} before, {_average(becomes)} after"
+
+
+def _average(rating: "AggregateRating") -> str:
+    if rating.rating_value is None:
+        return "none"
+    return f"{rating.rating_value:.2f} of {counted(rating.review_count or 0, 'review')}"
 
 
 def _corrected(
@@ -165,6 +201,8 @@ def erase(
     chosen: "Sequence[Review]",
     why: tuple[str, str],
     session: Session,
+    *,
+    dry_run: bool,
 ) -> list[str]:
     """Erase reviews, reload a running daemon, and return the consequences.
 
@@ -174,12 +212,17 @@ def erase(
         chosen: The reviews to erase.
         why: The reason, and a note for the owner's log.
         session: The options with the admin socket.
+        dry_run: Only return the consequences.
     """
     now = datetime.datetime.now(datetime.UTC)
     reason, note = why
-    files.erase(target, reviews.with_erasure(chosen, now), chosen, now)
-    files.note(target, now, [review.id for review in chosen], f"erase ({reason})", note)
-    return [*_published(session, target), _ELSEWHERE]
+    after = reviews.with_erasure(chosen, now)
+    lines = [_EFFECTS["erase"], _rating_line(reviews, after), _UPDATE]
+    if not dry_run:
+        files.erase(target, after, chosen, now)
+        files.note(target, now, [review.id for review in chosen], f"erase ({reason})", note)
+        lines += _published(session, target)
+    return [*lines, _ELSEWHERE]
 
 
 def _published(session: Session, target: Path) -> Iterator[str]:

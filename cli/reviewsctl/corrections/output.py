@@ -82,18 +82,29 @@ class Output:
             members = msgspec.to_builtins(entry.review)
             typer.echo(json_line({**members, "correction": correction}))
 
-    def report(self, state: str, reviews: "Sequence[Review]", notes: Iterable[str]) -> None:
+    def report(
+        self,
+        state: str,
+        reviews: "Sequence[Review]",
+        notes: Iterable[str],
+        *,
+        dry_run: bool = False,
+    ) -> None:
         """Print the outcome.
 
         Args:
             state: The new state of the reviews.
             reviews: The chosen reviews.
             notes: Its consequences, a sentence each.
+            dry_run: Whether it is only announced.
         """
         if self._as_json:
             ids = [review.id for review in reviews]
-            typer.echo(json_line({"state": state, "reviews": ids, "notes": list(notes)}))
+            outcome = {"state": state, "reviews": ids, "dry_run": dry_run, "notes": list(notes)}
+            typer.echo(json_line(outcome))
             return
+        if dry_run:
+            typer.echo("nothing was written; without --dry-run:")
         for note in notes:
             typer.echo(note)
 

@@ -138,6 +138,70 @@ def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
     assert ["reviews.json"] == [path.name for path in data.iterdir()]
 
 
+def test_dry_run_says_what_readers_would_see(shop: Shop, data: Path) -> None:
+    """It showed the review alone, and with --json nothing."""
+    file = json.loads((data / "reviews.json").read_bytes())
+    file["reviews"][0]["rating"] = 1
+    (data / "reviews.json").write_text(json.dumps(file))
+    out, _ = shop.run("reviews", "hide", ERASED, "--reason", "spam", "--dry-run")
+    review_line, heading, *notes = out.splitlines()
+    assert review_line.startswith(ERASED)
+    assert "nothing was written; without --dry-run:" == heading
+    assert [
+        "hidden within three seconds by a running daemon, and after every later import",
+        "gone from pages, feeds, JSON, search, insights and the tools of AI agents (MCP); its page answers 410",
+        "average rating: 4.84 of 25 reviews before, 5.00 of 24 reviews after",
+        (
+            "feeds and subscribers get an update; copies that others have made may remain, and so does the"
+            " review on the platform"
+        ),
+        f"to show them as they were: reviewsctl reviews restore {ERASED}",
+        "readers are told: 1 of 25 reviews is not shown by the owner (1 spam)",
+    ] == notes
+    out, _ = shop.run("reviews", "hide", ERASED, "--reason", "spam", "--dry-run", "--json")
+    outcome = {"state": "hidden", "reviews": [ERASED], "dry_run": True, "notes": notes}
+    assert outcome == json.loads(out)
+
+
+def test_consequences_are_those_of_the_dry_run(shop: Shop) -> None:
+    for arguments in (
+        ("hide", "r01", "--reason", "spam"),
+        ("restore", "r01"),
+        ("erase", "r02", "--reason", "spam", "--yes"),
+    ):
+        announced = shop.run("reviews", *arguments, "--dry-run")[0].splitlines()[2:]
+        done = shop.run("reviews", *arguments)[0].splitlines()
+        assert announced
+        assert announced == [line for line in done if line in announced]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        (("hide", "r01", "--text"), "without its words and your reply"),
+        (("hide", "r01", "--text"), "average rating: 5.00 of 25 reviews, as before"),
+        (("anonymize", "r01"), 'by "Anonymous", without picture and link'),
+        (("erase", "r01"), "average rating: 5.00 of 25 reviews before, 5.00 of 24 reviews after"),
+        (("erase", "r01"), "and from your files; every later import skips it"),
+        (("erase", "r01"), "not erased: copies in caches and with subscribers"),
+    ],
+)
+def test_dry_run_of_each_correction_says_its_consequences(
+    shop: Shop, arguments: tuple[str, ...], note: str
+) -> None:
+    out, _ = shop.run("reviews", *arguments, "--reason", "request", "--dry-run")
+    assert note in out
+
+
+def test_average_of_the_file_is_said_to_stay(shop: Shop, data: Path) -> None:
+    file = json.loads((data / "reviews.json").read_bytes())
+    file["aggregate_rating"] = {"rating_value": 4.5}
+    (data / "reviews.json").write_text(json.dumps(file))
+    out, _ = shop.run("reviews", "hide", "r01", "--reason", "spam", "--dry-run")
+    assert "the aggregate_rating that reviews.json has is not changed" in out
+    assert "average rating:" not in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "code"),
     [
