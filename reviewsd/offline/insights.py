@@ -15,11 +15,12 @@ from reviewsd.analysis.explaining import Explanation, explain
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.suggesting import Suggestions, suggest
+from reviewsd.analysis.totals import MIN_ASPECT_MENTIONS, MIN_MENTIONS
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.config import load as configuration
 from reviewsd.config.schema import Data
 from reviewsd.domain.dataset import Dataset
-from reviewsd.domain.insights import Insights
+from reviewsd.domain.insights import Entity, Insights
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.corrections import NoSuchReviewError, find_id
@@ -56,6 +57,15 @@ class ServedInsights(Struct, frozen=True, kw_only=True):
     def typed(self) -> Insights:
         """Return the insights with their types."""
         return msgspec.json.decode(msgspec.json.encode(self.insights), type=Insights)
+
+    def missing_share(self, entity: Entity, *, is_aspect: bool) -> str:
+        """Return why an entity has no share of praise."""
+        if self.origin is None or not self.origin.made:
+            return "no share: insights.json has none"
+        least = MIN_ASPECT_MENTIONS if is_aspect else MIN_MENTIONS
+        if (entity.mention_count or 0) < least:
+            return f"no share: fewer than {least} mentions"
+        return "no share: too few of them have an opinion"
 
 
 class Compared(Struct, frozen=True, kw_only=True):

@@ -44,7 +44,7 @@ def overview(served: "ServedInsights") -> Iterator[str]:
         yield f"{'summary':<15}{insights.summary}"
     if insights.temporal.trend:
         yield f"{'trend':<15}{insights.temporal.trend}"
-    for heading, entities, has_bar in (
+    for heading, entities, has_share in (
         ("aspects", insights.aspects, True),
         ("people", insights.entities.technicians, True),
         ("services", insights.entities.services, True),
@@ -54,17 +54,30 @@ def overview(served: "ServedInsights") -> Iterator[str]:
             yield ""
             yield f"{heading} {_PRIVATE}" if heading in served.unpublished else heading
             for entity in entities[:_SHOWN]:
-                yield f"  {entity}" if isinstance(entity, str) else _row(entity, has_bar=has_bar)
+                if isinstance(entity, str):
+                    yield f"  {entity}"
+                    continue
+                is_aspect = heading == "aspects"
+                reason = served.missing_share(entity, is_aspect=is_aspect) if has_share else ""
+                yield _row(entity, reason)
             if (more := len(entities) - _SHOWN) > 0:
                 yield f"  and {more:,} more"
 
 
-def _row(entity: "Entity", *, has_bar: bool) -> str:
+def _row(entity: "Entity", missing_share: str) -> str:
+    """Return the row of an aspect, a person, a service or a problem.
+
+    Args:
+        entity: What is mentioned.
+        missing_share: Why it has no share of praise, if it has none; empty for problems.
+    """
     name = entity.label or entity.name or entity.id or ""
     count, share = entity.mention_count, entity.positive_pct
     row = f"  {name[:28]:<28}  {f'{count:,}' if isinstance(count, int) else '':>7}"
-    if not has_bar or not isinstance(share, float) or not count:
+    if not missing_share or not count:
         return row.rstrip()
+    if not isinstance(share, float):
+        return f"{row}  {missing_share}"
     filled = round(_BAR * share / 100)
     return f"{row}  {'█' * filled}{'░' * (_BAR - filled)}  {share:3.0f} % positive"
 
@@ -118,6 +131,7 @@ def comparison_lines(result: "Compared") -> Iterator[str]:
     """Yield the lines of ``insights compare``."""
     both = result.comparison
     yield "the reviews that mention each, and the share that is positive: in the file, and by the rules"
+    yield "(too few mentions have no share; reviewsctl insights says how many are needed)"
     yield f"{'data':<15}{result.data_dir}"
     yield f"{'file':<15}{origin_line(result.file)}"
     yield f"{'rules':<15}{origin_line(result.rules)}"

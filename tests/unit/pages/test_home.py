@@ -70,6 +70,20 @@ def test_search_box_leads_to_the_list(harbor: Place) -> None:
     assert "q" in {label["for"] for label in page.named("label")}
 
 
+def test_aspect_without_a_share_has_no_bar(tmp_path: Path) -> None:
+    """A gray bar says that nobody praised it."""
+    place = Place(tmp_path)
+    blamed = {"id": "slow", "mention_count": 5, "positive_count": 0, "negative_count": 5}
+    few = {"id": "rare", "mention_count": 4}
+    place.publish([review()], insights={"aspects": [blamed, few]})
+    _, aspects = place.page("/").source.split('<ul class="aspects">')
+    with_share, without_share, *_ = aspects.split("</li>")
+    assert "slow</a>" in with_share
+    assert "<svg" in with_share
+    assert "rare</a>" in without_share
+    assert "<svg" not in without_share
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_page_with_few_reviews_shows_each_once(tmp_path: Path, count: int) -> None:
     place = Place(tmp_path)

@@ -50,7 +50,8 @@ def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder:
     assert (
         "  Pricing                             5  ████░░░░░░░░░░░░░░░░   20 % positive\n" in output
     )
-    assert "  Priya Raman                         1\n" in output
+    assert "  Priya Raman                         1  no share: fewer than 3 mentions\n" in output
+    assert "  Cleanliness                         1  no share: fewer than 5 mentions\n" in output
     assert (
         "\nproblems (only you see them; `publish: [problems]` in insights.yaml publishes" in output
     )
@@ -65,11 +66,28 @@ def test_a_file_that_says_little_is_shown_with_no_more(
     environment: dict[str, str], folder: Path
 ) -> None:
     """Absent is not zero."""
-    insights = {"model": "gpt", "aspects": ["Speed", {"id": "x"}], "per_review": {"a": {}}}
+    few = {"id": "y", "mention_count": 2}
+    insights = {"model": "gpt", "aspects": ["Speed", {"id": "x"}, few], "per_review": {"a": {}}}
     (folder / "insights.json").write_text(json.dumps(insights))
     output, _ = printed(environment, folder)
     assert "insights       insights.json by gpt\n" in output
-    assert output.endswith("\naspects\n  Speed\n  x\n")
+    assert output.endswith(
+        "\naspects\n  Speed\n  x\n"
+        "  y                                   2  no share: insights.json has none\n"
+    )
+
+
+def test_person_without_opinions_has_a_reason_instead_of_a_share(
+    environment: dict[str, str], folder: Path
+) -> None:
+    reviews = [review(name, text="Priya came. It rained.", rating=3) for name in "vwxyz"]
+    document = {"business": {"name": "B"}, "reviews": reviews}
+    (folder / "reviews.json").write_text(json.dumps(document))
+    output, _ = printed(environment, folder)
+    assert (
+        "  Priya Raman                         5  no share: too few of them have an opinion\n"
+        in output
+    )
 
 
 def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) -> None:
