@@ -48,13 +48,6 @@ _SHARED = Problem(
     "Not Here",
     IN_POSTGRESQL,
 )
-_NO_TARGET = Problem(
-    404,
-    "no-target",
-    "No Such Target",
-    "The configuration that the daemon was started with has no such target under notify: "
-    "docs/how-to/notices.md",
-)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -234,9 +227,15 @@ class MaintenanceRoutes:
         """Send a test message: ``?name=`` names a target; without it all get one."""
         name = text(request, "name")
         audit(request, f"a test message to {name or 'all targets'}")
-        tests = None
-        if self.notices is not None:
-            tests = await self.tasks.run_detached("test message", self.notices.test(name))
+        if self.notices is None:
+            raise _no_target("no targets under notify: docs/how-to/notices.md")
+        tests = await self.tasks.run_detached("test message", self.notices.test(name))
         if not tests:
-            raise ProblemError(_NO_TARGET)
+            names = ", ".join(self.notices.targets)
+            raise _no_target(f'no target "{name}"; there are: {names}.')
         return respond(request, NoticeTests(tests=tuple(tests)))
+
+
+def _no_target(missing: str) -> ProblemError:
+    detail = f"The configuration that the daemon was started with has {missing}"
+    return ProblemError(Problem(404, "no-target", "No Such Target", detail))

@@ -7,7 +7,7 @@ Signals only wake the loop; what is new is found by comparison with the store, s
 another node reports anything twice. A failing store or service delays notices and affects nothing else.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -156,6 +156,11 @@ class Notices:
         """Check now."""
         if not self._woken.called:
             self._woken.callback(None)
+
+    @property
+    def targets(self) -> Collection[str]:
+        """The names of the targets."""
+        return self._targets.keys()
 
     async def test(self, name: str) -> Sequence[NoticeTest]:
         """Send a test message to the target of a name, or to all targets; empty if there is none."""

@@ -41,6 +41,13 @@ def add(daemon: Daemon, **members: object) -> None:
     assert "published" == daemon.reload()["outcome"]
 
 
+def test_daemon_without_targets_says_where_they_are_explained(tmp_path: Path) -> None:
+    with Daemon(tmp_path, NO_PAGES) as daemon:
+        done = daemon.ctl("notify", "test")
+        assert 4 == done.returncode
+        assert "has no targets under notify: docs/how-to/notices.md" in done.stderr
+
+
 def test_new_review_of_one_star_is_reported_once(tmp_path: Path, service: NotifiedService) -> None:
     """Also after a kill: the message may have arrived, and what was reported is kept."""
     service.write_address(tmp_path / "owner.url")
@@ -64,7 +71,8 @@ def test_new_review_of_one_star_is_reported_once(tmp_path: Path, service: Notifi
         done = daemon.ctl("notify", "test", "owner")
         assert (1, "owner  failed: status 503\n") == (done.returncode, done.stdout)
         done = daemon.ctl("notify", "test", "nobody")
-        assert (4, True) == (done.returncode, "docs/how-to/notices.md" in done.stderr)
+        assert 4 == done.returncode
+        assert 'was started with has no target "nobody"; there are: owner.' in done.stderr
         assert 0 == daemon.stop()
         assert 3 == len(service.messages)
         log = daemon.log.read_text()
