@@ -2,6 +2,7 @@
 
 import json
 import re
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 import typer
+import yaml
 
 from reviewsctl.commands.root import app
 from reviewsctl.importing.platforms.tables import FORMATS
+from reviewsd.analysis.settings import InsightSettings
 from reviewsd.config import show
 from reviewsd.config.hub_schema import HubConfig
-from reviewsd.config.schema import Cache, ServerConfig
+from reviewsd.config.schema import Cache, Config, ServerConfig
 from reviewsd.domain import insights, reviews
+from reviewsd.domain.data_errors import example_of, explain
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.domain.subscription import MAX_LEASE, MIN_LEASE
 from reviewsd.http1 import problems, urls
@@ -115,6 +119,44 @@ def test_configuration_has_every_key_with_its_default() -> None:
     keys = [line.split(" | ") for line in lines if line.startswith("| `")]
     assert sorted(rows("Config")) == sorted((key, default) for key, default, _text in keys)
     assert all(text.removesuffix(" |").endswith(".") for _key, _default, text in keys)
+
+
+@pytest.mark.parametrize(
+    ("settings", "page"),
+    [(Config, "reference/configuration.md"), (InsightSettings, "how-to/insights.md")],
+)
+def test_example_of_each_list_and_section_is_valid_and_in_its_document(
+    settings: type[msgspec.Struct], page: str
+) -> None:
+    """Messages about values of another type show it."""
+    members = list(lists_and_sections(settings))
+    assert members
+    for name, kind in members:
+        example = yaml.safe_load(example_of(kind) or "null")
+        assert isinstance(example, dict | list), name
+        assert [] == list(explain(example, kind)), name
+        for word in re.findall(r"[^\[\]{}:, '\"]+", example_of(kind)):
+            assert word in text(page), name
+
+
+def lists_and_sections(struct: type[msgspec.Struct]) -> Iterator[tuple[str, object]]:
+    """Yield the names and types of the lists, mappings and sections, those of entries included."""
+    for name, kind in typing.get_type_hints(struct, include_extras=True).items():
+        parts = list(parts_of(kind))
+        structs = [p for p in parts if isinstance(p, type) and issubclass(p, msgspec.Struct)]
+        if name in struct.__struct_fields__ and (
+            structs or any(typing.get_origin(part) in {tuple, dict} for part in parts)
+        ):
+            yield name, kind
+        for entry in structs:
+            yield from lists_and_sections(entry)
+
+
+def parts_of(kind: object) -> Iterator[object]:
+    """Yield a type and those that it is made of."""
+    yield kind
+    for part in typing.get_args(kind):
+        yield from parts_of(part)
 
 
 def rows(section: str, prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Iterator
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from reviewsd.analysis.aspects import ASPECTS
@@ -19,7 +19,7 @@ class NamedTechnician(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A person whose name may be published, with aliases for look-ups in reviews."""
 
     name: Text
-    aliases: tuple[Text, ...] = ()
+    aliases: Annotated[tuple[Text, ...], Meta(extra={"example": "[Priya]"})] = ()
 
     @property
     def id(self) -> str:
@@ -34,8 +34,8 @@ class ServiceSetting(
 
     id: Text
     label: Text
-    words: tuple[Text, ...]
-    with_: tuple[Text, ...] = ()
+    words: Annotated[tuple[Text, ...], Meta(extra={"example": "[air conditioner, ac unit]"})]
+    with_: Annotated[tuple[Text, ...], Meta(extra={"example": "[repair, fix, broke]"})] = ()
     topic: Text | None = None
     """The label of its topic."""
 
@@ -44,9 +44,9 @@ class AspectSetting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """An aspect beyond the nine."""
 
     label: Text
-    words: tuple[Text, ...]
-    praise: tuple[Text, ...] = ()
-    complaint: tuple[Text, ...] = ()
+    words: Annotated[tuple[Text, ...], Meta(extra={"example": "[parking]"})]
+    praise: Annotated[tuple[Text, ...], Meta(extra={"example": "[easy parking]"})] = ()
+    complaint: Annotated[tuple[Text, ...], Meta(extra={"example": "[nowhere to park]"})] = ()
 
 
 PROBLEMS: Final = "problems"
@@ -54,15 +54,27 @@ PROBLEMS: Final = "problems"
 
 
 class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The content of insights.yaml."""
+    """The content of insights.yaml; ``extra["example"]`` is shown where a value has another type."""
 
-    technicians: tuple[NamedTechnician, ...] = ()
-    services: tuple[ServiceSetting, ...] | None = None
+    technicians: Annotated[
+        tuple[NamedTechnician, ...], Meta(extra={"example": "[{name: Priya Raman}]"})
+    ] = ()
+    services: Annotated[
+        tuple[ServiceSetting, ...] | None,
+        Meta(
+            extra={
+                "example": "[{id: ac-repair, label: AC repair, words: [air conditioner, ac unit]}]"
+            }
+        ),
+    ] = None
     """None uses the preset for ``business.category``."""
-    aspects: dict[Text, AspectSetting] = {}
+    aspects: Annotated[
+        dict[Text, AspectSetting],
+        Meta(extra={"example": "{parking: {label: Parking, words: [parking]}}"}),
+    ] = {}
     language: Text | None = None
     """The language of all reviews; None detects it for each review."""
-    publish: tuple[Literal["problems"], ...] = ()
+    publish: Annotated[tuple[Literal["problems"], ...], Meta(extra={"example": "[problems]"})] = ()
     """Additional public results: problems, and the sentence about criticism."""
 
     def for_owner(self) -> Self:

@@ -25,7 +25,9 @@ class Lease(ConfigSection, frozen=True, kw_only=True):
 class Deliveries(ConfigSection, frozen=True, kw_only=True):
     """The requests that deliver content to subscribers."""
 
-    retry_delays: tuple[RetryDelay, RetryDelay] = (60.0, 1800.0)
+    retry_delays: Annotated[
+        tuple[RetryDelay, RetryDelay], Meta(extra={"example": "[60, 1800]"})
+    ] = (60.0, 1800.0)
 
 
 class HubLimitsConfig(ConfigSection, frozen=True, kw_only=True):
@@ -44,9 +46,9 @@ class HubLimitsConfig(ConfigSection, frozen=True, kw_only=True):
 class Callbacks(ConfigSection, frozen=True, kw_only=True):
     """The addresses that the hub may call."""
 
-    allow_networks: tuple[str, ...] = ()
+    allow_networks: Annotated[tuple[str, ...], Meta(extra={"example": "[10.0.0.0/8]"})] = ()
     ca_file: NonEmptyText | None = None
-    nat64_prefixes: tuple[str, ...] = ()
+    nat64_prefixes: Annotated[tuple[str, ...], Meta(extra={"example": '["64:ff9b::/96"]'})] = ()
 
 
 class HubConfig(ConfigSection, frozen=True, kw_only=True):

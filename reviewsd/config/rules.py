@@ -26,15 +26,6 @@ _MAX_SOCKET_PATH = 107  # bytes; sun_path of unix(7) without its final NUL
 
 _IPV6 = re.compile(r"https?://\[[0-9a-f:.]+\]", re.IGNORECASE)
 
-_EXAMPLES = {
-    "$.base_url": "base_url: https://reviews.example.com",
-    "$.data_dir": "data_dir: /srv/reviews",
-    "$.listen": "listen: [tcp:8080:interface=127.0.0.1]",
-    "$.metrics.listen": "listen: tcp:9090:interface=127.0.0.1",
-    "$.data.max_shrink": "max_shrink: 50%",
-    "$.security.contact": "contact: [mailto:security@example.com]",
-}
-
 _GRAMMARS: Mapping[str, Callable[[str], object]] = {
     "base_url": syntax.origin,
     "listen[]": syntax.endpoint,
@@ -95,9 +86,6 @@ def _with_remedy(path: str, reason: str) -> str:
             )
         if path.startswith("$.notify[") and name == "url":
             return _ADDRESS_REFUSED
-    for outer, example in _EXAMPLES.items():
-        if is_inside(path, outer):
-            reason += f"; for example: {example}"
     if reason.startswith(MISSING) and key in keys(Config):
         reason += f", or the environment variable {variable(key)}"
     return reason

@@ -1,7 +1,7 @@
 """The keys of the configuration, with their defaults and bounds (contract.md 6).
 
 ``docs/reference/configuration.md`` explains each key to the operator. Durations are seconds. ``config.load`` reads a Config
-from a file; ``extra["expected"]`` names a rule in its faults.
+from a file; ``extra["expected"]`` names a rule in its faults, ``extra["example"]`` is a value as the file has it.
 """
 
 import datetime
@@ -51,7 +51,7 @@ class Data(ConfigSection, frozen=True, kw_only=True):
         float,
         Meta(ge=0.05, le=3600),
     ] = 1.0
-    max_shrink: Percentage | None = None
+    max_shrink: Annotated[Percentage | None, Meta(extra={"example": "50%"})] = None
     insights: Literal["auto", "file"] = "auto"
 
 
@@ -83,8 +83,11 @@ class ReadLimitConfig(ConfigSection, frozen=True, kw_only=True):
 class ServerConfig(ConfigSection, frozen=True, kw_only=True):
     """The public listeners."""
 
-    allowed_hosts: tuple[str, ...] = ()
-    trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1/128")
+    allowed_hosts: Annotated[tuple[str, ...], Meta(extra={"example": "[www.example.com]"})] = ()
+    trusted_proxies: Annotated[tuple[str, ...], Meta(extra={"example": "[127.0.0.0/8]"})] = (
+        "127.0.0.0/8",
+        "::1/128",
+    )
     idle: Annotated[
         float,
         Meta(ge=0.1, le=3600),
@@ -100,7 +103,9 @@ class ServerConfig(ConfigSection, frozen=True, kw_only=True):
 class Mcp(ConfigSection, frozen=True, kw_only=True):
     """The MCP endpoint."""
 
-    allowed_origins: tuple[str, ...] = ()
+    allowed_origins: Annotated[
+        tuple[str, ...], Meta(extra={"example": "[https://app.example.com]"})
+    ] = ()
     session_key_file: NonEmptyText | None = None
     registry_auth: str | None = None
 
@@ -117,14 +122,16 @@ class Pages(ConfigSection, frozen=True, kw_only=True):
 class Security(ConfigSection, frozen=True, kw_only=True):
     """The contents of /.well-known/security.txt (RFC 9116); without a contact there is none."""
 
-    contact: tuple[str, ...] = ()
+    contact: Annotated[
+        tuple[str, ...], Meta(extra={"example": "[mailto:security@example.com]"})
+    ] = ()
     expires: ExpiryTime | None = None
 
 
 class MetricsConfig(ConfigSection, frozen=True, kw_only=True):
     """Metrics for Prometheus. The admin socket always has them."""
 
-    listen: str | None = None
+    listen: Annotated[str | None, Meta(extra={"example": "tcp:9090:interface=127.0.0.1"})] = None
 
 
 class NotifyTarget(ConfigSection, frozen=True, kw_only=True):
@@ -141,10 +148,12 @@ class NotifyTarget(ConfigSection, frozen=True, kw_only=True):
 class Config(ConfigSection, frozen=True, kw_only=True):
     """The configuration. Paths are absolute, and ``base_url`` is in normal form."""
 
-    base_url: str
-    data_dir: Path
+    base_url: Annotated[str, Meta(extra={"example": "https://reviews.example.com"})]
+    data_dir: Annotated[Path, Meta(extra={"example": "/srv/reviews"})]
     state_dir: Path = Path("/var/lib/reviewsd")
-    listen: tuple[str, ...] = ("tcp:8080:interface=127.0.0.1",)
+    listen: Annotated[
+        tuple[str, ...], Meta(extra={"example": "[tcp:8080:interface=127.0.0.1]"})
+    ] = ("tcp:8080:interface=127.0.0.1",)
     admin_socket: Path = Path("/run/reviewsd/admin.sock")
     data: Data = Data()
     cache: Cache = Cache()
@@ -156,8 +165,14 @@ class Config(ConfigSection, frozen=True, kw_only=True):
     crawlers: Crawlers = "all"
     security: Security = Security()
     metrics: MetricsConfig = MetricsConfig()
-    notify: tuple[NotifyTarget, ...] = ()
-    sources: tuple[ReviewSource, ...] = ()
+    notify: Annotated[
+        tuple[NotifyTarget, ...],
+        Meta(extra={"example": "[{name: owner, url_file: owner.url, stars: 2}]"}),
+    ] = ()
+    sources: Annotated[
+        tuple[ReviewSource, ...],
+        Meta(extra={"example": "[{name: shop, type: file, path: exports/*.csv}]"}),
+    ] = ()
 
     @property
     def key_folder(self) -> Path:

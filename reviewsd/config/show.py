@@ -4,6 +4,7 @@ Passwords are masked here (O11).
 """
 
 import re
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,8 @@ def schema() -> dict[str, object]:
     """Return the JSON Schema of the configuration file."""
     members: list[tuple[str, object] | tuple[str, object, object]] = []
     for field in msgspec.structs.fields(Config):
-        kind = NonEmptyText if field.type is Path else field.type  # JSON knows no paths
+        is_path = Path in (field.type, *typing.get_args(field.type))
+        kind = NonEmptyText if is_path else field.type  # JSON knows no paths
         default = str(field.default) if isinstance(field.default, Path) else field.default
         members.append((field.name, kind) if field.required else (field.name, kind, default))
     document = msgspec.defstruct("Config", members, kw_only=True, forbid_unknown_fields=True)

@@ -36,8 +36,8 @@ class SourceImport(ConfigSection, frozen=True, kw_only=True, rename={"from_": "f
     """The options of reviewsctl import for the files of a source."""
 
     from_: NonEmptyText = "auto"
-    map: dict[str, str] = {}
-    public: dict[str, str] = {}
+    map: Annotated[dict[str, str], Meta(extra={"example": "{rating: Score, date: Visited}"})] = {}
+    public: Annotated[dict[str, str], Meta(extra={"example": "{Status: published}"})] = {}
     date_format: NonEmptyText | None = None
     timezone: NonEmptyText = "UTC"
     source: NonEmptyText | None = None

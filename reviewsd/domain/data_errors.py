@@ -78,31 +78,34 @@ def show(value: object) -> str:
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
-def explain(value: object, kind: object, path: str = "$") -> Iterator[tuple[str, str]]:
+def explain(
+    value: object, kind: object, path: str = "$", example: str = ""
+) -> Iterator[tuple[str, str]]:
     """Yield every fault of a decoded JSON value, as (JSON path, reason).
 
     Args:
         value: Result of ``json.decode``: dict, list, str, int, float, bool or None.
         kind: Expected type: a struct, or any annotation msgspec understands.
         path: The path of ``value`` itself.
+        example: The end of the reason where ``value`` or an item of it has another type.
     """
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     bare = arguments[0] if origin is typing.Annotated else kind
     origin, arguments = typing.get_origin(bare), typing.get_args(bare)
     if origin in (typing.Union, types.UnionType) and (branch := _branch(value, arguments)):
-        yield from explain(value, branch, path)
+        yield from explain(value, branch, path, example)
     elif isinstance(bare, type) and issubclass(bare, msgspec.Struct) and isinstance(value, dict):
         yield from _explain_struct(value, bare, path)
     elif origin in (tuple, list) and isinstance(value, list):
         for index, item in enumerate(value):
-            yield from explain(item, arguments[0], f"{path}[{index}]")
+            yield from explain(item, arguments[0], f"{path}[{index}]", example)
     elif origin is dict and isinstance(value, dict):
         for key, item in value.items():
             if (reason := _leaf_fault(key, arguments[0])) is not None:
                 yield member(path, key), f"name {reason}"
-            yield from explain(item, arguments[1], member(path, key))
+            yield from explain(item, arguments[1], member(path, key), example)
     elif (reason := _leaf_fault(value, kind)) is not None:
-        yield path, reason
+        yield path, reason if _has_type(value, kind) else f"{reason}{example}"
 
 
 def _explain_struct(
@@ -110,14 +113,42 @@ def _explain_struct(
 ) -> Iterator[tuple[str, str]]:
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     for name, field in fields.items():
+        hint = _hints(kind)[field.name]
+        example = f"; for example: {name}: {text}" if (text := example_of(hint)) else ""
         if name in value:
-            yield from explain(value[name], _hints(kind)[field.name], member(path, name))
+            yield from explain(value[name], hint, member(path, name), example)
         elif field.required:
-            yield member(path, name), MISSING
+            yield member(path, name), f"{MISSING}{example}"
     if kind.__struct_config__.forbid_unknown_fields:
         for name in value:
             if name not in fields:
                 yield member(path, name), f"unknown key {show(name)}{nearest(name, fields)}"
+
+
+@functools.cache
+def example_of(kind: object) -> str:
+    """Return a value of a type as its file has it, or "".
+
+    It is ``extra["example"]`` of the type or, of a section of the configuration, a member with its default.
+    """
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return next(filter(None, map(example_of, arguments)), "")
+    metas = arguments[1:] if origin is typing.Annotated else ()
+    for meta in metas:
+        if isinstance(meta, msgspec.Meta) and meta.extra and "example" in meta.extra:
+            return str(meta.extra["example"])
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return ""
+    if not kind.__struct_config__.forbid_unknown_fields:
+        return ""  # the owner's data: its members have no defaults to show
+    for field in msgspec.structs.fields(kind):
+        text = example_of(_hints(kind)[field.name])
+        if not text and isinstance(field.default, bool | int | float | str):
+            text = msgspec.json.encode(field.default).decode().strip('"')
+        if text:
+            return f"{{{field.encode_name}: {text}}}"
+    return ""
 
 
 def member(path: str, name: str) -> str:

@@ -96,9 +96,17 @@ ReviewId = Annotated[
 Rating = Annotated[int, Meta(ge=1, le=5)]
 NonNegative = Annotated[int, Meta(ge=0)]
 
+
+def _closed_day(time: str) -> str:
+    return "" if any(map(str.isdigit, time)) else "; leave out the days that are closed"
+
+
 ClockTime = Annotated[
     str,
-    Meta(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)" + _END, extra={"expected": "HH:MM"}),
+    Meta(
+        pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)" + _END,
+        extra={"expected": "HH:MM", "hint": _closed_day},
+    ),
 ]
 
 Day = Annotated[
@@ -142,6 +150,24 @@ LocationId = Annotated[
 """The last segment of the address of a location's page, so it needs no escape and has no dot."""
 
 
+def _example(text: str) -> Meta:
+    """Return a value as the file has it, which is shown where another type is found."""
+    return Meta(extra={"example": text})
+
+
+Hours = Annotated[
+    tuple[OpeningHours, ...],
+    _example('[{"day": "monday", "opens": "08:00", "closes": "17:00"}]'),
+]
+ReviewUrls = Annotated[
+    dict[Text, HttpsUrl], _example('{"google": "https://g.page/r/EXAMPLE/review"}')
+]
+PostalAddress = Annotated[
+    Address | None, _example('{"street": "5 Harbour Road", "city": "Dover", "country": "GB"}')
+]
+Position = Annotated[Geo | None, _example('{"latitude": 51.13, "longitude": 1.31}')]
+
+
 class Location(Struct, frozen=True, kw_only=True):
     """One of the places of the business; reviews name it by its id or an alias (pages.md 8)."""
 
@@ -154,10 +180,10 @@ class Location(Struct, frozen=True, kw_only=True):
     url: Url | None = None
     phone: str | None = None
     email: str | None = None
-    address: Address | None = None
-    geo: Geo | None = None
-    hours: tuple[OpeningHours, ...] = ()
-    review_urls: dict[Text, HttpsUrl] = {}
+    address: PostalAddress = None
+    geo: Position = None
+    hours: Hours = ()
+    review_urls: ReviewUrls = {}
 
 
 class Business(Struct, frozen=True, kw_only=True):
@@ -172,13 +198,11 @@ class Business(Struct, frozen=True, kw_only=True):
     url: Annotated[Url | None, Meta(description="The business's own website")] = None
     phone: str | None = None
     email: str | None = None
-    address: Address | None = None
-    geo: Geo | None = None
-    hours: Annotated[
-        tuple[OpeningHours, ...], Meta(description="A day that is absent is closed")
-    ] = ()
-    service_areas: tuple[str, ...] = ()
-    social_urls: tuple[Url, ...] = ()
+    address: PostalAddress = None
+    geo: Position = None
+    hours: Annotated[Hours, Meta(description="A day that is absent is closed")] = ()
+    service_areas: Annotated[tuple[str, ...], _example('["Dover", "Deal"]')] = ()
+    social_urls: Annotated[tuple[Url, ...], _example('["https://www.facebook.com/EXAMPLE"]')] = ()
     logo_url: Annotated[Url | None, Meta(description="Square image, icon of the feeds")] = None
     language: Annotated[Text, Meta(description="BCP 47")] = "en"
     verification_statement: Annotated[
@@ -189,7 +213,7 @@ class Business(Struct, frozen=True, kw_only=True):
         Meta(description="Where readers report a review: an e-mail address or a URL"),
     ] = None
     review_urls: Annotated[
-        dict[Text, HttpsUrl],
+        ReviewUrls,
         Meta(description="Where a customer can write a review, by platform"),
     ] = {}
     locations: Annotated[
@@ -281,7 +305,9 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     )
     source: Annotated[Text, Meta(description="Where it was written, e.g. google")]
     source_url: Annotated[Url | None, Meta(description="Permalink of the original")] = None
-    owner_reply: OwnerReply | None = None
+    owner_reply: Annotated[
+        OwnerReply | None, _example('{"text": "Thank you, Jane!", "date": "2026-03-16"}')
+    ] = None
     verified: Annotated[
         bool, Meta(description="Whether its source has checked that the author was a customer")
     ]

@@ -7,6 +7,7 @@ from reviewsd.analysis.settings import (
     NamedTechnician,
     ServiceSetting,
 )
+from reviewsd.publish.insights_settings import examine
 
 
 @pytest.mark.parametrize(
@@ -82,3 +83,37 @@ def test_the_digest_tells_settings_apart() -> None:
     assert one.digest() == InsightSettings(technicians=(NamedTechnician(name="A"),)).digest()
     assert one.digest() != InsightSettings(technicians=(NamedTechnician(name="B"),)).digest()
     assert InsightSettings(services=()).digest() != InsightSettings().digest()
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        (
+            b"technicians: [Dave]",
+            'technicians[0]: expected object, got string "Dave"; for example: technicians: [{name: Priya Raman}]',
+        ),
+        (
+            b"technicians: {name: Dave}",
+            "technicians: expected array, got object; for example: technicians: [{name: Priya Raman}]",
+        ),
+        (
+            b"technicians: [{name: Dave, aliases: Davy}]",
+            'technicians[0].aliases: expected array, got string "Davy"; for example: aliases: [Priya]',
+        ),
+        (
+            b"services: [boilers]",
+            'services[0]: expected object, got string "boilers"; for example: services: [{id: ac-repair, label: AC repair, words: [air conditioner, ac unit]}]',
+        ),
+        (
+            b"aspects: [parking]",
+            "aspects: expected object, got array; for example: aspects: {parking: {label: Parking, words: [parking]}}",
+        ),
+        (
+            b"publish: problems",
+            'publish: expected array, got string "problems"; for example: publish: [problems]',
+        ),
+    ],
+)
+def test_value_of_another_type_is_answered_with_an_example(text: bytes, finding: str) -> None:
+    _, (problem,) = examine(text)
+    assert finding == f"{problem.path}: {problem.reason}"

@@ -67,7 +67,11 @@ def test_every_key_has_a_variable(write: Write) -> None:
             '{"lease": {"defualt": 1}}',
             'hub.lease.defualt: unknown key "defualt"; did you mean "default"?',
         ),
-        ("HUB", "sqlite", 'hub: expected object, got string "sqlite"'),
+        (
+            "HUB",
+            "sqlite",
+            'hub: expected object, got string "sqlite"; for example: hub: {store: sqlite}',
+        ),
         ("LISTEN", '["8080"]', f'listen[0]: {_ENDPOINT}, got "8080"'),
         ("STATE_DIR", "a\nb", "state_dir: must not contain control characters or line breaks"),
         ("STATE_DIR", "a\udce4", "state_dir: must not contain control characters or line breaks"),
@@ -123,6 +127,6 @@ def test_faults_of_variables_follow_those_of_the_file(write: Write) -> None:
         write(BASE + "hub: 5"), {"REVIEWSD_HUB__STORE": "x", "REVIEWSD_FEEDS__YEAR": "0"}
     )
     assert heads(lines) == [
-        "FILE:3:6: hub: expected object, got integer 5",
+        "FILE:3:6: hub: expected object, got integer 5; for example: hub: {store: sqlite}",
         "environment: REVIEWSD_FEEDS__YEAR: feeds.year: expected 1985..9999, got 0",
     ]

@@ -12,9 +12,22 @@ ROOT = Path(__file__).parents[3]
 _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "systemd:name=http"'
 
 OBJECTS = [
-    ("hub: 5", "3:6: hub: expected object, got integer 5"),
-    ("cache:", "3:7: cache: expected object, got null"),
-    ("data: [1]", "3:7: data: expected object, got array"),
+    (
+        "hub: 5",
+        "3:6: hub: expected object, got integer 5; for example: hub: {store: sqlite}",
+    ),
+    ("cache:", "3:7: cache: expected object, got null; for example: cache: {max_age: 60}"),
+    (
+        "data: [1]",
+        "3:7: data: expected object, got array; for example: data: {poll_interval: 1.0}",
+    ),
+    (
+        "notify: {name: owner}",
+        (
+            "3:9: notify: expected array, got object;"
+            " for example: notify: [{name: owner, url_file: owner.url, stars: 2}]"
+        ),
+    ),
     ("prot: 1", '3:1: prot: unknown key "prot"'),
     ("lsten: []", '3:1: lsten: unknown key "lsten"; did you mean "listen"?'),
     ("hub:\n  laese: {}", '4:3: hub.laese: unknown key "laese"; did you mean "lease"?'),
@@ -57,7 +70,10 @@ NUMBERS = [
     ),
     (
         "hub: {delivery: {retry_delays: [60, x]}}",
-        '3:37: hub.delivery.retry_delays[1]: expected number, got string "x"',
+        (
+            '3:37: hub.delivery.retry_delays[1]: expected number, got string "x";'
+            " for example: retry_delays: [60, 1800]"
+        ),
     ),
     (
         "hub: {delivery: {retry_delays: [60]}}",
@@ -75,10 +91,7 @@ STRINGS = [
     ),
     (
         "data: {max_shrink: 101%}",
-        (
-            '3:20: data.max_shrink: expected a percentage such as "50%", got "101%";'
-            " for example: max_shrink: 50%"
-        ),
+        '3:20: data.max_shrink: expected a percentage such as "50%", got "101%"',
     ),
     (
         "feeds: {authority: Example.com}",

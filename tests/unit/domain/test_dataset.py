@@ -57,15 +57,9 @@ KINDS = {
         ("$.business.name", "string"),
         ("$.business.description", "string or null"),
         ("$.business.language", "string"),
-        ("$.business.address", "object or null"),
         ("$.business.address.city", "string or null"),
-        ("$.business.geo", "object or null"),
         ("$.business.geo.latitude", "number"),
-        ("$.business.hours", "array"),
-        ("$.business.hours[0]", "object"),
         ("$.business.hours[0].day", "string"),
-        ("$.business.service_areas[0]", "string"),
-        ("$.business.social_urls[0]", "string"),
         ("$.aggregate_rating", "object"),
         ("$.aggregate_rating.rating_value", "number or null"),
         ("$.aggregate_rating.review_count", "integer or null"),
@@ -80,7 +74,6 @@ KINDS = {
         ("$.reviews[1].date", "string"),
         ("$.reviews[1].text", "string or null"),
         ("$.reviews[1].source", "string"),
-        ("$.reviews[1].owner_reply", "object or null"),
         ("$.reviews[1].owner_reply.text", "string"),
         ("$.reviews[1].verified", "boolean"),
         ("$.reviews[1].added_at", "string or null"),
@@ -104,6 +97,49 @@ def test_a_value_of_another_type_is_refused(path: str, expected: str) -> None:
     wrong = {text: got for text, got in KINDS.items() if got.split()[0] not in allowed}
     for text, got in wrong.items():
         check_refused(path, text, f"expected {expected}, got {got}")
+
+
+HOURS = 'hours: [{"day": "monday", "opens": "08:00", "closes": "17:00"}]'
+
+
+@pytest.mark.parametrize(
+    ("path", "expected", "example"),
+    [
+        (
+            "$.business.address",
+            "object or null",
+            'address: {"street": "5 Harbour Road", "city": "Dover", "country": "GB"}',
+        ),
+        (
+            "$.business.geo",
+            "object or null",
+            'geo: {"latitude": 51.13, "longitude": 1.31}',
+        ),
+        ("$.business.hours", "array", HOURS),
+        ("$.business.hours[0]", "object", HOURS),
+        ("$.business.service_areas", "array", 'service_areas: ["Dover", "Deal"]'),
+        (
+            "$.business.social_urls[0]",
+            "string",
+            'social_urls: ["https://www.facebook.com/EXAMPLE"]',
+        ),
+        (
+            "$.reviews[1].owner_reply",
+            "object or null",
+            'owner_reply: {"text": "Thank you, Jane!", "date": "2026-03-16"}',
+        ),
+    ],
+)
+def test_a_list_or_object_that_an_owner_writes_is_shown_by_an_example(
+    path: str, expected: str, example: str
+) -> None:
+    reason = f"expected {expected}, got boolean true; for example: {example}"
+    check_refused(path, "true", reason)
+
+
+def test_day_that_is_called_closed_is_to_be_left_out() -> None:
+    reason = 'expected HH:MM, got "closed"; leave out the days that are closed'
+    check_refused("$.business.hours[0].opens", '"closed"', reason)
 
 
 NINES = "9" * 5000  # more digits than Python makes an integer of
@@ -363,7 +399,8 @@ def test_the_first_faults_are_told_and_the_other_records_counted(
 def test_faults_of_one_part_are_told_as_far_as_they_are_shown() -> None:
     many = REVIEWS["business"] | {"service_areas": [1] * 100_000}
     lines = refused(encoded(REVIEWS | {"business": many}))
-    assert "reviews.json: $.business.service_areas[19]: expected string, got integer 1" == lines[19]
+    last = "reviews.json: $.business.service_areas[19]: expected string, got integer 1"
+    assert f'{last}; for example: service_areas: ["Dover", "Deal"]' == lines[19]
     assert ["... and at least 1 more"] == lines[20:]
 
 
