@@ -31,6 +31,17 @@ NO_PAGES = Pages(enabled=False)
 VOID = frozenset({"base", "br", "hr", "img", "input", "link", "meta"})
 
 
+NASTY = "</script><script>alert(1)</script>]]>\"'&<b>\x00\x07\u202e\u2066 {{ 7*7 }} " + "x" * 10_000
+"""A text that would break a page."""
+LONG = "https://x.example/" + "a" * 2_000
+
+
+def review(review_id: str = "a", **members: object) -> dict[str, Any]:
+    """Return a review as the operator writes it."""
+    defaults = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
+    return {"id": review_id, **defaults, "source": "google", "verified": True, **members}
+
+
 class Place:
     """A business with pages, in a directory.
 

@@ -1,34 +1,20 @@
 """``/about-reviews`` and "Report this review": the origin of reviews for readers."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.support.pages import Html, Place
+from tests.support.pages import Html, Place, review
 
 ALL = "All ratings are shown, good and bad"
 
 
-def review(id_: str, source: str = "google", *, verified: bool = False) -> dict[str, object]:
-    return {
-        "id": id_,
-        "author": "Jane D.",
-        "rating": 4,
-        "date": "2025-03-14",
-        "text": "Good.",
-        "source": source,
-        "verified": verified,
-    }
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
 def test_places_and_their_checks_are_counted(place: Place) -> None:
-    reviews = [review("a"), review("b"), review("c", source="trustpilot", verified=True)]
+    reviews = [
+        review("a", verified=False),
+        review("b", verified=False),
+        review("c", source="trustpilot"),
+    ]
     place.publish(reviews, {"name": "Acme", "verification_statement": "We ask all customers."})
     page = place.page("/about-reviews")
     assert "Acme collects these reviews from the places where they were written" in page.text
@@ -43,7 +29,7 @@ def test_places_and_their_checks_are_counted(place: Place) -> None:
 
 
 def test_unchecked_reviews_are_called_so(place: Place) -> None:
-    place.publish([review("a"), review("b")])
+    place.publish([review("a", verified=False), review("b", verified=False)])
     assert (
         "It was not checked whether their authors were customers."
         in place.page("/about-reviews").text
@@ -57,7 +43,7 @@ def test_withheld_reviews_are_counted_with_their_reasons(place: Place) -> None:
     }
     corrections = {"version": 1, "reviews": hidden}
     (place.directories.data / "corrections.json").write_text(json.dumps(corrections))
-    place.publish([review(id_) for id_ in "abc"])
+    place.publish([review(id_, verified=False) for id_ in "abc"])
     for target in ("/about-reviews", "/about-reviews.md"):
         content = place.get(target).body.decode()
         text = content if target.endswith(".md") else Html(content).text
@@ -75,7 +61,7 @@ def test_business_without_reviews_says_so(place: Place) -> None:
 
 
 def test_every_page_links_to_it(place: Place) -> None:
-    place.publish([review("a")])
+    place.publish([review("a", verified=False)])
     for target in ("/", "/reviews", "/reviews?rating=4", "/r/a", "/developers", "/r/nobody"):
         assert "/about-reviews" in Html(place.get(target).body.decode()).links, target
     assert "/about-reviews.md" in place.get("/llms.txt").body.decode()
@@ -94,7 +80,7 @@ def test_every_page_links_to_it(place: Place) -> None:
     ],
 )
 def test_review_can_be_reported_to_the_business(place: Place, reports: str, href: str) -> None:
-    place.publish([review("a")], {"name": "Acme", "reports": reports})
+    place.publish([review("a", verified=False)], {"name": "Acme", "reports": reports})
     page = place.page("/r/a")
     assert href in page.links
     assert "Report this review" in page.text
@@ -105,7 +91,7 @@ def test_review_can_be_reported_to_the_business(place: Place, reports: str, href
 
 
 def test_without_a_contact_nothing_can_be_reported(place: Place) -> None:
-    place.publish([review("a")])
+    place.publish([review("a", verified=False)])
     for target in ("/r/a", "/r/a.md", "/about-reviews"):
         assert "Report" not in place.get(target).body.decode(), target
 
@@ -115,6 +101,6 @@ def test_without_a_contact_nothing_can_be_reported(place: Place) -> None:
     ["javascript:alert(1)", "ftp://a.example", "me@", "a b@c.example", "", "a@b@c", "x" * 400],
 )
 def test_contact_that_is_no_address_is_refused(place: Place, reports: str) -> None:
-    outcome = place.publish([review("a")], {"name": "Acme", "reports": reports})
+    outcome = place.publish([review("a", verified=False)], {"name": "Acme", "reports": reports})
     assert outcome.result == "refused"
     assert "business.reports: expected e-mail address or http(s) URL" in str(outcome)

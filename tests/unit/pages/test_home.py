@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reviewsd.domain.reviews import Address, Business, Geo
 from reviewsd.pages import charts, contact
-from tests.support.pages import Html, Place, demo
+from tests.support.pages import Html, Place, review
 
 ORDER = (
     "Harbor Heating & Plumbing",
@@ -22,16 +21,6 @@ ORDER = (
     "About the business",
     "About these reviews",
 )
-
-
-@pytest.fixture(scope="module")
-def harbor(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    return demo(tmp_path_factory.mktemp("demo"))
-
-
-def review(review_id: str = "a", **members: object) -> dict[str, Any]:
-    defaults = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
-    return {"id": review_id, **defaults, "source": "google", "verified": False, **members}
 
 
 def test_sections_have_the_order_in_which_a_customer_decides(harbor: Place) -> None:
@@ -70,9 +59,8 @@ def test_search_box_leads_to_the_list(harbor: Place) -> None:
     assert "q" in {label["for"] for label in page.named("label")}
 
 
-def test_aspect_without_a_share_has_no_bar(tmp_path: Path) -> None:
+def test_aspect_without_a_share_has_no_bar(place: Place) -> None:
     """A gray bar says that nobody praised it."""
-    place = Place(tmp_path)
     blamed = {"id": "slow", "mention_count": 5, "positive_count": 0, "negative_count": 5}
     few = {"id": "rare", "mention_count": 4}
     place.publish([review()], insights={"aspects": [blamed, few]})
@@ -85,8 +73,7 @@ def test_aspect_without_a_share_has_no_bar(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_page_with_few_reviews_shows_each_once(tmp_path: Path, count: int) -> None:
-    place = Place(tmp_path)
+def test_page_with_few_reviews_shows_each_once(place: Place, count: int) -> None:
     place.publish([review(f"r{at}") for at in range(count)])
     page = place.page("/")
     assert count == len(page.named("article"))
@@ -98,8 +85,7 @@ def links(page: Html) -> list[str]:
     return [link["href"] for link in page.named("a") if "href" in link]
 
 
-def test_one_platform_is_the_first_button(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_one_platform_is_the_first_button(place: Place) -> None:
     urls = {"google": "https://g.example/r?a=1&b=2"}
     place.publish([review()], {"name": "Acme", "review_urls": urls, "phone": "030 1234"})
     page = place.page("/")
@@ -112,8 +98,7 @@ def test_one_platform_is_the_first_button(tmp_path: Path) -> None:
     assert "[Write a review on Google](<https://g.example/r?a=1&b=2>)" in text
 
 
-def test_several_platforms_are_a_list_in_the_order_of_the_owner(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_several_platforms_are_a_list_in_the_order_of_the_owner(place: Place) -> None:
     urls = {"yelp": "https://y.example/r", "google": "https://g.example/r"}
     place.publish([review()], {"name": "Acme", "review_urls": urls})
     page = place.page("/")
@@ -121,8 +106,7 @@ def test_several_platforms_are_a_list_in_the_order_of_the_owner(tmp_path: Path) 
     assert [*urls.values()] == [link for link in links(page) if link.endswith(".example/r")]
 
 
-def test_reviews_are_the_first_button_where_none_can_be_written(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_reviews_are_the_first_button_where_none_can_be_written(place: Place) -> None:
     place.publish([review()])
     strong = [link for link in place.page("/").named("a") if "strong" in link.get("class", "")]
     assert ["/reviews"] == [link["href"] for link in strong]
@@ -156,9 +140,8 @@ def test_directions_need_a_street_or_a_position(
     ],
 )
 def test_rating_names_the_places_with_the_most_reviews(
-    tmp_path: Path, sources: list[str], total: str
+    place: Place, sources: list[str], total: str
 ) -> None:
-    place = Place(tmp_path)
     place.publish([review(f"r{at}", source=source) for at, source in enumerate(sources)])
     assert total in place.page("/").text
     assert total in place.get("/index.md").body.decode().replace("\n", " ")
@@ -170,8 +153,7 @@ def test_head_of_the_page_leads_once_to_all_reviews(harbor: Place) -> None:
     assert 1 == head.partition("<main")[2].count('href="/reviews"')
 
 
-def test_stars_with_reviews_are_links_to_them(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_stars_with_reviews_are_links_to_them(place: Place) -> None:
     place.publish([review("a"), review("b", rating=1)])
     paths = [link for link in links(place.page("/")) if "?rating=" in link]
     assert ["/reviews?rating=4", "/reviews?rating=1"] == paths
@@ -185,11 +167,10 @@ def test_hours_stand_with_the_rating_until_they_are_opened(harbor: Place) -> Non
 
 @pytest.mark.parametrize(("topics", "folded"), [(3, False), (4, True)])
 def test_long_lists_of_mentions_can_be_shown_whole(
-    tmp_path: Path, topics: int, *, folded: bool
+    place: Place, topics: int, *, folded: bool
 ) -> None:
     """A telephone shows the first of them, so that more reviews are near."""
     named = [{"id": f"t{at}", "label": f"T{at}", "mention_count": 3} for at in range(topics)]
-    place = Place(tmp_path)
     place.publish([review()], insights={"topics": named})
     page = place.page("/")
     assert folded == ("Show all" in page.text)
@@ -197,17 +178,15 @@ def test_long_lists_of_mentions_can_be_shown_whole(
 
 
 @pytest.mark.parametrize("path", ["/", "/index.md"])
-def test_count_of_a_person_is_not_read_as_a_rating(tmp_path: Path, path: str) -> None:
+def test_count_of_a_person_is_not_read_as_a_rating(place: Place, path: str) -> None:
     """Readers take the number in "Grace Hall 5" for stars."""
     person = {"id": "grace-hall", "name": "Grace Hall", "mention_count": 5}
-    place = Place(tmp_path)
     place.publish([review()], insights={"entities": {"technicians": [person]}})
     text = re.sub("<[^>]+>", "", place.get(path).body.decode())
     assert re.search("Grace Hall:? 5 reviews", text)
 
 
-def test_topic_with_the_name_of_a_service_is_shown_once(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_topic_with_the_name_of_a_service_is_shown_once(place: Place) -> None:
     services = [{"id": "heating", "label": "Heating", "mention_count": 2}]
     topics = [
         {"id": "heat", "label": "heating", "mention_count": 2},
@@ -220,16 +199,14 @@ def test_topic_with_the_name_of_a_service_is_shown_once(tmp_path: Path) -> None:
     ]
 
 
-def test_telephone_is_called_before_all_reviews_are_read(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_telephone_is_called_before_all_reviews_are_read(place: Place) -> None:
     place.publish([review()], {"name": "Acme", "phone": "+1 207 555 0100"})
     classes = [link.get("class") for link in place.page("/").named("a")]
     assert classes.index("button call") < classes.index("button read strong")
     assert b"](<tel:+12075550100>)" in place.get("/index.md").body
 
 
-def test_each_source_has_the_mean_of_its_ratings(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_each_source_has_the_mean_of_its_ratings(place: Place) -> None:
     place.publish(
         [
             review("a", source="google", rating=5),
@@ -258,9 +235,8 @@ def opening(day: str, opens: str = "08:00", closes: str = "17:00") -> dict[str, 
     ],
 )
 def test_days_in_a_row_with_the_same_hours_are_one_line(
-    tmp_path: Path, hours: list[dict[str, str]], lines: list[str]
+    place: Place, hours: list[dict[str, str]], lines: list[str]
 ) -> None:
-    place = Place(tmp_path)
     place.publish([], {"name": "Acme", "hours": hours})
     text = place.page("/").text
     assert [] == [line for line in lines if line not in text]
@@ -285,9 +261,8 @@ def test_scale_has_round_numbers_and_few_lines(most: int, step: int, lines: int)
     assert (step, lines) == charts.scale(most)
 
 
-def test_text_leads_on_the_page_of_a_review(tmp_path: Path) -> None:
+def test_text_leads_on_the_page_of_a_review(place: Place) -> None:
     reply = {"text": "Thank you!", "date": "2025-03-15"}
-    place = Place(tmp_path)
     place.publish([review(text="Sam came at once.", owner_reply=reply)])
     _, _, card = place.page("/r/a").source.partition("<article")
     places = [card.index(text) for text in ("Sam came", "<h1", "Thank you!")]
@@ -297,8 +272,7 @@ def test_text_leads_on_the_page_of_a_review(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["/", "/reviews", "/r/a"])
-def test_card_names_its_source_and_links_to_the_original(tmp_path: Path, target: str) -> None:
-    place = Place(tmp_path)
+def test_card_names_its_source_and_links_to_the_original(place: Place, target: str) -> None:
     place.publish([review(source_url="https://g.example/1", verified=True)])
     source = place.page(target).source
     assert 'href="https://g.example/1" aria-label="Original on Google"><bdi>Google</bdi>' in source

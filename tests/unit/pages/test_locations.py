@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.pages import Html, Place
-from tests.unit.pages.test_pages import LONG, NASTY, review
+from tests.support.pages import LONG, NASTY, Html, Place, review
 
 DOVER = {
     "id": "dover",
@@ -206,8 +205,7 @@ def test_one_location_changes_no_page(tmp_path: Path) -> None:
         assert none.get(path).body == one.get(path).body, path
 
 
-def test_markup_in_texts_of_a_location_is_escaped(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_markup_in_texts_of_a_location_is_escaped(place: Place) -> None:
     nasty = {
         **dict.fromkeys(("description", "phone"), NASTY),
         "name": NASTY[:200],

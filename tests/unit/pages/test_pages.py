@@ -15,7 +15,7 @@ import pytest
 from reviewsd.config.schema import Pages
 from reviewsd.http1 import urls
 from tests.support.connections import BASE_URL
-from tests.support.pages import Html, Place, demo
+from tests.support.pages import LONG, NASTY, Html, Place, demo, review
 
 REVIEW = "/r/01M735509D7J01RS7WWV71AR47"
 PAGES = (
@@ -28,19 +28,7 @@ PAGES = (
     REVIEW,
 )
 
-NASTY = "</script><script>alert(1)</script>]]>\"'&<b>\x00\x07\u202e\u2066 {{ 7*7 }} " + "x" * 10_000
-LONG = "https://x.example/" + "a" * 2_000
 IDS = ["a/b?c#d", "..", ".", "a//b", "%2e", "x.md", "a&b;'\"<>", "~"]
-
-
-@pytest.fixture(scope="module")
-def harbor(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    return demo(tmp_path_factory.mktemp("demo"))
-
-
-def review(review_id: str = "a", **members: object) -> dict[str, Any]:
-    defaults = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
-    return {"id": review_id, **defaults, "source": "google", "verified": True, **members}
 
 
 def hostile() -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
@@ -180,8 +168,7 @@ def test_alternative_is_public_at_its_own_address(harbor: Place, path: str) -> N
     assert ["public, max-age=60"] == harbor.get(path).values("cache-control")
 
 
-def test_markup_in_hostile_texts_is_escaped(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_markup_in_hostile_texts_is_escaped(place: Place) -> None:
     reviews, business, insights = hostile()
     assert place.publish(reviews, business, insights).result == "published"
     allowed = {"https:", "tel:", "mailto:"}
@@ -263,8 +250,7 @@ ELEMENTS = frozenset(
 )
 
 
-def test_customer_text_makes_no_heading_in_markdown(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_customer_text_makes_no_heading_in_markdown(place: Place) -> None:
     place.publish(
         [review(text="# Buy now\n\n[here](https://evil.example)\n- one", author="a\n# b")]
     )
@@ -299,9 +285,8 @@ def test_weights_of_letters_in_images_are_hundreds(harbor: Place, image: str) ->
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr", "pt"])
-def test_title_of_a_filtered_list_is_short_in_every_language(tmp_path: Path, language: str) -> None:
+def test_title_of_a_filtered_list_is_short_in_every_language(place: Place, language: str) -> None:
     """Search engines cut longer ones, and html-validate refuses more than 70 characters."""
-    place = Place(tmp_path)
     name = "Harbor Heating & Plumbing"
     place.publish([review()], {"name": name, "language": language})
     source = place.page("/reviews?since=2026-01-01&until=2025-01-01&min_rating=4").source
@@ -460,8 +445,7 @@ def test_path_of_a_redirect_is_ours(harbor: Place) -> None:
     assert (303, ["/reviews?rating=5"]) == (response.status, response.values("location"))
 
 
-def test_matches_are_highlighted_in_the_cards(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_matches_are_highlighted_in_the_cards(place: Place) -> None:
     place.publish([review(text="Große STRASSE, <b>strasse</b> & mehr"), review("b", text="Straße")])
     page = place.page("/reviews?query=STRA%C3%9Fe")
     assert (
@@ -509,9 +493,8 @@ def test_more_filters_are_open_only_for_an_error_in_one(
 
 @pytest.mark.parametrize(("count", "element"), [(30, "select"), (31, "input")])
 def test_field_of_a_name_is_a_list_to_choose_from_unless_there_are_many(
-    tmp_path: Path, count: int, element: str
+    place: Place, count: int, element: str
 ) -> None:
-    place = Place(tmp_path)
     people = [{"id": f"p-{at}", "label": f"P {at}", "mention_count": 1} for at in range(count)]
     place.publish([review()], insights={"entities": {"technicians": people}})
     page = place.page("/reviews?mentions_technician=p-7")
@@ -523,9 +506,8 @@ def test_field_of_a_name_is_a_list_to_choose_from_unless_there_are_many(
     assert (element == "select") == ("p-7" in options)
 
 
-def test_form_offers_only_what_divides_the_reviews(tmp_path: Path) -> None:
+def test_form_offers_only_what_divides_the_reviews(place: Place) -> None:
     """A field that excludes nothing, or everything, is a question without a point."""
-    place = Place(tmp_path)
     offered = {"source", "verified", "has_reply"}
 
     def fields() -> set[str]:
@@ -614,8 +596,7 @@ def test_pages_follow_each_other_by_cursor(harbor: Place) -> None:
     assert first.source == harbor.page("/reviews?x=1").source
 
 
-def test_entity_tag_of_a_review_survives_changes_of_others(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_entity_tag_of_a_review_survives_changes_of_others(place: Place) -> None:
     place.publish([review("a"), review("b")])
     tag = place.get("/r/a").values("etag")[0]
     other_tag = place.get("/r/b").values("etag")[0]
@@ -642,8 +623,7 @@ def test_pages_are_the_same_for_the_same_data(tmp_path: Path) -> None:
     assert len(contents[0]) > 10
 
 
-def test_home_page_without_reviews_is_complete(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_home_page_without_reviews_is_complete(place: Place) -> None:
     place.publish([])
     assert "No reviews yet" in place.page("/").text
     assert "No reviews match these filters." not in place.page("/reviews").text
@@ -655,8 +635,7 @@ def test_home_page_without_reviews_is_complete(tmp_path: Path) -> None:
     assert "aggregateRating" not in script
 
 
-def test_single_review_is_named_in_the_singular(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_single_review_is_named_in_the_singular(place: Place) -> None:
     place.publish([review(rating=2, verified=False)], None, {"summary": "Good.", "review_count": 1})
     targets = ("/", "/reviews", "/summary", "/embed", "/index.md", "/summary.md")
     sources = [place.get(target).body.decode() for target in targets]
@@ -709,8 +688,7 @@ def test_disabled_pages_are_not_published(tmp_path: Path) -> None:
     assert 200 == place.get("/reviews.json").status
 
 
-def test_faulty_template_is_refused_while_the_last_good_pages_stay(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_faulty_template_is_refused_while_the_last_good_pages_stay(place: Place) -> None:
     place.publish([review()])
     (place.templates / "style.css").write_text("body { color: red }")
     assert place.again().result == "published"
@@ -740,9 +718,8 @@ def test_faulty_template_is_refused_while_the_last_good_pages_stay(tmp_path: Pat
     assert place.again().result == "unchanged"
 
 
-def test_card_of_the_operator_may_depend_on_its_source_and_rating(tmp_path: Path) -> None:
+def test_card_of_the_operator_may_depend_on_its_source_and_rating(place: Place) -> None:
     """A template is rendered once for all cards with the same parts; percent signs are no formats."""
-    place = Place(tmp_path)
     (place.templates / "card.html").write_text(
         "<p>100 % {{ card.source if card.rating > 3 }}{% if card.url %} {{ card.url }}{% endif %}</p>"
     )
@@ -758,9 +735,8 @@ def test_card_of_the_operator_may_depend_on_its_source_and_rating(tmp_path: Path
         assert f"<p>{text}</p>" in place.page(f"/r/{name}").source
 
 
-def test_more_kinds_of_cards_than_outlines_are_kept_are_all_shown(tmp_path: Path) -> None:
+def test_more_kinds_of_cards_than_outlines_are_kept_are_all_shown(place: Place) -> None:
     """A business may have any number of sources, and outlines are memory of the process."""
-    place = Place(tmp_path)
     place.publish([review(id=f"r{at}", source=f"source {at}") for at in range(300)])
     for at in (*range(300), 0):
         assert b"<bdi>source %d</bdi>" % at in place.get(f"/r/r{at}").body
@@ -776,9 +752,8 @@ def test_more_kinds_of_cards_than_outlines_are_kept_are_all_shown(tmp_path: Path
     ],
 )
 def test_page_is_in_the_language_of_the_business(
-    tmp_path: Path, language: str, direction: str, date: str
+    place: Place, language: str, direction: str, date: str
 ) -> None:
-    place = Place(tmp_path)
     place.publish([review()], {"name": "Acme", "language": language})
     page = place.page("/r/a")
     assert [{"lang": language, "dir": direction}] == page.named("html")

@@ -13,7 +13,7 @@ from PIL import Image
 from reviewsd.api.places import LOGO_FILES
 from reviewsd.pages import icons, pictures, svg
 from reviewsd.pages.pictures import Picture, PictureError, examined, raster
-from tests.support.pages import Place
+from tests.support.pages import Place, review
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">%b</svg>'
 GOOD = SVG % (
@@ -21,14 +21,6 @@ GOOD = SVG % (
     b'<style>.a{fill:url(#g)}</style><path class="a" style="stroke:#fff" d="M0 0h9v9z"/>'
     b'<use href="#g"/><image href="data:image/png;base64,AAAA"/>'
 )
-REVIEW = {
-    "id": "a",
-    "author": "Jane D.",
-    "rating": 4,
-    "date": "2025-03-14",
-    "source": "google",
-    "verified": False,
-}
 
 
 def pixels(kind: str = "PNG", size: tuple[int, int] = (4, 4), **options: object) -> bytes:
@@ -196,14 +188,9 @@ def test_bytes_of_any_kind_are_a_picture_or_a_reason(content: bytes) -> None:
     assert {*LOGO_FILES} == usable.keys() | {finding.file for finding in findings}
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
 def test_logo_is_served_under_a_policy_of_its_own(place: Place) -> None:
     (place.directories.data / "logo.svg").write_bytes(GOOD)
-    place.publish([REVIEW])
+    place.publish([review()])
     response = place.get("/logo")
     (policy,) = response.values("content-security-policy")
     assert (200, GOOD) == (response.status, response.body)
@@ -230,7 +217,7 @@ ICONS = ["/favicon.ico", "/favicon.svg", "/apple-touch-icon.png"]
 
 
 def test_icons_are_a_star_without_a_logo(place: Place) -> None:
-    place.publish([REVIEW])
+    place.publish([review()])
     assert ICONS == links_to_icons(place)
     assert (180, 180) == icon(place, ICONS[2]).size
     assert (11, 110, 110) == icon(place, ICONS[2]).getpixel((0, 0))
@@ -240,7 +227,7 @@ def test_icons_are_a_star_without_a_logo(place: Place) -> None:
 def test_icons_are_made_of_the_logo(place: Place) -> None:
     """A tab of the browser with a star says nothing about the business."""
     (place.directories.data / "logo.png").write_bytes(pixels(size=(400, 200)))
-    place.publish([REVIEW])
+    place.publish([review()])
     assert [ICONS[0], ICONS[2]] == links_to_icons(place)
     small, touch = icon(place, ICONS[0]), icon(place, ICONS[2])
     assert ((32, 32), (180, 180)) == (small.size, touch.size)
@@ -254,14 +241,14 @@ def test_transparent_logo_has_a_ground_and_a_margin_on_telephones(place: Place) 
     logo.putpixel((0, 0), (0, 0, 0, 0))
     logo.save(out, "PNG")
     (place.directories.data / "logo.png").write_bytes(out.getvalue())
-    place.publish([REVIEW])
+    place.publish([review()])
     touch = icon(place, ICONS[2])
     assert [(255, 255, 255), (11, 110, 110)] == [touch.getpixel((at, 90)) for at in (10, 20)]
 
 
 def test_svg_logo_is_the_icon_as_it_is(place: Place) -> None:
     (place.directories.data / "logo.svg").write_bytes(GOOD)
-    place.publish([REVIEW])
+    place.publish([review()])
     response = place.get(ICONS[1])
     assert GOOD == response.body
     assert "sandbox" in response.values("content-security-policy")[0]
@@ -272,7 +259,7 @@ def test_icon_of_the_operator_comes_before_the_logo(place: Place) -> None:
     (place.templates / "favicon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     (place.directories.data / "logo.svg").write_bytes(GOOD)
     (place.directories.data / "logo.png").write_bytes(pixels())
-    place.publish([REVIEW])
+    place.publish([review()])
     assert b"<svg xmlns='http://www.w3.org/2000/svg'/>" == place.get(ICONS[1]).body
     assert ICONS == links_to_icons(place)
 
@@ -280,7 +267,7 @@ def test_icon_of_the_operator_comes_before_the_logo(place: Place) -> None:
 def test_first_usable_logo_is_served(place: Place) -> None:
     (place.directories.data / "logo.svg").write_bytes(SVG % b"<script/>")
     (place.directories.data / "logo.png").write_bytes(pixels())
-    outcome = place.publish([REVIEW])
+    outcome = place.publish([review()])
     assert outcome.result == "published"
     (finding,) = outcome.left_out
     assert "logo.svg: has a script (<script>) (line 1); the pages are shown without it" == finding
@@ -289,7 +276,7 @@ def test_first_usable_logo_is_served(place: Place) -> None:
 
 def test_new_logo_is_published_and_a_removed_one_goes(place: Place) -> None:
     logo = place.directories.data / "logo.png"
-    place.publish([REVIEW])
+    place.publish([review()])
     assert 404 == place.get("/logo").status
     logo.write_bytes(pixels())
     assert place.again().result == "published"
@@ -308,7 +295,7 @@ def test_unusable_logo_never_stops_a_publication(place: Place, tmp_path: Path) -
     (place.directories.data / "logo.png").symlink_to(secret)
     (place.directories.data / "logo.svg").mkdir()
     (place.directories.data / "logo.webp").write_bytes(bytes(pictures.MAX_BYTES + 1))
-    outcome = place.publish([REVIEW])
+    outcome = place.publish([review()])
     assert outcome.result == "published"
     assert (
         "logo.svg: cannot read: not a regular file; the pages are shown without it",
@@ -324,5 +311,5 @@ def test_link_within_the_data_directory_is_followed(place: Place) -> None:
     (data / "..data").mkdir()
     (data / "..data" / "logo.png").write_bytes(pixels())
     (data / "logo.png").symlink_to("..data/logo.png")
-    place.publish([REVIEW])
+    place.publish([review()])
     assert pixels() == place.get("/logo").body

@@ -1,29 +1,15 @@
 """Pages explain in words what readers need to know, and how to correct a search (pages.md 1, 3)."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from tests.support.pages import Html, Place, demo
+from tests.support.pages import Html, Place, review
 
 MEANING = "come from a source that checks that their authors were customers."
 
 
-@pytest.fixture(scope="module")
-def harbor(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    return demo(tmp_path_factory.mktemp("demo"))
-
-
-def review(review_id: str = "a", **members: object) -> dict[str, Any]:
-    defaults = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
-    return {"id": review_id, **defaults, "source": "google", "verified": True, **members}
-
-
-def test_meaning_of_verified_is_explained_on_the_page(tmp_path: Path) -> None:
+def test_meaning_of_verified_is_explained_on_the_page(place: Place) -> None:
     """In the owner's words where there are any."""
     targets = ("/", "/reviews", "/reviews?min_rating=2", "/r/a")
-    place = Place(tmp_path)
     place.publish([review(), review("b", verified=False)])
     for target in targets:
         assert 1 == place.page(target).text.count(MEANING), target
@@ -38,9 +24,8 @@ def test_meaning_of_verified_is_explained_on_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stated", [None, "We ask each customer."])
-def test_page_states_that_no_review_was_checked(tmp_path: Path, stated: str | None) -> None:
+def test_page_states_that_no_review_was_checked(place: Place, stated: str | None) -> None:
     """Silence reads as a check (EU 2005/29/EC art. 7(6)); "0 of 60" reads as a fault of the service."""
-    place = Place(tmp_path)
     reviews = [review(verified=False), review("b", verified=False)]
     place.publish(reviews, {"name": "Acme", "verification_statement": stated})
     for target in ("/", "/reviews", "/reviews?min_rating=2", "/r/a", "/index.md"):
@@ -53,8 +38,7 @@ def test_page_states_that_no_review_was_checked(tmp_path: Path, stated: str | No
         assert (stated is None) or text.index(stated) >= 0, target
 
 
-def test_single_unverified_review_is_stated_to_be_unchecked(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_single_unverified_review_is_stated_to_be_unchecked(place: Place) -> None:
     place.publish([review(verified=False)])
     expected = (
         "Acme has collected this review. It was not checked whether its author was a customer."
@@ -119,9 +103,8 @@ def test_ambiguous_name_links_to_each_candidate(harbor: Place) -> None:
         assert "reviews found" in harbor.page(link).text
 
 
-def test_long_texts_are_cut_on_the_front_page_only(tmp_path: Path) -> None:
+def test_long_texts_are_cut_on_the_front_page_only(place: Place) -> None:
     words = "word " * 400
-    place = Place(tmp_path)
     reply = {"text": "x" * 10_000, "date": "2025-03-15"}
     long = review(text=words + "end", owner_reply=reply)
     place.publish([long, review("b", text="word " * 56)])
@@ -137,8 +120,7 @@ def test_long_texts_are_cut_on_the_front_page_only(tmp_path: Path) -> None:
         assert "Read the full review" not in text
 
 
-def test_review_page_links_to_newer_and_older_reviews(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_review_page_links_to_newer_and_older_reviews(place: Place) -> None:
     place.publish([review(name, date=f"2025-0{at}-01") for at, name in enumerate("cba", 1)])
     page = place.page("/r/b")
     assert ["h1"] == [
@@ -151,9 +133,8 @@ def test_review_page_links_to_newer_and_older_reviews(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("author", [" ", "\u200b\t\u00a0"])
-def test_author_with_a_blank_name_is_shown_as_a_customer(tmp_path: Path, author: str) -> None:
+def test_author_with_a_blank_name_is_shown_as_a_customer(place: Place, author: str) -> None:
     """Nothing is corrected in the data; but no heading and no link is without words."""
-    place = Place(tmp_path)
     place.publish([review(author=author)])
     assert "<bdi>A customer</bdi>" in place.page("/").source
     assert "Review by A customer" in place.page("/r/a").text
@@ -170,10 +151,7 @@ def test_pages_for_people_name_no_analysis_program(harbor: Place) -> None:
 @pytest.mark.parametrize(
     "address", ["javascript:alert(1)", " JaVaScript:alert(1)", "data:text/html,x"]
 )
-def test_an_address_that_runs_a_script_is_refused(
-    tmp_path: Path, member: str, address: str
-) -> None:
-    place = Place(tmp_path)
+def test_an_address_that_runs_a_script_is_refused(place: Place, member: str, address: str) -> None:
     value = [address] if member == "social_urls" else address
     if member == "source_url":
         outcome = place.publish([review(source_url=value)])
@@ -195,9 +173,9 @@ def test_an_address_that_runs_a_script_is_refused(
     ],
 )
 def test_address_to_write_a_review_at_is_an_https_url(
-    tmp_path: Path, addresses: object, reason: str
+    place: Place, addresses: object, reason: str
 ) -> None:
     """A customer follows it with the account of the platform open."""
-    outcome = Place(tmp_path).publish([review()], {"name": "Acme", "review_urls": addresses})
+    outcome = place.publish([review()], {"name": "Acme", "review_urls": addresses})
     assert outcome.result == "refused"
     assert reason in outcome.problems[0]

@@ -1,27 +1,13 @@
 """``/review-us``: buttons and a code that lead every customer to a platform (pages.md 1)."""
 
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from reviewsd.pages import review_us
-from tests.support.pages import Place
+from tests.support.pages import Place, review
 
 GOOGLE, YELP = "https://g.example/r", "https://y.example/r"
-REVIEW = {
-    "id": "a",
-    "author": "Jane D.",
-    "rating": 4,
-    "date": "2025-03-14",
-    "source": "google",
-    "verified": False,
-}
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
 
 
 def business(**urls: str) -> dict[str, object]:
@@ -30,11 +16,11 @@ def business(**urls: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("target", ["/review-us", "/review-us.md"])
 def test_page_exists_only_where_a_review_can_be_written(place: Place, target: str) -> None:
-    place.publish([REVIEW])
+    place.publish([review()])
     assert 404 == place.get(target).status
     assert "review-us" not in place.get("/sitemap.xml").body.decode()
     assert b"write_review" not in place.get("/index.json").body
-    place.publish([REVIEW], business(google=GOOGLE))
+    place.publish([review()], business(google=GOOGLE))
     assert 200 == place.get(target).status
     assert "/review-us</loc>" in place.get("/sitemap.xml").body.decode()
     assert b"/review-us" in place.get("/index.json").body
@@ -42,7 +28,7 @@ def test_page_exists_only_where_a_review_can_be_written(place: Place, target: st
 
 def test_everybody_sees_the_same_buttons_and_is_asked_nothing(place: Place) -> None:
     """A page before the platform's own would select the writers (review gating)."""
-    place.publish([REVIEW], business(yelp=YELP, google=GOOGLE))
+    place.publish([review()], business(yelp=YELP, google=GOOGLE))
     page = place.page("/review-us")
     buttons = [link for link in page.named("a") if "strong" in link.get("class", "")]
     assert [YELP, GOOGLE] == [link["href"] for link in buttons]
@@ -65,7 +51,7 @@ def test_code_leads_to_the_only_platform_or_to_the_page(
     place: Place, urls: dict[str, str], address: str
 ) -> None:
     """A code with thousands of dots cannot be read from paper."""
-    place.publish([REVIEW], business(**urls))
+    place.publish([review()], business(**urls))
     source = place.page("/review-us").source
     assert review_us.qr_svg(address) in source
     assert f'aria-label="QR code with the address {address}"' in source
@@ -79,7 +65,7 @@ def test_code_of_another_script_is_percent_encoded() -> None:
 
 def test_length_of_an_address_is_that_in_the_code(place: Place) -> None:
     address = "https://g.example/" + "\u00e9" * 100
-    place.publish([REVIEW], business(google=address))
+    place.publish([review()], business(google=address))
     assert review_us.qr_svg("https://reviews.example/review-us") in place.page("/review-us").source
 
 

@@ -313,7 +313,7 @@ def test_page_has_no_english_words_in_another_language(tmp_path: Path, tag: str)
 
 
 @needs_detector
-def test_review_in_another_language_than_the_page_is_marked(tmp_path: Path) -> None:
+def test_review_in_another_language_than_the_page_is_marked(place: Place) -> None:
     """Else a screen reader pronounces it as German (WCAG 2.2, 3.1.2)."""
     texts = {
         "a": "Sehr freundlich, wir kommen gerne wieder und empfehlen das Haus weiter.",
@@ -321,7 +321,6 @@ def test_review_in_another_language_than_the_page_is_marked(tmp_path: Path) -> N
         "c": "Świetna obsługa i bardzo dobre jedzenie, polecam wszystkim.",
         "d": "Super!",
     }
-    place = Place(tmp_path)
     reviews = [{**_REVIEW, "id": name, "text": text} for name, text in texts.items()]
     place.publish(reviews, {"name": "3", "language": "de-AT"})
     page = Html(place.get("/reviews").body.decode())
@@ -333,8 +332,7 @@ def test_review_in_another_language_than_the_page_is_marked(tmp_path: Path) -> N
     assert {None, "en", "pl"} == found
 
 
-def test_insights_are_in_the_language_of_the_business(tmp_path: Path) -> None:
-    place = Place(tmp_path)
+def test_insights_are_in_the_language_of_the_business(place: Place) -> None:
     place.publish(
         [
             {**_REVIEW, "id": name, "text": f"Sehr freundliches Personal, danke {name}."}
