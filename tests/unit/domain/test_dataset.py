@@ -153,7 +153,7 @@ NINES = "9" * 5000  # more digits than Python makes an integer of
         ("$.business.name", '""', "must not be empty"),
         ("$.business.name", f'"{"x" * 201}"', "expected 1..200 characters, got 201"),
         ("$.business.language", '""', "must not be empty"),
-        ("$.business.social_urls[0]", '"//x"', 'expected http(s) URL, got "//x"'),
+        ('$.business.review_urls[""]', '"https://x"', "name must not be empty"),
         ("$.business.geo.longitude", GONE, "missing"),
         ("$.business.geo.longitude", "180.5", "expected -180..180, got 180.5"),
         ("$.business.geo.latitude", "-91", "expected -90..90, got -91"),
@@ -227,6 +227,7 @@ def test_a_date_is_a_real_day_in_one_spelling(text: str) -> None:
 
 
 URLS = ["$.reviews[1].source_url", "$.reviews[1].author_avatar_url", "$.business.logo_url"]
+URLS += ["$.business.url", "$.business.social_urls[0]"]
 NO_URLS = ["", "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "ftp://x", "//x"]
 NO_URLS += ["/x", "x.example", "http:x", "http:/x", "http://", "https:///x", "https://?x"]
 NO_URLS += ["https://#x", "httpss://x", r"\nhttps://x", r"java\nscript:https://x", r"https://\tx"]
@@ -244,6 +245,22 @@ NO_URLS += [
 def test_an_address_is_absolute_http_or_https(text: str) -> None:
     for path in URLS:
         check_refused(path, f'"{text}"', f'expected http(s) URL, got "{text}"')
+    path = "$.business.reports"
+    check_refused(path, f'"{text}"', f'expected e-mail address or http(s) URL, got "{text}"')
+
+
+@pytest.mark.parametrize("text", [*NO_URLS, "http://g.example/r"])
+def test_address_to_write_a_review_at_is_https(text: str) -> None:
+    """A customer follows it with the account of the platform open."""
+    path = "$.business.review_urls.google"
+    check_refused(path, f'"{text}"', f'expected https URL, got "{text}"')
+
+
+@pytest.mark.parametrize("text", ["me@", "a b@c.example", "a@b@c", f"{'x' * 400}@c.example"])
+def test_contact_is_an_address_of_mail_or_http(text: str) -> None:
+    shown = f'"{text}"' if len(text) < 40 else f'"{text[:36]}...'
+    reason = f"expected e-mail address or http(s) URL, got {shown}"
+    check_refused("$.business.reports", f'"{text}"', reason)
 
 
 @pytest.mark.parametrize(
