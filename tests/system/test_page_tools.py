@@ -14,6 +14,7 @@ import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from email.message import Message
 from itertools import cycle
 from pathlib import Path
 from urllib.parse import quote, urldefrag, urljoin
@@ -104,19 +105,15 @@ class Walk:
 
     def ask(
         self, url: str, content: bytes | None = None, headers: Mapping[str, str] = ANY
-    ) -> tuple[int, str, str]:
-        """Status, media type and text of an address."""
+    ) -> tuple[int, Message, str]:
+        """Status, header fields and text of an address."""
         request = urllib.request.Request(url, content, dict(headers))
         try:
             with urllib.request.urlopen(request, timeout=60) as response:
-                return (
-                    response.status,
-                    response.headers.get_content_type(),
-                    response.read().decode("latin-1"),
-                )
+                return response.status, response.headers, response.read().decode("latin-1")
         except urllib.error.HTTPError as error:
             with error:
-                return error.code, error.headers.get_content_type(), error.read().decode("latin-1")
+                return error.code, error.headers, error.read().decode("latin-1")
 
     def named(self, text: str) -> set[str]:
         """The addresses of ours that a text of any kind spells out; no patterns such as ``/r/{id}``."""
@@ -125,7 +122,8 @@ class Walk:
 
     def links(self, url: str) -> set[str]:
         """Return the links of a document, and keep its text."""
-        status, kind, text = self.ask(url)
+        status, fields, text = self.ask(url)
+        kind = fields.get_content_type()
         if status != 200:
             self.dead.append(f"{status} {url}")
         if kind == "text/markdown":  # not what its code shows
@@ -139,7 +137,8 @@ class Walk:
             }
             targets = self.named(" ".join(page.scripts))  # their anchors are names of things
             targets = {urldefrag(target).url for target in targets}
-            targets |= {urljoin(url, target) for target in (*page.links, *fragments(page))}
+            linked = re.findall("<([^>]+)>", fields["Link"])
+            targets |= {urljoin(url, link) for link in (*page.links, *fragments(page), *linked)}
         return {target for target in targets if target.startswith(self.origin)}
 
 

@@ -4,11 +4,8 @@ import hashlib
 import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -87,35 +84,6 @@ def test_every_page_works_within_its_content_security_policy(harbor: Place, targ
     assert not any({"style", "onclick"} & element.attributes.keys() for element in page.elements)
     assert {"application/ld+json"} >= {script.get("type") for script in page.named("script")}
     assert not page.named("img")
-
-
-@pytest.mark.parametrize("target", PAGES[:-1])
-def test_every_link_to_this_site_is_alive(harbor: Place, target: str) -> None:
-    response = harbor.get(target)
-    linked = {part.split(">")[0] for part in ", ".join(response.values("link")).split("<")[1:]}
-    for link in sorted(Html(response.body.decode()).links | linked):
-        address = urlsplit(link)
-        if address.scheme not in {"", "https", "http"} or address.netloc not in {
-            "",
-            "reviews.example",
-        }:
-            continue
-        answer = harbor.get(address._replace(scheme="", netloc="", fragment="").geturl() or "/")
-        assert answer.status in OTHERS.get(address.path, {200}), link
-
-
-OTHERS: Mapping[str, AbstractSet[int]] = {urls.HUB: {404}, urls.MCP: {404}}
-"""Addresses that this test does not serve, with their answers."""
-
-
-def test_links_of_feeds_and_tools_are_alive(harbor: Place) -> None:
-    feed = json.loads(harbor.get("/api/feed.json").body)
-    assert 50 == len(feed["items"])
-    for item in feed["items"]:
-        assert (
-            item["content_text"].split()[0] in harbor.page(item["url"].removeprefix(BASE_URL)).text
-        )
-    assert 200 == harbor.get(urlsplit(feed["home_page_url"]).path).status
 
 
 def test_home_page_has_three_representations(harbor: Place) -> None:
