@@ -5,12 +5,10 @@ import json
 import re
 from base64 import b64encode
 from html import unescape
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from reviewsd.config.schema import Pages
 from reviewsd.domain.embed_options import BadgeOptions, EmbedOptions
 from reviewsd.http1 import urls
 from reviewsd.pages import theme
@@ -317,21 +315,3 @@ def test_embed_is_in_no_sitemap(harbor: Place) -> None:
     listed = harbor.get("/sitemap.xml").body.decode()
     assert f"{BASE_URL}/developers/embed<" in listed
     assert f"{BASE_URL}/embed<" not in listed
-
-
-def test_faulty_template_of_the_embed_is_refused(place: Place) -> None:
-    """Also in what only some options show."""
-    place.publish([review()])
-    for name in ("embed.css", "embed_badge.html", "embed_card.html", "embed_issues.html"):
-        (place.templates / name).write_text("{{ nobody }}")
-        outcome = place.again()
-        assert outcome.result == "refused", name
-        assert "'nobody' is undefined" in outcome.problems[0]
-        (place.templates / name).unlink()
-
-
-def test_disabled_pages_have_no_embed(tmp_path: Path) -> None:
-    place = Place(tmp_path, settings=Pages(enabled=False))
-    place.publish([review()])
-    targets = (*EMBEDS, urls.EMBED_SCRIPT, "/badge.svg?size=s", "/developers/embed?count=2")
-    assert {404} == {place.get(target).status for target in targets}

@@ -15,19 +15,6 @@ def test_html_is_escaped_without_forbidden_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("# Buy now", "\\# Buy now"),
-        ("[a](javascript:x) `b` *c*", "\\[a\\](javascript:x) \\`b\\` \\*c\\*"),
-        ("good\n- bad\n1. worse\n===", "good\n\\- bad\n1\\. worse\n\\==="),
-        ("<script>", "\\<script\\>"),
-    ],
-)
-def test_markup_is_escaped_in_markdown(text: str, shown: str) -> None:
-    assert shown == Templates({"a.md": "{{ x }}"}, {"x": text}).render("a.md")
-
-
-@pytest.mark.parametrize(
     ("template", "line", "reason"),
     [
         ("a\n{% if %}", 2, "Expected an expression"),

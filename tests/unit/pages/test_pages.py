@@ -94,18 +94,12 @@ def test_home_page_has_three_representations(harbor: Place) -> None:
         "text/markdown": "text/markdown; charset=utf-8",
         "application/json": "application/json",
     }
-    responses = {accept: harbor.get("/", f"Accept: {accept}") for accept in kinds}
-    assert kinds == {
-        accept: response.values("content-type")[0] for accept, response in responses.items()
-    }
-    assert {("Accept, Accept-Encoding",)} == {
-        tuple(response.values("vary"))
-        for response in responses.values()
-        if len(response.body) > 1000
-    }
-    assert 3 == len({response.values("etag")[0] for response in responses.values()})
-    packed = harbor.get("/", "Accept-Encoding: gzip")
-    assert len(packed.body) < 20_000
+    for accept, kind in kinds.items():
+        assert [kind] == harbor.get("/", f"Accept: {accept}").values("content-type"), accept
+
+
+def test_front_page_is_small(harbor: Place) -> None:
+    assert len(harbor.get("/", "Accept-Encoding: gzip").body) < 20_000
 
 
 @pytest.mark.parametrize(
@@ -136,13 +130,14 @@ def test_alternative_is_public_at_its_own_address(harbor: Place, path: str) -> N
     assert ["public, max-age=60"] == harbor.get(path).values("cache-control")
 
 
-def test_markup_in_hostile_texts_is_escaped(place: Place) -> None:
+def test_markup_in_hostile_texts_is_escaped(place: Place, harbor: Place) -> None:
     reviews, business, insights = hostile()
     assert place.publish(reviews, business, insights).result == "published"
     allowed = {"https:", "tel:", "mailto:"}
     for target in ("/", "/reviews", "/reviews?rating=4", "/summary"):
-        page = place.page(target)
-        assert {element.name for element in page.elements} <= ELEMENTS, target
+        page, usual = place.page(target), harbor.page(target)
+        names, allowed_names = ({each.name for each in part.elements} for part in (page, usual))
+        assert names <= allowed_names, target
         for link in page.links:
             own = link.startswith(("/", BASE_URL)) and not link.startswith("//")
             assert own or link in {LONG, BASE_URL} or link.split("/")[0] in allowed, link
@@ -160,64 +155,6 @@ def test_markup_in_hostile_texts_is_escaped(place: Place) -> None:
         assert b"<script" not in twin.body.replace(b"\\<", b"")
 
 
-ELEMENTS = frozenset(
-    [
-        "html",
-        "head",
-        "meta",
-        "title",
-        "link",
-        "style",
-        "script",
-        "body",
-        "a",
-        "svg",
-        "defs",
-        "path",
-        "symbol",
-        "use",
-        "g",
-        "rect",
-        "clippath",
-        "header",
-        "div",
-        "span",
-        "nav",
-        "main",
-        "section",
-        "p",
-        "h1",
-        "h2",
-        "h3",
-        "bdi",
-        "ul",
-        "li",
-        "b",
-        "blockquote",
-        "details",
-        "summary",
-        "article",
-        "time",
-        "footer",
-        "form",
-        "label",
-        "input",
-        "select",
-        "option",
-        "datalist",
-        "button",
-        "mark",
-        "table",
-        "caption",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-    ]
-)
-
-
 def test_customer_text_makes_no_heading_in_markdown(place: Place) -> None:
     place.publish(
         [review(text="# Buy now\n\n[here](https://evil.example)\n- one", author="a\n# b")]
@@ -225,6 +162,7 @@ def test_customer_text_makes_no_heading_in_markdown(place: Place) -> None:
     for target in ("/index.md", "/reviews.md", "/r/a.md"):
         text = place.get(target).body.decode()
         assert "\n\\# Buy now\n" in text
+        assert "\n\\- one\n" in text
         assert "[here]" not in text
         assert "\n# b" not in text
 
@@ -509,16 +447,9 @@ def test_filters_are_named_in_the_heading(harbor: Place, query: str, heading: st
     assert f"# {heading} · " in harbor.get(f"/reviews.md?{query}").body.decode()
 
 
-def test_page_number_leads_to_the_first_page(harbor: Place) -> None:
-    response = harbor.get("/reviews?page=2&rating=5")
-    page = Html(response.body.decode())
-    assert 400 == response.status
-    assert "This page no longer exists" in page.text
-    assert "/reviews?rating=5" in page.links
-
-
-def test_invalid_cursor_links_to_the_first_page(harbor: Place) -> None:
-    response = harbor.get("/reviews?rating=5&cursor=zzz")
+@pytest.mark.parametrize("query", ["rating=5&cursor=zzz", "page=2&rating=5"])
+def test_invalid_cursor_links_to_the_first_page(harbor: Place, query: str) -> None:
+    response = harbor.get(f"/reviews?{query}")
     page = Html(response.body.decode())
     assert 400 == response.status
     assert "This page no longer exists" in page.text
@@ -652,36 +583,44 @@ def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path)
 def test_disabled_pages_are_not_published(tmp_path: Path) -> None:
     place = Place(tmp_path, settings=Pages(enabled=False))
     place.publish([review()])
-    assert {404} == {place.get(target).status for target in ("/", "/reviews", "/r/a", "/embed")}
+    embeds = ("/embed", "/embed?layout=badge", "/embed.js", "/badge.svg?size=s")
+    for target in ("/", "/reviews", "/r/a", *embeds, "/developers/embed?count=2"):
+        assert 404 == place.get(target).status, target
     assert 200 == place.get("/reviews.json").status
 
 
-def test_faulty_template_is_refused_while_the_last_good_pages_stay(place: Place) -> None:
-    place.publish([review()])
-    (place.templates / "style.css").write_text("body { color: red }")
-    assert place.again().result == "published"
-    assert "<style>body{color:red}</style>" in place.page("/").source
-    for name, text, problem in (
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
         ("home.html", "{% if %}", "home.html:1: Expected an expression"),
         ("card.html", "a\n{{ nobody }}", "card.html:2: UndefinedError: 'nobody' is undefined"),
-        (
-            "card.html",
-            "{{ card.author|upper }}",
-            "card.html:1: TypeError: card.author can be shown",
-        ),
+        ("card.html", "{{ card.author|upper }}", "card.html:1: TypeError: card.author can be"),
         ("card.html", "{{ card.text == 'a' }}", "card.html:1: TypeError: card.text can be shown"),
         ("form.html", "{{ 1/0 }}", "form.html:1: ZeroDivisionError"),
+        *(
+            (name, "{{ nobody }}", f"{name}:1: UndefinedError: 'nobody' is undefined")
+            for name in ("embed.css", "embed_badge.html", "embed_card.html", "embed_issues.html")
+        ),
         ("words.json", "[]", "words.json: Expected `object`, got `array`"),
         ("words.json", '{"home": "{oops}"}', "words.json: \"home\": KeyError('oops')"),
-    ):
-        (place.templates / name).write_text(text)
-        outcome = place.again()
-        assert outcome.result == "refused", name
-        assert outcome.problems[0].startswith(f"{place.templates}/{problem}")
-        assert "<style>body{color:red}</style>" in place.page("/r/a").source
-        (place.templates / name).unlink()
+    ],
+)
+def test_faulty_template_is_refused_while_the_last_good_pages_stay(
+    place: Place, name: str, text: str, problem: str
+) -> None:
+    """Also in what only some options of a request show."""
+    (place.templates / "style.css").write_text("body { color: red }")
+    place.publish([review()])
+    (place.templates / name).write_text(text)
+    outcome = place.again()
+    assert outcome.result == "refused"
+    assert outcome.problems[0].startswith(f"{place.templates}/{problem}")
+    assert "<style>body{color:red}</style>" in place.page("/r/a").source
+
+
+def test_words_of_the_operator_come_before_ours(place: Place) -> None:
     (place.templates / "words.json").write_text('{"all_reviews": "Alle Bewertungen"}')
-    assert place.again().result == "published"
+    place.publish([review()])
     assert "Alle Bewertungen" in place.page("/r/a").text
     assert place.again().result == "unchanged"
 
