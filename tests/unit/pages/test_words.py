@@ -84,11 +84,7 @@ def test_plural_forms_are_those_of_cldr(tag: str) -> None:
     ("tag", "none", "one", "many"),
     [
         ("en", "0 reviews", "1 review", "1,234 reviews"),
-        ("de", "0 Bewertungen", "1 Bewertung", "1.234 Bewertungen"),
         ("fr", "0 avis", "1 avis", "1\u202f234 avis"),
-        ("es", "0 reseñas", "1 reseña", "1.234 reseñas"),
-        ("it", "0 recensioni", "1 recensione", "1.234 recensioni"),
-        ("nl", "0 beoordelingen", "1 beoordeling", "1.234 beoordelingen"),
         ("pt", "0 avaliação", "1 avaliação", "1.234 avaliações"),
         ("pl", "0 reviews", "1 review", "1\u00a0234 reviews"),
     ],
@@ -103,15 +99,6 @@ def test_counts_have_the_form_of_their_language(tag: str, none: str, one: str, m
     ("tag", "number", "date", "direction"),
     [
         ("en", "1,234.5", "March 1, 2025", "ltr"),
-        ("en-GB", "1,234.5", "1 March 2025", "ltr"),
-        ("de-AT", "1.234,5", "1. März 2025", "ltr"),
-        ("de", "1.234,5", "1. März 2025", "ltr"),
-        ("fr", "1\u202f234,5", "1 mars 2025", "ltr"),
-        ("es", "1.234,5", "1 de marzo de 2025", "ltr"),
-        ("it", "1.234,5", "1 marzo 2025", "ltr"),
-        ("nl", "1.234,5", "1 maart 2025", "ltr"),
-        ("pt-BR", "1.234,5", "1 de março de 2025", "ltr"),
-        ("ja", "1,234.5", "2025年3月1日", "ltr"),
         ("he", "1,234.5", "1 במרץ 2025", "rtl"),
         ("th", "1,234.5", "2025-03-01", "ltr"),
         ("az-Arab", "1,234.5", "2025-03-01", "rtl"),
@@ -129,7 +116,7 @@ def test_formats_for_requests(tag: str, number: str, date: str, direction: str) 
     )
 
 
-@pytest.mark.parametrize("tag", ["en", "en-GB", "de-AT", "pt-PT", "pl", "ja", *LANGUAGES])
+@pytest.mark.parametrize("tag", ["en-GB", "de-AT", "pt-BR", "pt-PT", "pl", "ja", *LANGUAGES])
 def test_patterns_agree_with_babel(tag: str) -> None:
     """Requests fill in a pattern, because Babel takes a hundred times as long."""
     language, locale = formats_of(tag).language, Locale.parse(tag, sep="-")
@@ -154,58 +141,29 @@ def test_half_is_rounded_up_as_in_the_average_rating() -> None:
 @pytest.mark.parametrize(
     ("tag", "percent", "month", "hours", "half_hours", "day"),
     [
-        (
-            "en",
-            "91%",
-            "June 2026",
-            "8 AM \N{EN DASH} 6 PM",
-            "8:30 AM \N{EN DASH} 6:00 PM",
-            "Monday",
-        ),
-        ("en-GB", "91%", "June 2026", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Monday"),
-        (
-            "de",
-            "91\xa0%",
-            "Juni 2026",
-            "08:00\N{EN DASH}18:00 Uhr",
-            "08:30\N{EN DASH}18:00 Uhr",
-            "Montag",
-        ),
-        (
-            "fr",
-            "91\xa0%",
-            "juin 2026",
-            "08:00 \N{EN DASH} 18:00",
-            "08:30 \N{EN DASH} 18:00",
-            "Lundi",
-        ),
-        ("es", "91\xa0%", "junio de 2026", "8:00\N{EN DASH}18:00", "8:30\N{EN DASH}18:00", "Lunes"),
-        ("it", "91%", "giugno 2026", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Lunedì"),
-        ("nl", "91%", "juni 2026", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Maandag"),
-        (
-            "pt",
-            "91%",
-            "junho de 2026",
-            "08:00 \N{EN DASH} 18:00",
-            "08:30 \N{EN DASH} 18:00",
-            "Segunda-feira",
-        ),
-        ("pl", "91%", "czerwiec 2026", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Monday"),
-        ("xx", "91%", "2026-06", "08:00\N{EN DASH}18:00", "08:30\N{EN DASH}18:00", "Monday"),
+        ("en", "91%", "June 2026", "8 AM - 6 PM", "8:30 AM - 6:00 PM", "Monday"),
+        ("en-GB", "91%", "June 2026", "08:00-18:00", "08:30-18:00", "Monday"),
+        ("de", "91\xa0%", "Juni 2026", "08:00-18:00 Uhr", "08:30-18:00 Uhr", "Montag"),
+        ("fr", "91\xa0%", "juin 2026", "08:00 - 18:00", "08:30 - 18:00", "Lundi"),
+        ("es", "91\xa0%", "junio de 2026", "8:00-18:00", "8:30-18:00", "Lunes"),
+        ("it", "91%", "giugno 2026", "08:00-18:00", "08:30-18:00", "Lunedì"),
+        ("pl", "91%", "czerwiec 2026", "08:00-18:00", "08:30-18:00", "Monday"),
+        ("xx", "91%", "2026-06", "08:00-18:00", "08:30-18:00", "Monday"),
     ],
 )
 def test_formats_for_publication(
     tag: str, percent: str, month: str, hours: str, half_hours: str, day: str
 ) -> None:
     formats = formats_of(tag)
+    times = (formats.hours("08:00", "18:00"), formats.hours("08:30", "18:00"))
     assert percent == formats.percent(91.2).replace("\N{NARROW NO-BREAK SPACE}", "\xa0")
     assert month == formats.month(2026, 6)
-    assert hours == _spaced(formats.hours("08:00", "18:00"))
-    assert half_hours == _spaced(formats.hours("08:30", "18:00"))
+    expected = [text.replace("-", "\N{EN DASH}") for text in (hours, half_hours)]
+    assert expected == [_plain_spaces(text) for text in times]
     assert day == formats.weekday("monday")
 
 
-def _spaced(text: str) -> str:
+def _plain_spaces(text: str) -> str:
     """Return a text with plain spaces; those of CLDR are thin, and some break no line."""
     return " ".join(text.split())
 
@@ -221,7 +179,7 @@ def _spaced(text: str) -> str:
     ],
 )
 def test_hours_at_the_ends_of_a_day(opens: str, closes: str, hours: str) -> None:
-    assert hours == _spaced(formats_of("en").hours(opens, closes))
+    assert hours == _plain_spaces(formats_of("en").hours(opens, closes))
 
 
 PAGES = (  # but for errors of parameters, which are in the words of the API
