@@ -1,8 +1,7 @@
 import datetime
 from xml.etree import ElementTree as ET
 
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import urls
@@ -12,7 +11,9 @@ from tests.support.site import BASE_URL, for_machines, site
 NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 
 
-@pytest.mark.parametrize("name", ["Acme", "A" * 200, 'Bob & "Sons" ]]> <b>\0\ufffe'])
+@given(st.text(max_size=199).map("A{}".format))
+@example("A" * 200)
+@example('Bob & "Sons" ]]> <b>\0\ufffe')
 def test_opensearch_names_have_the_lengths_of_the_standard(name: str) -> None:
     """OpenSearch 1.1: ShortName of at most 16 characters, LongName of 48, Description of 1,024."""
     root = ET.fromstring(for_machines(site({"name": name}))[urls.OPENSEARCH])
@@ -25,11 +26,6 @@ def test_opensearch_names_have_the_lengths_of_the_standard(name: str) -> None:
         "text/html": f"{BASE_URL}/reviews?query={{searchTerms}}",
         "application/json": f"{BASE_URL}/api/reviews/search?query={{searchTerms}}",
     } == {each.get("type"): each.get("template") for each in root.iter(f"{NAMESPACE}Url")}
-
-
-@given(st.text(min_size=1, max_size=200))
-def test_any_name_is_valid_xml(name: str) -> None:
-    ET.fromstring(for_machines(site({"name": name}))[urls.OPENSEARCH])
 
 
 def test_security_txt_has_the_fields_of_the_standard() -> None:

@@ -1,12 +1,10 @@
 """The agent skill and the list of skills (Agent Skills discovery 0.2.0)."""
 
 import hashlib
-import re
 
 import msgspec
-import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
@@ -22,22 +20,17 @@ def front_matter(content: bytes) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["Acme Plumbing", HOSTILE, "x" * 200])
+@given(st.text(min_size=1, max_size=200))
+@example(HOSTILE)
+@example("x" * 200)
 def test_front_matter_is_yaml_with_name_and_description(name: str) -> None:
     content = for_machines(site({"name": name}))[urls.SKILL]
     found = front_matter(content)
 
     assert ["name", "description"] == list(found)
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", found["name"])
+    assert "customer-reviews" == found["name"]
     assert 1 <= len(found["description"]) <= 1024
     assert 1 == sum(line.startswith("# ") for line in content.decode().splitlines())
-
-
-@given(st.text(min_size=1, max_size=200))
-def test_any_name_is_one_value_of_the_front_matter(name: str) -> None:
-    assert (
-        "customer-reviews" == front_matter(for_machines(site({"name": name}))[urls.SKILL])["name"]
-    )
 
 
 def test_skill_index_has_the_digest_of_the_served_bytes() -> None:
