@@ -10,7 +10,7 @@ from reviewsd.domain.insights import Entity, Insights, named
 from reviewsd.http1 import urls
 from reviewsd.pages.rendering import Renderer
 
-_ASPECTS, _ENTRIES = 8, 8
+_ENTRIES = 8
 _FIRST_ASPECTS, _FIRST_GROUPS, _FIRST_ENTRIES = 4, 3, 3
 """The entries on telephones before a visitor asks for all, as in ``.fold`` of the style sheet."""
 
@@ -36,8 +36,8 @@ class Mentioned:
 
 
 def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
-    """Return the most mentioned aspects."""
-    return _most(renderer, insights, insights.aspects, "mentions_aspect", _ASPECTS)
+    """Return the most mentioned aspects, with mentions counted: rules miss some, but hardly any of a name."""
+    return _most(renderer, insights, insights.aspects, "mentions_aspect", "aspect_mentions")
 
 
 def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Mentioned]]]:
@@ -54,7 +54,7 @@ def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Menti
     headed = []
     for heading, entities, parameter in listed:
         unseen = [entity for entity in map(named, entities) if _word(entity) not in labels]
-        entries = _most(renderer, insights, unseen, parameter, _ENTRIES)
+        entries = _most(renderer, insights, unseen, parameter, "review_count")
         labels.update(map(_word, unseen))
         if entries:
             headed.append((renderer.words(heading), entries))
@@ -82,35 +82,42 @@ def _most(
     insights: Insights,
     entities: Iterable[str | Entity],
     parameter: str,
-    most: int,
+    counted: str,
 ) -> list[Mentioned]:
-    aspects = {entity.id: entity.label for entity in map(named, insights.aspects)}
+    """Return the most mentioned entities.
+
+    Args:
+        renderer: The renderer of the site.
+        insights: All insights; the labels of aspects are theirs.
+        entities: The entities of one kind.
+        parameter: The parameter of the search that filters by them.
+        counted: The key of the words for a number of mentions.
+    """
+    labels = {entity.id: entity.label for entity in map(named, insights.aspects)}
     counts = [(entity.mention_count or 0, entity) for entity in map(named, entities)]
     counts.sort(key=lambda pair: -pair[0])
     return [
-        _mentioned(renderer, aspects, entity, count, parameter)
-        for count, entity in counts[:most]
+        _mentioned(renderer, labels, entity, parameter, renderer.plural(counted, count))
+        for count, entity in counts[:_ENTRIES]
         if count
     ]
 
 
 def _mentioned(
     renderer: Renderer,
-    aspects: Mapping[str | None, str | None],
+    labels: Mapping[str | None, str | None],
     entity: Entity,
-    count: int,
     parameter: str,
+    mentions: str,
 ) -> Mentioned:
     name = entity.id or ""
     positive = _positive(entity)
-    # Rules miss mentions of aspects, but hardly any of a name
-    unit = "aspect_mentions" if parameter == "mentions_aspect" else "review_count"
     return Mentioned(
         label=entity.label or name,
         positive=None if positive is None else round(positive, 1),
         percent=None if positive is None else renderer.formats.percent(positive),
-        mentions=renderer.plural(unit, count),
-        praised_for=", ".join(aspects.get(aspect) or aspect for aspect in entity.praised_for or ()),
+        mentions=mentions,
+        praised_for=", ".join(labels.get(aspect) or aspect for aspect in entity.praised_for or ()),
         href=f"{urls.LIST}?{parameter}={quote_plus(name)}" if len(name) <= _MAX_ID else None,
     )
 
