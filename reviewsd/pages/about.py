@@ -7,29 +7,22 @@ A business that shows its reviews must say whether and how it checks that they c
 from collections.abc import Iterator
 
 from reviewsd.http1 import urls
-from reviewsd.pages import structured_data
-from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.naming import mail_link, source_name
 from reviewsd.pages.rendering import Page, Renderer
 
 
-def documents(renderer: Renderer) -> Iterator[FixedDocument]:
-    """Render the page as HTML and as Markdown."""
-    yield from renderer.documents(_page(renderer))
-
-
-def _page(renderer: Renderer) -> Page:
+def page(renderer: Renderer) -> Page:
+    """Return the page."""
     site, words = renderer.site, renderer.words
     statistics, reports = site.statistics, site.business.reports
     title = f"{words('about')} · {site.business.name}"
-    trail = ((site.business.name, urls.HOME), (words("about"), urls.ABOUT))
     return Page(
         path=urls.ABOUT,
         twin=urls.ABOUT_MARKDOWN,
         template="about.html",
         title=title,
         description=words("about_description", name=site.business.name),
-        script=structured_data.crumbs(site.base_url, trail),
+        script=renderer.crumbs((words("about"), urls.ABOUT)),
         context={
             "checked": list(checked(renderer)),
             "sources": [

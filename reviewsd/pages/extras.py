@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reviewsd.http1 import urls
-from reviewsd.pages import icons, share_card, structured_data, theme
+from reviewsd.pages import icons, share_card, theme
 from reviewsd.pages.document import SVG, FixedDocument
 from reviewsd.pages.home import paragraphs
 from reviewsd.pages.naming import initials
@@ -40,14 +40,13 @@ def _summary(renderer: Renderer, text: str) -> Page:
     if insights.generated_at is not None:
         day = renderer.language.date(insights.generated_at.date())
         source = renderer.plural("summary_dated", count, date=day)
-    trail = ((site.business.name, urls.HOME), (words("summary"), urls.SUMMARY))
     return Page(
         path=urls.SUMMARY,
         twin=urls.SUMMARY_MARKDOWN,
         template="summary.html",
         title=words("summary_title", name=site.business.name),
         description=shortened(text, MAX_DESCRIPTION),
-        script=structured_data.crumbs(site.base_url, trail),
+        script=renderer.crumbs((words("summary"), urls.SUMMARY)),
         dated=False,
         context={
             "paragraphs": paragraphs(text),

@@ -188,16 +188,21 @@ def _notes(renderer: Renderer) -> Iterator[str]:
 def _graph(site: Site) -> structured_data.Node:
     base_url, business = site.base_url, site.business
     node = structured_data.business_node(base_url, business, site.logo_url)
-    if site.settings.jsonld_reviews and site.count and site.rating.rating_value is not None:
-        node["aggregateRating"] = structured_data.aggregate(site.rating)
-        node["review"] = [
-            structured_data.review_node(base_url, review, business.name)
-            for review in map(short, site.newest[:SHOWN])
-        ]
-    nodes = [structured_data.website(base_url, business), node]
+    nodes = [structured_data.website(base_url, business), _rated(site, node, business.name)]
     if site.insights is not None and site.insights.faq:
         nodes.append(structured_data.questions(base_url, site.insights.faq[:_QUESTIONS]))
     return structured_data.graph(*nodes)
+
+
+def _rated(site: Site, node: structured_data.Node, reply_from: str) -> structured_data.Node:
+    """Return the node of the business or of a location, with its rating and its newest reviews."""
+    if site.settings.jsonld_reviews and site.count and site.rating.rating_value is not None:
+        node["aggregateRating"] = structured_data.aggregate(site.rating)
+        node["review"] = [
+            structured_data.review_node(site.base_url, review, reply_from)
+            for review in map(short, site.newest[:SHOWN])
+        ]
+    return node
 
 
 def stars_filled(rating: float | None) -> float | None:
@@ -247,7 +252,12 @@ def _location_page(renderer: Renderer, reviews: LocationReviews) -> Page:
             insights=None,
         )
     )
-    path = urls.location(location.id)
+    path, logo = urls.location(location.id), site.logo_url
+    node = structured_data.location_node(site.base_url, site.business, location, logo)
+    graph = structured_data.graph(
+        _rated(within.site, node, site.business.name),
+        structured_data.breadcrumbs(site.base_url, site.business, (location.name, path)),
+    )
     title, description = titles(within)
     return Page(
         path=path,
@@ -255,23 +265,10 @@ def _location_page(renderer: Renderer, reviews: LocationReviews) -> Page:
         template="home.html",
         title=title,
         description=description,
-        script=structured_data.script(_location_graph(site, reviews)),
+        script=structured_data.script(graph),
         context={
             **_OF_THE_BUSINESS,
             **overview(within, location.id),
             "places": places(renderer, location.id),
         },
     )
-
-
-def _location_graph(site: Site, reviews: LocationReviews) -> structured_data.Node:
-    business, location = site.business, reviews.location
-    node = structured_data.location_node(site.base_url, business, location, site.logo_url)
-    if site.settings.jsonld_reviews and reviews.count:
-        node["aggregateRating"] = structured_data.aggregate(reviews.rating)
-        node["review"] = [
-            structured_data.review_node(site.base_url, review, business.name)
-            for review in map(short, reviews.newest)
-        ]
-    trail = ((business.name, urls.HOME), (location.name, urls.location(location.id)))
-    return structured_data.graph(node, structured_data.breadcrumbs(site.base_url, trail))

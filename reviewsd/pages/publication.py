@@ -36,7 +36,7 @@ def documents(
     for document in chain(
         home.documents(renderer),
         reviews.documents(renderer, frames),
-        about.documents(renderer),
+        renderer.documents(about.page(renderer)),
         review_us.documents(renderer),
         extras.documents(renderer),
         embed.documents(renderer, frames),

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from reviewsd.domain.locations import Locations
 from reviewsd.http1 import urls
-from reviewsd.pages import theme
+from reviewsd.pages import structured_data, theme
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
 from reviewsd.pages.environment import Bytecode, Templates, style
@@ -123,6 +123,12 @@ class Renderer:
     def counted(self, count: int) -> str:
         """Return a number of reviews in words."""
         return self.plural("review_count", count)
+
+    def crumbs(self, *trail: tuple[str, str]) -> Markup:
+        """Return breadcrumbs as all structured data of a page: (name, path) below the home page."""
+        site = self.site
+        crumbs = structured_data.breadcrumbs(site.base_url, site.business, *trail)
+        return structured_data.script(structured_data.graph(crumbs))
 
     def _foreign(self) -> bool:
         """Return whether our words are English on a page in another language (WCAG 2.2, 3.1.2)."""

@@ -126,12 +126,8 @@ class RequestPages:
 
     def _graph(self, review: Review, author: str) -> structured_data.Node:
         base_url, business = self.frames.base_url, self.frames.business
-        trail = (
-            (business.name, urls.HOME),
-            (self._words("all_reviews"), urls.LIST),
-            (author, urls.permalink(review.id)),
-        )
-        crumbs = structured_data.breadcrumbs(base_url, trail)
+        own, listed = (author, urls.permalink(review.id)), (self._words("all_reviews"), urls.LIST)
+        crumbs = structured_data.breadcrumbs(base_url, business, listed, own)
         if not self.frames.jsonld_reviews:
             return structured_data.graph(crumbs)
         node = structured_data.review_node(base_url, review, business.name)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from reviewsd.http1 import urls
-from reviewsd.pages import contact, structured_data
+from reviewsd.pages import contact
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.naming import site_name
 from reviewsd.pages.rendering import Page, Renderer
@@ -43,14 +43,13 @@ def _page(renderer: Renderer) -> Page:
     site, words = renderer.site, renderer.words
     heading = words("review_us", name=site.business.name)
     address = _qr_address(renderer)
-    trail = ((site.business.name, urls.HOME), (words("write_review"), urls.REVIEW_US))
     return Page(
         path=urls.REVIEW_US,
         twin=urls.REVIEW_US_MARKDOWN,
         template="review_us.html",
         title=heading,
         description=words("review_us_text"),
-        script=structured_data.crumbs(site.base_url, trail),
+        script=renderer.crumbs((words("write_review"), urls.REVIEW_US)),
         dated=False,
         context={
             "heading": heading,

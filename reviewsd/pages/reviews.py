@@ -6,7 +6,7 @@ from reviewsd.domain.insights import Insights, named
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import LIMIT_DEFAULT, MENTIONS, Cursor, SearchQuery
 from reviewsd.http1 import urls
-from reviewsd.pages import embed, structured_data
+from reviewsd.pages import embed
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.form import MAX_CHOICES
 from reviewsd.pages.frames import Frame, Frames, frame, slot
@@ -93,14 +93,13 @@ def documents(renderer: Renderer, published: Frames) -> Iterator[FixedDocument]:
 
 def _listed(renderer: Renderer, *, indexed: bool) -> Page:
     site, words = renderer.site, renderer.words
-    trail = ((site.business.name, urls.HOME), (words("all_reviews"), urls.LIST))
     return Page(
         path=urls.LIST,
         title=slot("title"),
         description=renderer.plural("reviews_description", site.count, name=site.business.name),
         template="reviews.html",
         twin=urls.LIST_MARKDOWN if indexed else None,
-        script=structured_data.crumbs(site.base_url, trail) if indexed else None,
+        script=renderer.crumbs((words("all_reviews"), urls.LIST)) if indexed else None,
         indexed=indexed,
     )
 

@@ -177,20 +177,16 @@ def questions(base_url: str, faq: Iterable[FaqEntry]) -> Node:
     }
 
 
-def breadcrumbs(base_url: str, trail: Iterable[tuple[str, str]]) -> Node:
-    """Return the breadcrumbs of a page: (name, path) from the home page down."""
+def breadcrumbs(base_url: str, business: Business, *trail: tuple[str, str]) -> Node:
+    """Return the breadcrumbs of a page: (name, path) of each page below the home page."""
+    pages = ((business.name, urls.HOME), *trail)
     return {
         "@type": "BreadcrumbList",
         "itemListElement": [
             {"@type": "ListItem", "position": at, "name": name, "item": base_url + path}
-            for at, (name, path) in enumerate(trail, 1)
+            for at, (name, path) in enumerate(pages, 1)
         ],
     }
-
-
-def crumbs(base_url: str, trail: Iterable[tuple[str, str]]) -> Markup:
-    """Return the breadcrumbs as all structured data of a page."""
-    return script(graph(breadcrumbs(base_url, trail)))
 
 
 def _opening(hours: OpeningHours) -> Node:

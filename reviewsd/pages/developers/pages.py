@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
-from reviewsd.pages import structured_data
 from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers import html as markdown
 from reviewsd.pages.developers import schemas
@@ -156,9 +155,7 @@ def page_of(
         has_frame: As in ``Page``.
     """
     base_url, name = renderer.site.base_url, renderer.site.business.name
-    trail = [(name, urls.HOME), (MENU[0].title, MENU[0].path)]
-    if page is not MENU[0]:
-        trail.append((page.title, page.path))
+    trail = [MENU[0]] if page is MENU[0] else [MENU[0], page]
     convert = partial(markdown.render, base_url=base_url, path=page.path)
     return Page(
         path=page.path,
@@ -166,7 +163,7 @@ def page_of(
         template=template,
         title=f"{page.title}: {name}",
         description=page.description,
-        script=structured_data.crumbs(base_url, trail),
+        script=renderer.crumbs(*((each.title, each.path) for each in trail)),
         dated=False,
         has_frame=has_frame,
         context={
