@@ -141,17 +141,23 @@ class Templates:
         loader = jinja2.ChoiceLoader(
             [jinja2.FunctionLoader(_from(own)), jinja2.FileSystemLoader(TEMPLATES)]
         )
-        shared = {**shared, "verbatim": Verbatim}
-        self._html = _environment(
-            loader, shared, autoescape=True, finalize=None if prepared else _finalize_html
+        self._html = jinja2.Environment(
+            loader=loader,
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            finalize=None if prepared else _finalize_html,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+            auto_reload=False,
+            bytecode_cache=bytecode,
         )
-        self._text = _environment(loader, shared, autoescape=False, finalize=_finalize_markdown)
-        self._internal = _environment(
-            loader, shared | _INTERNAL_FUNCTIONS, autoescape=False, finalize=None
-        )
+        self._html.policies["json.dumps_function"] = _json
+        self._html.globals.update(shared, verbatim=Verbatim)
+        self._text = self._html.overlay(autoescape=False, finalize=_finalize_markdown)
+        self._internal = self._html.overlay(autoescape=False, finalize=None)
+        self._internal.globals = self._html.globals | _INTERNAL_FUNCTIONS
         self._ready: dict[str, jinja2.Template] = {}
-        for environment in (self._html, self._text, self._internal):
-            environment.bytecode_cache = bytecode
 
     def render(self, name: str, **context: object) -> str:
         """Render a template.
@@ -205,28 +211,6 @@ _INTERNAL_FUNCTIONS = {
     "xml": partial(html.escape, quote=False),
 }
 """Functions for the templates in folders."""
-
-
-def _environment(
-    loader: jinja2.BaseLoader | None,
-    shared: Mapping[str, object],
-    *,
-    autoescape: bool,
-    finalize: Callable[[object], object] | None,
-) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=loader,
-        autoescape=autoescape,  # noqa: S701  else it is Markdown, which finalize escapes
-        undefined=jinja2.StrictUndefined,
-        finalize=finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
-    )
-    environment.policies["json.dumps_function"] = _json
-    environment.globals.update(shared)
-    return environment
 
 
 def _from(
