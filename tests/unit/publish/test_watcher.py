@@ -1,16 +1,12 @@
 import os
 import shutil
-import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
-from twisted.internet import reactor
 from twisted.internet.defer import Deferred, fail, succeed
-from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
-from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.publish.sources import fingerprint
@@ -64,6 +60,7 @@ class Watch:
 def directory(path: Path, reviews: bytes = OLD, insights: bytes | None = None) -> Path:
     path.mkdir()
     (path / "reviews.json").write_bytes(reviews)
+    os.utime(path / "reviews.json", (1, 1))
     if insights is not None:
         (path / "insights.json").write_bytes(insights)
     return path
@@ -79,40 +76,48 @@ def replace_link(link: Path, target: str) -> None:
 # Each style of replacing files is a generator: up to the first yield it prepares the data
 # directory, and each further yield is a moment half-way at which the watcher may look.
 Style = Callable[[Path], Iterator[Path]]
+Step = Callable[[Path], object]
+"""One change of the data directory."""
 
 
-def rename_over(root: Path) -> Iterator[Path]:
-    """Replace a file as the documentation recommends, and ``reviewsctl import`` does."""
-    data = directory(root / "data")
-    yield data
-    (data / "reviews.json.tmp").write_bytes(NEW)
-    yield data
-    (data / "reviews.json.tmp").rename(data / "reviews.json")
+def steps(*changes: Step) -> Style:
+    """Return the style of changing a plain data directory step by step."""
 
-
-def rewrite_in_place(root: Path) -> Iterator[Path]:
-    """``cp new.json reviews.json``."""
-    data = directory(root / "data")
-    yield data
-    (data / "reviews.json").write_bytes(NEW)
-
-
-def unlink_and_create(root: Path) -> Iterator[Path]:
-    data = directory(root / "data")
-    yield data
-    (data / "reviews.json").unlink()
-    yield data
-    (data / "reviews.json").write_bytes(NEW)
-
-
-def truncate_and_append_slowly(root: Path) -> Iterator[Path]:
-    data = directory(root / "data")
-    yield data
-    with (data / "reviews.json").open("wb", buffering=0) as file:
-        yield data
-        for start in range(0, len(NEW), 4):
-            file.write(NEW[start : start + 4])
+    def style(root: Path) -> Iterator[Path]:
+        data = directory(root / "data", insights=INSIGHTS)
+        for change in changes:
             yield data
+            change(data)
+
+    return style
+
+
+def write(content: bytes, name: str = "reviews.json") -> Step:
+    return lambda data: (data / name).write_bytes(content)
+
+
+def append(content: bytes) -> Step:
+    def change(data: Path) -> None:
+        with (data / "reviews.json").open("ab") as file:
+            file.write(content)
+
+    return change
+
+
+def unlink(name: str = "reviews.json") -> Step:
+    return lambda data: (data / name).unlink()
+
+
+def rename(name: str) -> Step:
+    return lambda data: (data / name).rename(data / "reviews.json")
+
+
+def write_with_the_old_mtime(content: bytes, name: str = "reviews.json") -> Step:
+    def change(data: Path) -> None:
+        (data / name).write_bytes(content)
+        os.utime(data / name, (1, 1))
+
+    return change
 
 
 def swap_of_the_data_link(root: Path) -> Iterator[Path]:
@@ -140,100 +145,33 @@ def swap_of_a_linked_directory(root: Path) -> Iterator[Path]:
     replace_link(root / "current", "release-2")
 
 
-def recreated_directory(root: Path) -> Iterator[Path]:
-    data = directory(root / "data")
-    yield data
-    shutil.rmtree(data)
-    yield data
-    data.mkdir()
-    yield data
-    (data / "reviews.json").write_bytes(NEW)
+OTHER = OLD.replace(b"old", b"bak")
+"""Content of the same size."""
 
-
-def renamed_directories(root: Path) -> Iterator[Path]:
-    """``mv data old; mv new data``."""
-    data = directory(root / "data")
-    new = directory(root / "new", NEW)
-    yield data
-    data.rename(root / "old")
-    yield data
-    new.rename(data)
-
-
-def backup_with_its_old_mtime(root: Path) -> Iterator[Path]:
-    """``mv reviews.json.bak reviews.json``: as large and as old as what it replaces."""
-    data = directory(root / "data")
-    backup = data / "reviews.json.bak"
-    backup.write_bytes(OLD.replace(b"old", b"bak"))
-    for file in (data / "reviews.json", backup):
-        os.utime(file, (1, 1))
-    yield data
-    backup.rename(data / "reviews.json")
-
-
-def rewrite_with_the_old_mtime(root: Path) -> Iterator[Path]:
-    """``cp -p``, ``rsync --inplace --times``, ``touch -r``: only ctime shows it."""
-    data = directory(root / "data")
-    os.utime(data / "reviews.json", (1, 1))
-    yield data
-    (data / "reviews.json").write_bytes(OLD.replace(b"old", b"new"))
-    os.utime(data / "reviews.json", (1, 1))
-
-
-def touch(root: Path) -> Iterator[Path]:
-    """Wakes for nothing; the publisher finds equal bytes."""
-    data = directory(root / "data")
-    yield data
-    (data / "reviews.json").touch()
-
-
-def chmod(root: Path) -> Iterator[Path]:
-    """A file that could not be read may be readable now."""
-    data = directory(root / "data")
-    yield data
-    (data / "reviews.json").chmod(0o640)
-
-
-def insights_appear(root: Path) -> Iterator[Path]:
-    data = directory(root / "data")
-    yield data
-    (data / "insights.json").write_bytes(INSIGHTS[:5])
-    yield data
-    (data / "insights.json").write_bytes(INSIGHTS)
-
-
-def insights_vanish(root: Path) -> Iterator[Path]:
-    data = directory(root / "data", insights=INSIGHTS)
-    yield data
-    (data / "insights.json").unlink()
-
-
-def both_files(root: Path) -> Iterator[Path]:
-    """They are one unit: one wake, when the later one has settled too."""
-    data = directory(root / "data", insights=INSIGHTS)
-    yield data
-    (data / "reviews.json").write_bytes(NEW)
-    yield data
-    (data / "insights.json").write_bytes(INSIGHTS + b"\n")
-
-
-STYLES = [
-    rename_over,
-    rewrite_in_place,
-    unlink_and_create,
-    truncate_and_append_slowly,
-    swap_of_the_data_link,
-    swap_of_a_linked_directory,
-    recreated_directory,
-    renamed_directories,
-    backup_with_its_old_mtime,
-    rewrite_with_the_old_mtime,
-    touch,
-    chmod,
-    insights_appear,
-    insights_vanish,
-    both_files,
-]
+STYLES = {
+    "renamed over": steps(write(NEW, "new"), rename("new")),
+    "rewritten in place": steps(write(NEW)),
+    "removed and created": steps(unlink(), write(NEW)),
+    "truncated and appended slowly": steps(
+        write(b""), *(append(NEW[start : start + 4]) for start in range(0, len(NEW), 4))
+    ),
+    "link of the data swapped": swap_of_the_data_link,
+    "link of the directory swapped": swap_of_a_linked_directory,
+    "directory recreated": steps(shutil.rmtree, Path.mkdir, write(NEW)),
+    "directories renamed": steps(
+        lambda data: data.rename(data.with_name("old")),
+        lambda data: directory(data.with_name("new"), NEW).rename(data),
+    ),
+    "backup with its old mtime": steps(write_with_the_old_mtime(OTHER, "bak"), rename("bak")),
+    "rewritten with the old mtime, as by cp -p": steps(write_with_the_old_mtime(OTHER)),
+    "touched, which wakes for nothing": steps(lambda data: (data / "reviews.json").touch()),
+    "made readable": steps(lambda data: (data / "reviews.json").chmod(0o640)),
+    "insights appear": steps(
+        unlink("insights.json"), write(b"{", "insights.json"), write(b"{}", "insights.json")
+    ),
+    "insights vanish": steps(unlink("insights.json")),
+    "both files, which are one unit": steps(write(NEW), write(b"{}", "insights.json")),
+}
 
 
 def let_the_file_clock_tick(root: Path) -> None:
@@ -245,15 +183,15 @@ def let_the_file_clock_tick(root: Path) -> None:
         probe.touch()
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 def test_every_style_of_replacement_is_picked_up_once_and_whole(
     tmp_path: Path, style: Style
 ) -> None:
-    steps = style(tmp_path)
-    watch = Watch(next(steps))
+    changes = style(tmp_path)
+    watch = Watch(next(changes))
     watch.let_pass(5)
     let_the_file_clock_tick(tmp_path)
-    for _ in steps:
+    for _ in changes:
         watch.let_pass(0.5)
         let_the_file_clock_tick(tmp_path)
         assert watch.woken == []
@@ -264,14 +202,14 @@ def test_every_style_of_replacement_is_picked_up_once_and_whole(
     assert watch.woken == [final]
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 def test_change_before_the_start_is_detected(tmp_path: Path, style: Style) -> None:
     """The fingerprint of the last publication is stored, and this is the next start."""
-    steps = style(tmp_path)
-    data_dir = next(steps)
+    changes = style(tmp_path)
+    data_dir = next(changes)
     seen = fingerprint(data_dir)
     let_the_file_clock_tick(tmp_path)
-    for _ in steps:
+    for _ in changes:
         pass
     watch = Watch(data_dir, seen)
     watch.let_pass(WITHIN)
@@ -500,34 +438,3 @@ def test_a_wake_that_fails_is_logged_and_tried_again(tmp_path: Path) -> None:
         clock.pump([0.25] * 40)
     assert calls == [0.75, 1.75, 2.75]
     assert texts(events) == ["publishing the data directory failed; trying again"]
-
-
-async def test_with_the_real_reactor_a_thread_looks_and_the_reactor_wakes(tmp_path: Path) -> None:
-    data_dir = directory(tmp_path / "data")
-    looked, woken = Deferred[None](), Deferred[threading.Thread]()
-    threads: set[threading.Thread] = set()
-
-    def look() -> Fingerprint:
-        threads.add(threading.current_thread())
-        return fingerprint(data_dir)
-
-    async def look_in_a_thread() -> Fingerprint:
-        found = await deferToThread(look)
-        if not looked.called:
-            looked.callback(None)
-        return found
-
-    assert IReactorTime.providedBy(reactor)
-    watcher = Watcher(
-        reactor,
-        look_in_a_thread,
-        lambda: woken.callback(threading.current_thread()),
-        poll_interval=0.01,
-    )
-    watcher.start()
-    await looked
-    let_the_file_clock_tick(tmp_path)
-    (data_dir / "reviews.json").write_bytes(NEW)
-    assert await woken is threading.main_thread()
-    assert threading.main_thread() not in threads
-    await watcher.stop()
