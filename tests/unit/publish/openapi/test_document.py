@@ -2,10 +2,7 @@
 
 import datetime
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,8 +35,6 @@ BUSINESS = Business(
     name="Acme & Söhne", url="https://acme.example/?a=b", email="office@acme.example"
 )
 DEMO = Path(demo.__file__).parent
-
-DATE_PATTERN = "^(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
 
 SINCE = "/api/reviews/since/{date}"
 READS = [
@@ -253,38 +248,6 @@ def test_the_parameters_are_those_of_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "schema"),
-    [
-        ("rating", {"type": "integer", "minimum": 1, "maximum": 5}),
-        ("min_rating", {"type": "number", "minimum": 1, "maximum": 5}),
-        ("max_rating", {"type": "number", "minimum": 1, "maximum": 5}),
-        ("since", {"type": "string", "format": "date", "pattern": DATE_PATTERN}),
-        ("until", {"type": "string", "format": "date", "pattern": DATE_PATTERN}),
-        ("query", {"type": "string", "maxLength": 200}),
-        ("mentions_technician", {"type": "string"}),
-        ("mentions_service", {"type": "string"}),
-        ("mentions_aspect", {"type": "string"}),
-        ("mentions_problem", {"type": "string"}),
-        ("mentions_topic", {"type": "string"}),
-        ("mentions_area", {"type": "string"}),
-        ("sentiment", {"type": "string", "enum": ["positive", "neutral", "negative"]}),
-        ("source", {"type": "string"}),
-        ("location", {"type": "string"}),
-        ("verified", {"type": "boolean"}),
-        ("has_reply", {"type": "boolean"}),
-        ("sort", {"type": "string", "enum": [*SORTS], "default": "newest"}),
-        ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
-        ("cursor", {"type": "string", "pattern": "^[A-Za-z0-9_-]{16,234}$"}),
-    ],
-)
-def test_a_parameter_has_the_bounds_of_the_specification(
-    name: str, schema: dict[str, object]
-) -> None:
-    """Seed 4.4 and 8, contract 3."""
-    assert parameter(urls.SEARCH, name)["schema"] == schema
-
-
-@pytest.mark.parametrize(
     ("name", "value"),
     [
         *(("rating", value) for value in (0, 1, 5, 5.0, 6, 4.5, -1, "five", "1_0")),
@@ -292,6 +255,8 @@ def test_a_parameter_has_the_bounds_of_the_specification(
         *(("limit", value) for value in (0, 1, 100, 101, 20.5)),
         *(("query", value) for value in ("", "boiler", "é" * 200, "x" * 201)),
         *(("mentions_technician", value) for value in ("", "Sam", "x" * 1000)),
+        *(("sentiment", value) for value in ("positive", "neutral", "negative", "Positive", "bad")),
+        *(("since", value) for value in ("2025-01-31", "2025-02-30", "2025-1-1", "0000-01-01")),
         *(("cursor", value) for value in ("abc", "%" * 16, "x" * 235)),
         ("cursor", Cursor(datetime.date.min, "x").encode()),
         ("cursor", Cursor(datetime.date.max, "~" * 128).encode()),
@@ -375,11 +340,6 @@ def test_members_that_are_always_served_are_required(name: str) -> None:
     assert schema["required"] == [item for item in schema["properties"] if item not in absent]
 
 
-def test_the_distribution_counts_every_rating() -> None:
-    schema = DOCUMENT["components"]["schemas"]["Distribution"]
-    assert schema["properties"] == {star: {"type": "integer", "minimum": 0} for star in "12345"}
-
-
 def test_insights_require_what_is_filled_in() -> None:
     """Figures that the file leaves out are left out, as prose is (insights.md 5)."""
     schema = DOCUMENT["components"]["schemas"]["Insights"]
@@ -403,14 +363,6 @@ def test_served_members_have_no_default() -> None:
     assert not [part for part in objects(DOCUMENT["components"]["schemas"]) if "default" in part]
 
 
-def test_patterns_are_those_of_every_language() -> None:
-    """What only Python knows: named groups, \\A and \\Z."""
-    patterns = {str(part["pattern"]) for part in objects(DOCUMENT) if "pattern" in part}
-    assert patterns
-    for pattern in patterns:
-        assert not [only for only in ("(?P", r"\A", r"\Z", "(?#", "(?i") if only in pattern]
-
-
 _SYNTAX = frozenset("^$\\.*+?()[]{}|/-")
 _CLASSES = frozenset("dDsSwWbBnrtfv0123456789xu")
 
@@ -420,6 +372,7 @@ def test_patterns_work_in_unicode_mode() -> None:
     for pattern in {str(part["pattern"]) for part in objects(DOCUMENT) if "pattern" in part}:
         escaped = set(re.findall(r"\\(.)", pattern))
         assert escaped <= _SYNTAX | _CLASSES, pattern
+        assert not re.search(r"\(\?[^:=!<]", pattern), "only Python knows this kind of group"
         assert len(pattern) < 160
 
 
@@ -482,20 +435,3 @@ def test_served_documents_match_their_schemas(
         text = (tmp_path / document.file).read_text()
         served = json.loads(text) if media_type == "application/json" else text
         check(served, content[media_type]["schema"])
-
-
-@pytest.mark.processes
-def test_the_same_business_gives_the_same_bytes_in_every_process() -> None:
-    """Sets are ordered by the seed of the process's hash; that of this one is another in each run."""
-    program = (
-        "import sys; from reviewsd.domain.reviews import Business; "
-        "from reviewsd.publish.openapi import document; "
-        f"sys.stdout.buffer.write(document.render({BASE_URL!r}, Business(name='Acme')))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        check=True,
-        capture_output=True,
-        env=os.environ | {"PYTHONHASHSEED": "1"},
-    )
-    assert done.stdout == openapi.render(BASE_URL, Business(name="Acme"))
