@@ -4,10 +4,7 @@ import base64
 import gzip
 import hashlib
 import json
-import os
 import random
-import subprocess
-import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,7 +26,6 @@ from tests.support.columns import SETTINGS, Insights, compiled, record_slices, r
 from tests.support.examples import examples
 from tests.support.generate import write_data
 
-ROOT = Path(__file__).parents[3]
 COLUMNS = {
     layout.DAYS,
     layout.EXCERPTS,
@@ -48,7 +44,6 @@ COLUMNS = {
     layout.TEXTS,
     layout.TEXT_OFFSETS,
 }
-DEFAULTS = dict.fromkeys(["author_avatar_url", "text", "source_url", "owner_reply"])
 
 Json = dict[str, object]
 
@@ -88,19 +83,6 @@ def test_the_reviews_are_what_went_in_newest_first(compiled_folder: Path) -> Non
     assert newest == served["reviews"]
     assert given["business"] == served["business"]
     assert list(served) == ["business", "aggregate_rating", "updated_at", "reviews"]
-
-
-def test_unknown_members_are_kept_and_absent_ones_filled_in(tmp_path: Path) -> None:
-    plain = review("a") | {"big": 2**70, "nested": {"z": [1.5, {}], "a": "\U0001f600"}}
-    replied = review("b") | {"owner_reply": {"text": "Thanks", "date": "2025-03-15", "by": "Ann"}}
-    content = {"extra": True, "business": {"name": "Acme", "x": 1}, "reviews": [plain, replied]}
-    written = json.dumps(content).replace("1.5", "1.50").encode()
-    compile_bytes(tmp_path / "folder", written)
-    served = json.loads((tmp_path / "folder/reviews.json").read_bytes())
-    assert [DEFAULTS | replied, DEFAULTS | plain] == served["reviews"]
-    assert served["extra"] is True
-    assert served["business"]["x"] == 1
-    assert b"1.50" in (tmp_path / "folder/reviews.json").read_bytes()
 
 
 def test_each_record_is_the_review_as_it_stands_in_the_document(compiled_folder: Path) -> None:
@@ -296,38 +278,6 @@ def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 # -- determinism
-
-SCRIPT = """
-import dataclasses
-import sys
-from pathlib import Path
-from reviewsd.domain.dataset import load
-from reviewsd.mcp.tools import LISTING
-from reviewsd.pages.settings import MachineSettings
-from reviewsd.config.schema import Pages
-from reviewsd.publish import compiler
-from tests.support.columns import SETTINGS
-source, target = map(Path, sys.argv[1:])
-dataset = load((source / "reviews.json").read_bytes(), (source / "insights.json").read_bytes())
-machines = MachineSettings(tools=LISTING.decode())
-settings = dataclasses.replace(SETTINGS, pages=Pages(), machines=machines)
-compiler.compile_folder(dataset, settings, target, lambda *_: None)
-"""
-
-
-@pytest.mark.processes
-def test_two_processes_make_the_same_bytes(compiled_folder: Path, tmp_path: Path) -> None:
-    """With other hash seeds, so that no set or dict order may show."""
-    for seed in ("1", "2"):
-        (tmp_path / seed).mkdir()
-        command = [sys.executable, "-c", SCRIPT, str(compiled_folder), str(tmp_path / seed)]
-        environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": f"UTC-{seed}"}
-        subprocess.run(command, check=True, cwd=ROOT, env=environment)
-    assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
-    assert [*(tmp_path / "1").glob("suffixes-*")]
-    pages = {entry.name for entry in (tmp_path / "1").glob("page*")}
-    assert {"page%2F", "page%2Fllms.txt", "page%2Fdevelopers%2Fapi.md"} <= pages
-
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=5),

@@ -1,12 +1,9 @@
 """Insights made in the publishing process (insights.md 1 and 2)."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from reviewsd.analysis.analysing import Analyser
@@ -21,7 +18,6 @@ from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import made_insights
 from reviewsd.publish.messages import Outcome
 from reviewsd.snapshot import layout
-from tests.support import publishing
 from tests.support.columns import Review, review
 from tests.support.publishing import NOW, Directories
 
@@ -307,24 +303,3 @@ def test_changed_rules_publish_again(
     assert before != directories.job(insights="file").order.build_key("1")
     monkeypatch.setattr("reviewsd.publish.messages.RULES", "lexicon-0")
     assert before != order.build_key("1")
-
-
-@pytest.mark.processes
-def test_the_same_bytes_in_any_process(directories: Directories, tmp_path: Path) -> None:
-    """Whatever the hash seed, and whether labels were kept or not."""
-    publish(directories, *REVIEWS)
-    publish(directories, *REVIEWS, review("e", text="Great work.", rating=5), now=LATER)
-    (tmp_path / "other").mkdir()
-    second = Directories(tmp_path / "other")
-    second.write(*REVIEWS, review("e", text="Great work.", rating=5))
-    subprocess.run(
-        [sys.executable, "-m", "reviewsd.publish.publication"],
-        cwd=publishing.ROOT,
-        input=msgspec.json.encode(second.job(insights="auto")),
-        check=True,
-        capture_output=True,
-        env={"PYTHONHASHSEED": "1"},
-    )
-    assert directories.manifest() == second.manifest()
-    blocks_file = [(item.current / layout.BLOCKS).read_bytes() for item in (directories, second)]
-    assert blocks_file[0] == blocks_file[1]

@@ -13,12 +13,16 @@ import msgspec
 import pytest
 
 from reviewsd.api.jobs import Step
+from reviewsd.config.schema import Pages
+from reviewsd.mcp.tools import LISTING
+from reviewsd.pages.settings import MachineSettings
 from reviewsd.publish import publication, sources
 from reviewsd.publish.messages import Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout as folder
 from reviewsd.snapshot.layout import BuildInfo, open_manifest
 from tests.support.columns import SETTINGS, Review, review
+from tests.support.generate import write_data
 from tests.support.publishing import NOW, ROOT, Directories, run
 
 LATER = NOW + 1_000
@@ -306,34 +310,45 @@ def test_files_in_motion_are_waited_for(
 # -- the process
 
 
+# Not the process itself, which gives way to others and so may take long.
+PUBLISH = """
+import sys
+import msgspec
+from reviewsd.publish.messages import Job
+from reviewsd.publish.publication import publish
+
+publish(msgspec.json.decode(sys.stdin.buffer.read(), type=Job), lambda *_: None)
+"""
+
+
 @pytest.mark.processes
-def test_the_process_tells_its_steps_and_the_outcome(directories: Directories) -> None:
-    directories.write(review("a"))
-    status, lines, complaints = run(directories.job())
-    assert (0, "") == (status, complaints)
-    *steps, outcome = lines
-    assert Outcome(result="published", revision=directories.current.readlink().name) == outcome
-    assert [
-        Step("validating", 0, 1),
-        Step("validating", 1, 1),
-        Step("writing", 0, 1),
-        Step("writing", 1, 1),
-        Step("indexing", 1, 1),
-        *(Step("compressing", done, 4) for done in range(1, 5)),
-        Step("syncing", 0, 1),
-        Step("syncing", 1, 1),
-    ] == steps
-    again = run(directories.job())[1][-1]
-    assert isinstance(again, Outcome)
-    assert again.result == "unchanged"
-    directories.write(review("a", rating=7))
-    status, lines, complaints = run(directories.job())
-    problem = "reviews.json: $.reviews[0].rating (id a): expected 1..5, got 7"
-    assert (0, Outcome(result="refused", problems=(problem,)), "") == (
-        status,
-        lines[-1],
-        complaints,
-    )
+@pytest.mark.parametrize("insights", ["auto", "file"])
+def test_two_processes_make_the_same_bytes(tmp_path: Path, insights: str) -> None:
+    """With other hash seeds and time zones, so that no order of a set and no clock may show."""
+    machines = MachineSettings(tools=LISTING.decode())
+    settings = replace(SETTINGS, pages=Pages(), machines=machines)
+    snapshots = []
+    for seed in ("1", "2"):
+        (tmp_path / seed).mkdir()
+        directories = Directories(tmp_path / seed)
+        write_data(directories.data, reviews=300)
+        if insights == "auto":
+            (directories.data / "insights.json").unlink()
+        subprocess.run(
+            [sys.executable, "-c", PUBLISH],
+            input=msgspec.json.encode(directories.job(settings=settings, insights=insights)),
+            capture_output=True,
+            check=True,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed, "TZ": f"UTC-{seed}"},
+        )
+        snapshots.append({file.name: file.read_bytes() for file in directories.current.iterdir()})
+        del snapshots[-1][folder.SEEN]
+    first, second = snapshots
+    assert first == second
+    assert {"insights.json", "openapi.json", "page%2F", "page%2Fdevelopers%2Fapi.md"} <= set(first)
+    assert (folder.BLOCKS in first) == (insights == "auto")
+    assert any(name.startswith("suffixes-") for name in first)
 
 
 def test_invalid_state_directory_fails_the_process(directories: Directories) -> None:
