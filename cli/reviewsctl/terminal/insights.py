@@ -37,7 +37,10 @@ def origin_line(origin: InsightsOrigin) -> str:
 
 def overview(served: "ServedInsights") -> Iterator[str]:
     """Yield the lines of a table of insights."""
+    from reviewsd.domain.insights import named  # loaded with the insights themselves
+
     insights, origin = served.typed(), served.origin
+    aspects = {aspect.id: aspect.label for aspect in map(named, insights.aspects)}
     yield f"{'data':<15}{served.data_dir}"
     yield f"{'insights':<15}{'none' if origin is None else origin_line(origin)}"
     if insights.summary is not None:
@@ -59,7 +62,8 @@ def overview(served: "ServedInsights") -> Iterator[str]:
                     continue
                 is_aspect = heading == "aspects"
                 reason = served.missing_share(entity, is_aspect=is_aspect) if has_share else ""
-                yield _row(entity, reason)
+                praised = ", ".join(aspects.get(name) or name for name in entity.praised_for or ())
+                yield _row(entity, reason) + (f"; praised for: {praised}" if praised else "")
             if (more := len(entities) - _SHOWN) > 0:
                 yield f"  and {more:,} more"
 

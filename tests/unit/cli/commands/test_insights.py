@@ -62,6 +62,17 @@ def test_made_insights_are_shown_as_a_table(environment: dict[str, str], folder:
     assert "\nproblems\n  No-show                             4\n" in output
 
 
+def test_people_have_the_aspects_that_several_reviews_praise_in_them(
+    environment: dict[str, str], folder: Path
+) -> None:
+    kind = [review(name, text=f"Priya was friendly. Job {name}.", rating=5) for name in "abc"]
+    document = {"business": {"name": "B"}, "reviews": kind}
+    (folder / "reviews.json").write_text(json.dumps(document))
+    output, _ = printed(environment, folder)
+    row = "Priya Raman                         3  ████████████████████  100 % positive"
+    assert f"  {row}; praised for: Friendliness\n" in output
+
+
 def test_a_file_that_says_little_is_shown_with_no_more(
     environment: dict[str, str], folder: Path
 ) -> None:
