@@ -190,6 +190,7 @@ def _spreadsheet(part: Part) -> Source:
             "If its reviews are public, unhide it, or give it another name.",
         )
     if not public:
+        csv_file.check_rows(part.name, *(spreadsheet.first_rows(part) or [""]))
         return _table(part, lambda: spreadsheet.rows(part), "spreadsheet")
     main = next((sheet for sheet in public if _has_reviews("table", sheet.sample)), public[0])
     alike = [sheet for sheet in public if sheet is main or _columns(sheet) == _columns(main)]
@@ -304,7 +305,7 @@ def _unknown(source: Source | None, format_name: str) -> ImportRefusedError:
     head, name = source.head, source.part.name
     fields = head.sample[0] if head.sample else head.around
     if not head.sample and "reviews" not in head.around and not fields:
-        return ImportRefusedError(f"{name} holds no reviews")
+        return ImportRefusedError(f"{name} holds no reviews", csv_file.EMPTY)
     columns = ", ".join(map(shown, itertools.islice(fields, _MAX_NAMES)))
     kind = "a table with the columns" if head.shape == "table" else "JSON with the members"
     if format_name == AUTO:

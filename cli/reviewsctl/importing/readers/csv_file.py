@@ -15,6 +15,12 @@ from reviewsctl.importing.format import Fields
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.values import listed, shown
 
+EMPTY = (
+    "Perhaps the export was empty: export it again, for the time and the places of your reviews, or name "
+    "the file that has them."
+)
+"""The remedy of an export without reviews."""
+
 _DELIMITERS = ",;\t"
 _BREAK = re.compile("\r\n|\r|\n")
 _CHUNK = 1024 * 1024
@@ -56,12 +62,14 @@ def dialect_of(part: Part) -> Dialect:
     encoding = _encoding(part)
     with _text(part, encoding) as text:
         lines = text.read(_HEADER)
-    if not lines.strip():
-        raise ImportRefusedError(f"{part.name} is empty", "Export it again.")
+    is_cut = len(lines) == _HEADER
     first, *rest = _BREAK.split(lines, maxsplit=1)
     announced = first.strip().lower().removeprefix("sep=")
     if first.lower().startswith("sep=") and announced in _DELIMITERS:
+        check_rows(part.name, *_BREAK.split("".join(rest), maxsplit=1), is_cut=is_cut)
         return Dialect(encoding=encoding, delimiter=announced or "\t", skipped=1)
+    if not lines.strip():
+        raise ImportRefusedError(f"{part.name} is empty", EMPTY)
     widths = {delimiter: _width(lines, delimiter) for delimiter in _DELIMITERS}
     best = max(widths, key=lambda delimiter: widths[delimiter])
     if "\0" in first or first.lstrip().startswith("<") or widths[best] <= 1:  # of XML and HTML
@@ -69,9 +77,27 @@ def dialect_of(part: Part) -> Dialect:
             f"{part.name}: neither JSON, nor a spreadsheet (XLSX, XLS, ODS), nor a table with a header line",
             "Export the reviews as CSV or JSON; or open it, save it as CSV or XLSX, and import that.",
         )
-    if not any(rest):
-        raise ImportRefusedError(f"{part.name}: a table without rows")
+    check_rows(part.name, first, *rest, is_cut=is_cut)
     return Dialect(encoding=encoding, delimiter=best, skipped=0)
+
+
+def check_rows(name: str, header: str, below: str = "", *, is_cut: bool = False) -> None:
+    """Check that a table has rows.
+
+    Args:
+        name: The name of the file.
+        header: Its first line.
+        below: What stands below it.
+        is_cut: Whether more stands below it.
+
+    Raises:
+        ImportRefusedError: There are only blanks and delimiters.
+    """
+    if not header.strip():
+        raise ImportRefusedError(f"{name} is empty", EMPTY)
+    if not is_cut and not below.strip(f'{_DELIMITERS}" \r\n'):
+        detail = f"{name}: a table without rows; its first line is {shown(header.strip())}"
+        raise ImportRefusedError(detail, EMPTY)
 
 
 TOO_MANY = "\0"

@@ -118,6 +118,18 @@ def sheets(part: Part) -> list[Sheet]:
     return tables
 
 
+def first_rows(part: Part) -> list[str]:
+    """Return the first two rows with cells, each as a line; fewer if there are no more.
+
+    Args:
+        part: A workbook that is ``converted``.
+    """
+    with part.open() as file:
+        file.readline()
+        first = [_decode_row(line)[2].values() for line in itertools.islice(file, 2)]
+    return [", ".join(map(str, cells)) for cells in first]
+
+
 def rows(part: Part, sheets: Sequence[Sheet] = ()) -> Iterator[tuple[object, Fields]]:
     """Iterate over the rows below the header of some sheets, each with its number, and the sheet's name.
 

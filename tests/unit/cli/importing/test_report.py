@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.readers.csv_file import EMPTY as EMPTY_EXPORT
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
+from tests.support.sheets import spreadsheet
 from tests.support.shop import Shop
 
 HEADER = "Date,Stars,Name,Review"
@@ -80,6 +82,52 @@ def test_empty_file_is_refused_as_that(shop: Shop, tmp_path: Path, content: byte
     (tmp_path / "r.csv").write_bytes(content)
     with pytest.raises(ImportRefusedError, match="is empty"):
         shop.imported(tmp_path / "r.csv")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Date,Stars,Review\n",
+        "Date,Stars,Review",
+        "Date,Stars,Review\n\n \n",
+        "Date,Stars,Review\n,,\n",
+        "sep=,\nDate,Stars,Review\n",
+    ],
+)
+def test_table_without_rows_is_refused_with_its_first_line(
+    shop: Shop, tmp_path: Path, content: str
+) -> None:
+    """Blank rows were "no column looks like rating or date; there are: "."""
+    (tmp_path / "r.csv").write_text(content)
+    with pytest.raises(ImportRefusedError) as caught:
+        shop.imported(tmp_path / "r.csv")
+    expected = 'r.csv: a table without rows; its first line is "Date,Stars,Review"'
+    assert expected == caught.value.detail
+    assert EMPTY_EXPORT == caught.value.remedy
+
+
+def test_sheet_without_rows_is_refused_with_its_first_row(shop: Shop, tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("Date,Stars,Review\n")
+    with pytest.raises(ImportRefusedError) as caught:
+        shop.imported(spreadsheet(tmp_path / "r.csv", tmp_path / "r.xlsx"))
+    expected = 'r.xlsx: a table without rows; its first line is "Date, Stars, Review"'
+    assert (expected, EMPTY_EXPORT) == (caught.value.detail, caught.value.remedy)
+
+
+def test_workbook_without_cells_is_empty(shop: Shop, tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("")
+    with pytest.raises(ImportRefusedError, match=r"r\.xlsx is empty"):
+        shop.imported(spreadsheet(tmp_path / "r.csv", tmp_path / "r.xlsx"))
+
+
+@pytest.mark.parametrize("content", ["[]", '{"reviews": []}'])
+def test_json_without_reviews_is_refused_with_a_remedy(
+    shop: Shop, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "r.json").write_text(content)
+    with pytest.raises(ImportRefusedError, match=r"r\.json holds no reviews") as caught:
+        shop.imported(tmp_path / "r.json")
+    assert EMPTY_EXPORT == caught.value.remedy
 
 
 def test_rows_above_five_behind_the_first_ones_are_a_question_if_they_are_many(
