@@ -26,7 +26,7 @@ from reviewsd.pages.document import HTML, SVG, FixedDocument
 from reviewsd.pages.embed_lines import SIZES, badge_line, frame_line, script_line
 from reviewsd.pages.embed_pages import EmbedPages
 from reviewsd.pages.environment import Verbatim
-from reviewsd.pages.frames import EmbedFrames, Frames, frame, slot
+from reviewsd.pages.frames import EmbedFrames, Frames, frame
 from reviewsd.pages.home import stars_filled
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.text import line, shortened
@@ -56,29 +56,22 @@ def frames(renderer: Renderer) -> EmbedFrames:
     """Return everything that requests with options need."""
     script = _packed(renderer.templates.render("embed_height.js"))
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    facts = {"sheet": slot("sheet"), "script": Markup(script), **_score(renderer)}  # noqa: S704  ours
+    facts = {"script": Markup(script), **_score(renderer)}  # noqa: S704  ours
     setup = _setup(renderer)
-    setup_headers = renderer.headers(setup)
+    reviews, badge, invalid = (
+        _page(renderer, f"embed_{name}.html") for name in ("reviews", "badge", "invalid")
+    )
     return EmbedFrames(
         accent=renderer.site.settings.accent.lower(),
         headers={
             "Content-Security-Policy": _POLICY.replace("{script}", f"sha256-{digest}"),
-            "Link": renderer.headers(_page(renderer, "embed.html"))["Link"],
+            "Link": renderer.headers(reviews)["Link"],
         },
-        reviews=frame(
-            renderer,
-            _page(renderer, "embed_reviews.html"),
-            layout=slot("layout"),
-            note=slot("note"),
-            cards=slot("cards"),
-            **facts,
-        ),
-        badge=frame(renderer, _page(renderer, "embed_badge.html"), **facts),
-        invalid=frame(
-            renderer, _page(renderer, "embed_invalid.html"), issues=slot("issues"), **facts
-        ),
-        setup=frame(renderer, setup, form=slot("form"), result=slot("result")),
-        setup_headers=setup_headers,
+        reviews=frame(renderer, reviews, "sheet", "layout", "note", "cards", **facts),
+        badge=frame(renderer, badge, "sheet", **facts),
+        invalid=frame(renderer, invalid, "sheet", "issues", **facts),
+        setup=frame(renderer, setup, "form", "result"),
+        setup_headers=renderer.headers(setup),
         pictures={
             f"{size} {scheme}": _picture(renderer, size, scheme)
             for size in SIZES

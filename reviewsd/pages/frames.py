@@ -126,9 +126,10 @@ def slot(name: str) -> Markup:
     return Markup(f"\0{name}\0")  # noqa: S704  a name of ours
 
 
-def frame(renderer: Renderer, page: Page, **slots: object) -> Frame:
-    """Render a page as a frame, whose ``slots`` are filled for each request."""
-    return Frame(tuple(renderer.text(page, **slots).split("\0")))
+def frame(renderer: Renderer, page: Page, *slots: str, **values: object) -> Frame:
+    """Render a page as a frame with these slots; ``values`` are for its template."""
+    markers = {name: slot(name) for name in slots}
+    return Frame(tuple(renderer.text(page, **markers, **values).split("\0")))
 
 
 def decode(content: bytes | memoryview) -> Frames:

@@ -45,15 +45,7 @@ def frames(renderer: Renderer) -> Frames:
         words=dict(words.texts),
         language=renderer.language,
         templates={name: renderer.templates.source(name) for name in TEMPLATES},
-        review=frame(
-            renderer,
-            review,
-            cards=slot("cards"),
-            newer=slot("newer"),
-            older=slot("older"),
-            note=slot("note"),
-            report=slot("report"),
-        ),
+        review=frame(renderer, review, "cards", "newer", "older", "note", "report"),
         listed=_list_frame(renderer, listed),
         embed=embed.frames(renderer),
         gone=_message(renderer, words("review_gone"), words("review_gone_text")),
@@ -105,18 +97,10 @@ def _listed(renderer: Renderer, *, indexed: bool) -> Page:
 
 
 def _list_frame(renderer: Renderer, page: Page) -> Frame:
-    return frame(
-        renderer,
-        page,
-        heading=slot("heading"),
-        form=slot("form"),
-        found=slot("found"),
-        choices=[
-            (field, labels)
-            for field, labels in _names(renderer).items()
-            if len(labels) > MAX_CHOICES
-        ],
-    )
+    choices = [
+        (field, labels) for field, labels in _names(renderer).items() if len(labels) > MAX_CHOICES
+    ]
+    return frame(renderer, page, "heading", "form", "found", choices=choices)
 
 
 def _message(renderer: Renderer, heading: str, text: str) -> str:
