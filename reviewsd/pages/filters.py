@@ -33,31 +33,17 @@ class Filter(Struct, frozen=True):
     """Address of the same search without this filter."""
 
 
-class Instead(Struct, frozen=True):
-    """A search that the client may have intended."""
+class Link(Struct, frozen=True, kw_only=True):
+    """A link to another search."""
 
     label: str
     href: str
-
-
-class Year(Struct, frozen=True):
-    """A year that has reviews."""
-
-    label: str
-    count: int | None
-    """Number of its reviews; None if other filters exclude some."""
-    href: str
-    current: bool
-
-
-class Chip(Struct, frozen=True):
-    """A link to the reviews with some stars."""
-
-    stars: int
-    label: str
-    href: str
-    """The address of the search with these stars, or without them if it has them."""
-    current: bool
+    current: bool = False
+    """Whether it stands for what is filtered; one of stars then leads to the search without them."""
+    stars: int = 0
+    """The stars of its reviews, if it filters by them."""
+    count: int | None = None
+    """The number of its reviews, if no other filter excludes some."""
 
 
 class Filters:
@@ -154,7 +140,7 @@ class Filters:
     def _field(self, name: str) -> str:
         return self._words(f"field_{name}")
 
-    def years(self, parameters: Mapping[str, str]) -> list[Year]:
+    def years(self, parameters: Mapping[str, str]) -> list[Link]:
         """Return links to the reviews of each year, with the other filters of a search."""
         if len(self._years) < 2:  # noqa: PLR2004  one year is all of them
             return []
@@ -162,7 +148,7 @@ class Filters:
         alone = not parameters.keys() - set(_DAYS) - set(_NOT_FILTERS)
         rest = address(parameters, _DAYS).removeprefix(urls.LIST).replace("?", "&")
         return [
-            Year(
+            Link(
                 label=str(year),
                 count=count if alone else None,
                 href=f"{urls.LIST}?since={year:04d}-01-01&until={year:04d}-12-31{rest}",
@@ -171,13 +157,13 @@ class Filters:
             for year, count in self._years
         ]
 
-    def stars(self, parameters: Mapping[str, str]) -> list[Chip]:
+    def stars(self, parameters: Mapping[str, str]) -> list[Link]:
         """Return links to the reviews with each number of stars, with the other filters of a search."""
         chosen = parameters.get("rating")
         without = address(parameters, _RATINGS)
         rest = without.removeprefix(urls.LIST).replace("?", "&")
         return [
-            Chip(
+            Link(
                 stars=stars,
                 label=label,
                 href=without if chosen == str(stars) else f"{urls.LIST}?rating={stars}{rest}",
@@ -208,7 +194,7 @@ def field_of(issue: Issue) -> str:
 
 def instead_of(
     issue: Issue, parameters: Mapping[str, str], values: Mapping[str, str]
-) -> list[Instead]:
+) -> list[Link]:
     """Return searches that the client may have intended: with another parameter, or with each candidate.
 
     Args:
@@ -219,11 +205,12 @@ def instead_of(
     name, value = field_of(issue), values.get(issue.path[0], "")
     if name != issue.path[0] and name != CURSOR:
         value = value[:MAX_VALUE]
-        return [Instead(f"{name}={value}", address({**parameters, name: value}))]
+        return [Link(label=f"{name}={value}", href=address({**parameters, name: value}))]
     names = dict(issue.details).get("values")
     if issue.path[0] not in MENTIONS or not isinstance(names, list):
         return []
-    return [Instead(name, address({**parameters, issue.path[0]: name})) for name in names]
+    name = issue.path[0]
+    return [Link(label=each, href=address({**parameters, name: each})) for each in names]
 
 
 def _moment(value: str, language: Language) -> str:

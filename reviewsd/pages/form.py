@@ -10,7 +10,7 @@ from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
 from reviewsd.domain.search_query import CHANGED, NEWEST, TRUTH
 from reviewsd.pages.environment import Templates
-from reviewsd.pages.filters import Chip, Instead, Year
+from reviewsd.pages.filters import Link
 from reviewsd.pages.frames import Frames
 from reviewsd.pages.naming import source_name
 from reviewsd.pages.text import printable
@@ -86,10 +86,10 @@ class Form:
     def render(
         self,
         values: Mapping[str, str],
-        chips: Sequence[Chip],
-        years: Sequence[Year],
+        chips: Sequence[Link],
+        years: Sequence[Link],
         issues: Mapping[str, Sequence[str]] = _NOTHING,
-        instead: Sequence[Instead] = (),
+        instead: Sequence[Link] = (),
     ) -> str:
         """Render the form.
 

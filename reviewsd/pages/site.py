@@ -75,7 +75,6 @@ class Statistics(Struct):
     """Reviews by source."""
     rating_sums: Counter[str] = msgspec.field(default_factory=Counter)
     """The sum of the ratings, by source."""
-    verified: int = 0
     verified_sources: Counter[str] = msgspec.field(default_factory=Counter)
     """Verified reviews by source."""
     critical: int = 0
@@ -100,9 +99,7 @@ class Statistics(Struct):
             self.by_location[location.id].add(review)
         self.by_source[review.source] += 1
         self.rating_sums[review.source] += review.rating
-        if review.verified:
-            self.verified += 1
-            self.verified_sources[review.source] += 1
+        self.verified_sources[review.source] += review.verified
         reply = review.owner_reply
         if review.rating <= _CRITICAL:
             self.critical += 1
@@ -110,6 +107,11 @@ class Statistics(Struct):
         self.replies += reply is not None
         if reply is not None and reply.undated is not True and reply.date >= review.date:
             self.reply_days.append((reply.date - review.date).days)
+
+    @property
+    def verified(self) -> int:
+        """Number of verified reviews."""
+        return self.verified_sources.total()
 
     @property
     def sources(self) -> tuple[tuple[str, int], ...]:
