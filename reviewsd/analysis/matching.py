@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.lexicon import Lexicon
-from reviewsd.analysis.patterns import BARRIER, MONEY, NUMBER, OTHER_WORD, Match
+from reviewsd.analysis.patterns import BARRIER, EUROS, MONEY, NUMBER, OTHER_WORD, Match
 from reviewsd.analysis.text import BARRIERS, Tokens
 
 _MAX_KINDS: Final = 50_000  # bounds the memory of words in no pattern
@@ -78,5 +78,5 @@ class _Kinds(dict[str, int]):
         if word[0] in _CURRENCIES:
             return self[MONEY]
         if word[0].isdigit():
-            return self[NUMBER]
+            return self[EUROS if word[-1] == EUROS else NUMBER]
         return self.get(word.removesuffix("'s"), OTHER_WORD)

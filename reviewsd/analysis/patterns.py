@@ -8,7 +8,7 @@ Patterns of the word lists have this syntax:
 - ``arrive/v`` is a word in all its forms (``language_data.Endings``);
 - ``{staff}`` is any word of a class; this class has the people of the settings as well;
 - ``{pos}`` and ``{neg}`` are positive and negative words of the lexicon; ``#`` is a number, ``$`` an
-  amount of money;
+  amount of money, and ``45 €`` is both;
 - ``~`` is up to three words of any kind, but never a barrier such as the end of a sentence.
 
 All patterns form one nondeterministic automaton. Its deterministic states are built when a text first
@@ -30,6 +30,8 @@ NEGATIVE: Final = "{neg}"
 STAFF: Final = "{staff}"
 NUMBER: Final = "#"
 MONEY: Final = "$"
+EUROS: Final = "\u20ac"
+"""The kind of an amount with its sign behind it, which matches ``NUMBER`` as well as ``MONEY``."""
 
 OTHER_WORD: Final = 0
 """The kind of a word that is in no pattern."""
@@ -144,7 +146,11 @@ class PatternMatcher:
             valences: Opinion words, for ``{pos}`` and ``{neg}``.
             people: Names, for ``{staff}``.
         """
-        symbols: dict[str, list[str]] = {NUMBER: [NUMBER], MONEY: [MONEY]}
+        symbols: dict[str, list[str]] = {
+            NUMBER: [NUMBER],
+            MONEY: [MONEY],
+            EUROS: [MONEY, NUMBER],
+        }
         classes = self._classes | {STAFF: (*self._classes.get(STAFF, ()), *people)}
         for symbol in self._symbols:
             if symbol in classes:

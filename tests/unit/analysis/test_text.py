@@ -23,6 +23,7 @@ def sentences(text: str) -> list[str]:
     [
         ("Didn\u2019t work", ["didn't", "work"]),
         ("$1,200.50 at 8:30am", ["$1,200.50", "at", "8:30", "am"]),
+        ("45\u20ac, 1.200 \u20ac \u20ac50", ["45\u20ac", ",", "1.200 \u20ac", "\u20ac50"]),
         ("same-day a/c", ["same", "day", "a", "c"]),
         ("Good... bad", ["good", ".", ".", ".", "bad"]),
         ("so - no", ["so", "-", "no"]),
