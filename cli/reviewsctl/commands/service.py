@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -30,18 +29,14 @@ if TYPE_CHECKING:
 
     from reviewsctl.files.installation import Installation
     from reviewsctl.files.steps import Run, Step
-    from reviewsctl.files.unit_text import Programs
 
 _ROOT: Final = Path("/")
 _BOOTED: Final = Path("/run/systemd/system")
 """This folder exists where systemd is PID 1: sd_booted(3)."""
-_CREDENTIALS: Final = "etc/credstore"  # where systemd looks for what LoadCredential= names
-_KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
-_SOURCE_FILES: Final = ("path", "header_file", "client_file", "key_file", "secret_file")
 _AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
 _JOURNAL_LINES: Final = 12
 _LEFT: Final = {
-    "/etc/reviewsd": "the configuration",
+    "/etc/reviewsd": "the configuration, and the files that came with it",
     "data_dir": "the reviews; /srv/reviews, unless the configuration names another folder",
     "/var/lib/reviewsd": "the state: subscriptions, keys, the last good snapshot",
     "/var/lib/reviewsd-sync": "logins of sources, if there are any",
@@ -91,7 +86,10 @@ def install(
     its own, which systemd makes; members of the group reviewsd-admin may use reviewsctl without
     sudo. A configuration that is not /etc/reviewsd/reviewsd.yaml yet is copied there, with the
     paths of a service, and data that lies beside it or in a home directory to /srv/reviews, with
-    the versions that reviewsctl keeps of it. What is there already stays. Manual pages and
+    the versions that reviewsctl keeps of it. The files that the configuration names go with it:
+    certificates and templates beside it, and secrets (addresses of notices, keys, secrets of
+    sources), which only root can read then; systemd hands them over, so the copy does not name
+    them. What is there already stays. Manual pages and
     completion for bash, zsh and fish go to /usr/local/share. If the configuration has sources, a
     timer runs reviewsctl sync as the user that owns the data directory; a directory of root is
     given to the user reviewsd-sync. Run it again after an upgrade, with --restart. --dry-run shows
@@ -99,13 +97,19 @@ def install(
     """
     if not print_unit:
         _refuse_if_packaged(root)
-    installation = _installation(config, root)
     from reviewsctl.files.installation import data_dir
+    from reviewsctl.files.requested import requested
     from reviewsctl.files.steps import WriteFile
     from reviewsctl.files.unit_text import service_unit
 
+    installation = requested(config, root)
     if print_unit:
-        typer.echo(service_unit(installation.programs, data_dir(installation)), nl=False)
+        unit = service_unit(
+            installation.programs,
+            data_dir(installation),
+            has_notices=installation.has_notices,
+        )
+        typer.echo(unit, nl=False)
         return
     if not dry_run:
         _refuse_if_impossible(root, "service install")
@@ -246,62 +250,6 @@ def _journal(since: float) -> str:
     return f"; the journal of {SERVICE} ends with:{lines}" if lines else ""
 
 
-def _installation(config: Path | None, root: Path) -> "Installation":
-    from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.files.installation import CONFIG, Installation
-
-    there = root / CONFIG.relative_to("/")
-    shown = local.settings(there if there.exists() else config).value
-    if not there.exists() and "***" in shown.text("hub.store"):
-        remedy = (
-            "Take it out and put it into libpq's password file, or write the file there yourself."
-        )
-        _refuse(
-            f"hub.store of {shown.file} has a password, and the copy is for all to read", remedy
-        )
-    listen = shown.value("listen")
-    config, keys = Path(shown.file), ("mcp.session_key_file", "hub.callbacks.ca_file")
-    named = [Path(shown.text(key)) for key in keys if shown.value(key) is not None]
-    return Installation(
-        programs=_programs(),
-        config=None if there.exists() else config,
-        data_dir=Path(shown.text("data_dir")),
-        has_sources=bool(shown.value("sources")),
-        source_files=_source_files(shown.value("sources"), None if there.exists() else config),
-        listen=tuple(map(str, listen)) if isinstance(listen, list) else (),
-        files=(config, *named, *(root / _CREDENTIALS / name for name in _KEYS)),
-    )
-
-
-def _source_files(sources: object, copied: Path | None) -> tuple[Path, ...]:
-    """Return the files that the sources read.
-
-    Args:
-        sources: The section of the configuration; its paths are absolute.
-        copied: The configuration, if it is copied to another folder: then its paths may not be relative.
-    """
-    from reviewsctl.files.installation import CREDENTIALS  # see main
-
-    found = []
-    text = "" if copied is None else copied.read_text(encoding="utf-8", errors="replace")
-    for key, path in (
-        (f"{source['name']}.{key}", Path(source[key]))
-        for source in (sources if isinstance(sources, list) else ())
-        for key in _SOURCE_FILES
-        if source.get(key) is not None
-    ):
-        if copied is not None and path.is_relative_to(copied.parent) and str(path) not in text:
-            name, _, kind = key.partition(".")
-            secret = f"{CREDENTIALS}/{name}.{kind.removesuffix('_file')}"
-            other = "" if kind == "path" else f", or move the file to {secret} and remove the key"
-            _refuse(
-                f"{key} is relative to the folder of {copied}, and the configuration is copied",
-                f"Make it absolute{other}.",
-            )
-        found.append(path.parent if key.endswith(".path") else path)
-    return tuple(found)
-
-
 def _explain_sync(installation: "Installation", root: Path) -> None:
     """Print whether a timer reads the sources, and as which user."""
     from reviewsctl.files.installation import data_dir, owner  # see main
@@ -319,27 +267,6 @@ def _explain_sync(installation: "Installation", root: Path) -> None:
         typer.echo(
             f"note: give that user the folder when the system runs: chown -R {user}:{group} {data}"
         )
-
-
-def _programs() -> "Programs":
-    from reviewsctl.files.unit_text import Programs  # see main
-
-    found = []
-    for name in ("reviewsd", "reviewsctl"):
-        beside = Path(sys.executable).with_name(name)
-        other = shutil.which(name)
-        if not beside.exists() and other is None:
-            _refuse(f"there is no {beside}", "Install it: uv tool install reviewsd, or pipx.")
-        found.append(beside if beside.exists() else Path(str(other)).absolute())
-    if ".cache" in found[0].parts:
-        remedy = "Install it for good: uv tool install reviewsd"
-        _refuse(f"{found[0]} is temporary, as uvx makes them", remedy)
-    return Programs(
-        reviewsd=found[0],
-        reviewsctl=found[1],
-        needs=tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix).resolve()))),
-        files=(*found, Path(sys.executable)),
-    )
 
 
 def _refuse_what_others_can_change(installation: "Installation") -> None:

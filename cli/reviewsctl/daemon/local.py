@@ -5,7 +5,7 @@ The functions import ``reviewsd.offline``: that takes some 300 ms, which other c
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -81,6 +81,13 @@ def base_url(text: str) -> tuple[str, str | None]:
 
     origin = syntax.origin(text)
     return origin, syntax.own_endpoint(origin)
+
+
+def rewritten(text: str, values: Mapping[str, str]) -> str:
+    """Return a valid configuration with other scalars, which are YAML, at the JSON paths that it has."""
+    from reviewsd.config import rewriting
+
+    return rewriting.rewritten(text, values)
 
 
 def schema() -> dict[str, object]:

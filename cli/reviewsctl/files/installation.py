@@ -6,7 +6,9 @@ of this directory; one of root, as the installation makes it, is given to a user
 interfaces.md 1.6, security-and-operations.md O5, O6, O14.
 """
 
+import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from grp import getgrgid
@@ -27,6 +29,7 @@ from reviewsctl.daemon.units import (
 )
 from reviewsctl.files.data_files import owner_files
 from reviewsctl.files.folders import ROOT
+from reviewsctl.files.named_files import CREDENTIALS, NOTICES, NamedFile
 from reviewsctl.files.steps import CopyFile, Run, Step, WriteFile, below, read, systemctl
 from reviewsctl.files.unit_text import (
     Programs,
@@ -36,12 +39,9 @@ from reviewsctl.files.unit_text import (
     socket_unit,
     sync_unit,
 )
-from reviewsctl.manual.keys import with_values
 from reviewsd.api.places import KEPT_FOLDER
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
-CREDENTIALS: Final = Path("/etc/reviewsd/credentials")
-"""The folder of the secrets of sources, which systemd hands over."""
 DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
 COMPLETIONS: Final = {
@@ -64,9 +64,10 @@ _SYNC_USER: Final = ("reviewsd-sync", "reviewsd-data")
 _SERVICES: Final = (SERVICE, NODE_SERVICE)
 _PUBLIC_SOCKETS: Final = (SOCKETS[0], NODE_SOCKETS[0])
 _PLACES: Final = {  # of the service; the units have them
-    "state_dir": "/var/lib/reviewsd",
-    "admin_socket": "/run/reviewsd/admin.sock",
+    "$.state_dir": "/var/lib/reviewsd",
+    "$.admin_socket": "/run/reviewsd/admin.sock",
 }
+_PLAIN: Final = re.compile(r"[A-Za-z0-9/._-]+")  # a path that YAML needs no quotes for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +89,12 @@ class Installation:
     """The configuration has sources, so a timer runs ``reviewsctl sync``."""
     source_files: tuple[Path, ...] = ()
     """The files that the sources read: secrets, and the folders of exports."""
+    source_paths: Mapping[str, Path] = field(default_factory=dict)
+    """The exports that lie beside the configuration to begin with, by their JSON paths in it."""
+    named_files: tuple[NamedFile, ...] = ()
+    """The other files that the configuration to begin with names."""
+    has_notices: bool = False
+    """Targets of notices have no ``url_file``, so systemd hands their addresses over."""
 
 
 def plan(installation: Installation, root: Path) -> Iterator[Step]:
@@ -105,15 +112,18 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
     if installation.config is not None:
         with read(installation.config) as file:
             content = file.read().decode()
-        text = with_values(content, {**_PLACES, "data_dir": str(data)})
         yield Run(("mkdir", "-p", str(below(root, data))))
         copies = list(_copies(installation.data_dir, data, root))
         yield from copies
-        yield WriteFile(CONFIG, text, content)
+        yield from _named_copies(installation, root)
+        yield WriteFile(CONFIG, _moved(content, installation), content)
+    elif installation.has_notices:
+        yield _private_folder(NOTICES, root)
     yield WriteFile(_SYSUSERS, shipped("reviewsd.sysusers.conf"))
     yield _sysusers(_SYSUSERS, root)
+    has_notices = installation.has_notices
     texts = {
-        **{name: service_unit(programs, data, name) for name in _SERVICES},
+        **{name: service_unit(programs, data, name, has_notices=has_notices) for name in _SERVICES},
         **{name: socket_unit(installation.listen, name) for name in _PUBLIC_SOCKETS},
     }
     for name in UNITS:
@@ -150,6 +160,45 @@ def _copies(source: Path, data: Path, root: Path) -> Iterator[CopyFile]:
             yield CopyFile(source / name, data / name, mode)
 
 
+def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
+    """Yield copies of the files that the configuration names and the service does not have."""
+    named = installation.named_files
+    folders = {file.copy.parent for file in named if file.is_secret}
+    if installation.has_notices:
+        folders.add(NOTICES)
+    for folder in sorted(folders):
+        yield _private_folder(folder, root)
+    for file in named:
+        if file.is_secret:
+            sources = [(file.path, file.copy)]
+        elif file.path.is_dir():
+            paths = sorted(path for path in file.path.rglob("*") if path.is_file())
+            sources = [(path, file.copy / path.relative_to(file.path)) for path in paths]
+        else:
+            sources = [(file.path, file.copy)]
+        for source, copy in sources:
+            if not os.path.lexists(below(root, copy)):
+                yield CopyFile(source, copy, 0o600 if file.is_secret else 0o644)
+
+
+def _moved(content: str, installation: Installation) -> str:
+    """Return the configuration of a service, with the places of its files."""
+    from reviewsctl.daemon import local  # 25 ms, see main
+
+    places = {"$.data_dir": data_dir(installation), **installation.source_paths}
+    places |= {file.place: file.copy for file in installation.named_files if not file.is_secret}
+    values = {
+        place: str(path) if _PLAIN.fullmatch(str(path)) else json.dumps(str(path))
+        for place, path in places.items()
+    }
+    secrets = {file.place: "null" for file in installation.named_files if file.is_secret}
+    return local.rewritten(content, {**_PLACES, **values, **secrets})
+
+
+def _private_folder(folder: Path, root: Path) -> Run:
+    return Run(("install", "-d", "-m", "700", str(below(root, folder))))
+
+
 def _timer(installation: Installation, copies: Iterable[Path], root: Path) -> Iterator[Step]:
     """Yield the steps that install the timer, before systemd reads its units again."""
     data = data_dir(installation)
@@ -159,7 +208,7 @@ def _timer(installation: Installation, copies: Iterable[Path], root: Path) -> It
         yield _sysusers(_SYNC_SYSUSERS, root)
         if root == ROOT:
             yield from given(data, copies, user, group)
-    yield Run(("install", "-d", "-m", "700", str(below(root, CREDENTIALS))))
+    yield _private_folder(CREDENTIALS, root)
     unit = sync_unit(installation.programs, data, installation.source_files, user, group)
     yield WriteFile(OWN / SYNC_SERVICE, unit, shipped(SYNC_SERVICE))
     yield WriteFile(OWN / SYNC_TIMER, shipped(SYNC_TIMER))

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.units import SERVICE, SYNC_SERVICE
+from reviewsctl.files.named_files import NOTICES
 from reviewsctl.manual.keys import SHIPPED
 
 _HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
+_LAST_KEY: Final = "LoadCredential=reviewsd.mcp-session-key\n"
 _TCP: Final = re.compile(r"tcp:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>[0-9.]+))?")
 
 
@@ -35,9 +37,20 @@ def is_hidden(path: Path) -> bool:
     return any(path.is_relative_to(folder) for folder in _HIDDEN)
 
 
-def service_unit(programs: Programs, data: Path, name: str = SERVICE) -> str:
-    """Return the unit of the service, or of a node, for programs and data where they are."""
+def service_unit(
+    programs: Programs, data: Path, name: str = SERVICE, *, has_notices: bool = False
+) -> str:
+    """Return the unit of the service, or of a node, for programs and data where they are.
+
+    Args:
+        programs: The installed programs.
+        data: The data directory.
+        name: The name of the unit.
+        has_notices: Whether systemd hands over the addresses of notices.
+    """
     text = _with_programs(shipped(name), programs)
+    if has_notices:
+        text = text.replace(_LAST_KEY, f"{_LAST_KEY}LoadCredential=notify:{NOTICES}\n")
     text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{_word(data)}")
     return _with_folders(text, [*programs.needs, data])
 

@@ -1,4 +1,4 @@
-"""Descriptions of the configuration's keys, and values set in a configuration that is text."""
+"""Descriptions of the configuration's keys."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -39,18 +39,3 @@ def described(schema: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, 
 
     describe(str(schema["$ref"]), "")
     return {**schema, "$defs": definitions}
-
-
-def with_values(text: str, values: Mapping[str, str]) -> str:
-    """Return a configuration with other values for the keys of its first level that it has.
-
-    Args:
-        text: YAML with each of these values on the line of its key.
-        values: YAML by key.
-    """
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        key, colon, _ = line.partition(":")
-        if colon and key in values:
-            lines[number] = f"{key}: {values[key]}"
-    return "\n".join(lines) + "\n"

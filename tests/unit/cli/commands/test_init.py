@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from reviewsctl.manual.keys import SHIPPED, with_values
+from reviewsctl.manual.keys import SHIPPED
 from tests.support.commands import reviewsctl
 
 pytestmark = pytest.mark.processes
@@ -217,11 +217,6 @@ def test_a_folder_that_cannot_be_had(environment: dict[str, str], tmp_path: Path
     done = reviewsctl(environment, "init", str(tmp_path / "file" / "shop"))
     assert 1 == done.returncode
     assert "Use sudo, or name another folder." in done.stderr
-
-
-def test_values_are_set_on_the_lines_of_their_keys() -> None:
-    text = "# a: 1\na: 1\nb:\n  # the c\n  c: 2\n"
-    assert "# a: 1\na: 3\nb:\n  # the c\n  c: 2\n" == with_values(text, {"a": "3", "c": "4"})
 
 
 def test_shipped_files_are_links_to_those_of_the_project() -> None:

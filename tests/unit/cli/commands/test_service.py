@@ -350,16 +350,105 @@ def test_timer_of_an_image_comes_and_goes_with_the_sources(
     assert [] == sorted(units.rglob("reviewsd-sync*"))
 
 
-def test_relative_path_of_a_source_is_refused_when_the_configuration_is_copied(
-    environment: dict[str, str], shop: Path
-) -> None:
-    """It would name a file beside the copy."""
+NAMED = """
+hub: {callbacks: {ca_file: ca.pem}}
+mcp: {session_key_file: mcp.key}
+pages: {templates_dir: templates}
+notify:
+  - {name: owner, url_file: "owner.url", stars: 2}  # me
+  - name: chat
+    url_file: %s/chat.url
+    stars: 5
+sources:
+  - {name: shop, type: file, path: in/*.csv}
+  - {name: web, type: url, url: "https://example.com/r.csv", header_file: web.header}
+"""
+
+
+@pytest.fixture
+def named(shop: Path, tmp_path: Path) -> Path:
+    """A configuration that names every kind of file."""
     config = shop / "reviewsd.yaml"
-    config.write_text(config.read_text() + SOURCES % "in")
-    done = reviewsctl(environment, "service", "install", "--dry-run")
+    config.write_text(config.read_text() + NAMED % tmp_path)
+    (shop / "templates").mkdir()
+    for place in ("ca.pem", "templates/head.html"):
+        (shop / place).write_text(place)
+    for path in (tmp_path / "chat.url", *(shop / f"{name}" for name in ("owner.url", "mcp.key"))):
+        path.write_text(path.name)
+        path.chmod(0o600)
+    (shop / "web.header").write_text("web.header")
+    return shop
+
+
+@needs_systemd
+def test_files_that_a_configuration_names_go_with_it(
+    environment: dict[str, str], named: Path, tmp_path: Path
+) -> None:
+    """The copy named files that were not there, and the service did not start."""
+    root = tmp_path / "root"
+    (root / "etc").mkdir(parents=True)
+    install = ("service", "install", "--root", str(root))
+    done = reviewsctl(environment, *install)
+    assert 0 == done.returncode, done.stderr
+
+    etc = root / "etc/reviewsd"
+    secrets = {
+        etc / "notify/owner.url": "owner.url",
+        etc / "notify/chat.url": "chat.url",
+        etc / "credentials/web.header": "web.header",
+        root / "etc/credstore/reviewsd.mcp-session-key": "mcp.key",
+    }
+    for path, content in secrets.items():
+        assert (content, 0o600, 0o700) == (
+            path.read_text(),
+            stat.S_IMODE(path.stat().st_mode),
+            stat.S_IMODE(path.parent.stat().st_mode),
+        )
+    for place in ("ca.pem", "templates/head.html"):
+        assert (place, 0o644) == (
+            (etc / place).read_text(),
+            stat.S_IMODE((etc / place).stat().st_mode),
+        )
+    written = yaml.safe_load((etc / "reviewsd.yaml").read_text())
+    assert "/etc/reviewsd/ca.pem" == written["hub"]["callbacks"]["ca_file"]
+    assert "/etc/reviewsd/templates" == written["pages"]["templates_dir"]
+    assert [None, None] == [target["url_file"] for target in written["notify"]]
+    assert None is written["mcp"]["session_key_file"]
+    assert f"{named}/in/*.csv" == written["sources"][0]["path"]
+    assert None is written["sources"][1]["header_file"]
+    assert "stars: 2}  # me\n" in (etc / "reviewsd.yaml").read_text()
+    for name in ("reviewsd.service", "reviewsd@.service"):
+        unit = (root / "etc/systemd/system" / name).read_text()
+        assert "\nLoadCredential=notify:/etc/reviewsd/notify\n" in unit
+
+    again = reviewsctl(environment, *install, "--dry-run")
+    assert (0, []) == (
+        again.returncode,
+        [line for line in again.stdout.splitlines() if line.startswith(("write", "install -D"))],
+    )
+
+
+def test_secret_that_the_service_cannot_read_is_refused(
+    environment: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
+    """A user of its own runs it, and the address is not for all."""
+    root = tmp_path / "root"
+    config = root / CONFIG.relative_to("/")
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        "base_url: https://mine.example.com\ndata_dir: /data\n"
+        "notify: [{name: owner, url_file: /etc/reviewsd/owner.url, stars: 2}]\n"
+    )
+    config.chmod(0o644)
+    (root / "etc/reviewsd/owner.url").touch(0o600)
+    done = reviewsctl(environment, "service", "install", "--root", str(root), "--dry-run")
     assert (1, "") == (done.returncode, done.stdout)
-    assert "shop.path is relative to the folder of" in done.stderr
-    assert "Make it absolute." in done.stderr
+    assert done.stderr == (
+        "Error: not installed: notify.owner.url_file: the service cannot read /etc/reviewsd/owner.url\n"
+        "Have systemd hand it over:\n"
+        "  sudo install -D -m 600 /etc/reviewsd/owner.url /etc/reviewsd/notify/owner.url\n"
+        f"and take the key out of {config}.\n"
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

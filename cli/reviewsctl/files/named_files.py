@@ -1,0 +1,70 @@
+"""The files that a configuration names, and their places on a server (interfaces.md 1.6)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from reviewsd.api.files import EffectiveConfig
+
+ETC: Final = Path("/etc/reviewsd")
+NOTICES: Final = ETC / "notify"
+"""The folder of the addresses of notices, which systemd hands over."""
+CREDENTIALS: Final = ETC / "credentials"
+"""The folder of the secrets of sources, which systemd hands over."""
+CREDSTORE: Final = Path("/etc/credstore")
+"""Where systemd looks for what LoadCredential= names without a path."""
+
+_SECRETS_OF_SOURCES: Final = ("header_file", "client_file", "key_file", "secret_file")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedFile:
+    """A file or folder that a configuration names."""
+
+    key: str
+    """The name for people, such as ``notify.owner.url_file``."""
+    place: str
+    """The JSON path in the configuration."""
+    path: Path
+    copy: Path
+    """The place of a copy for the service."""
+    is_secret: bool = False
+    """Only root may read the copy; systemd hands it over, and the key is no longer needed."""
+
+
+def named_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
+    """Yield the files that a configuration names beside its data, whether they exist or not."""
+    for key in ("hub.callbacks.ca_file", "pages.templates_dir"):
+        if (value := settings.value(key)) is not None:
+            path = Path(str(value))
+            yield NamedFile(key=key, place=f"$.{key}", path=path, copy=ETC / path.name)
+    key = "mcp.session_key_file"
+    if (value := settings.value(key)) is not None:
+        copy = CREDSTORE / "reviewsd.mcp-session-key"
+        yield NamedFile(key=key, place=f"$.{key}", path=Path(str(value)), copy=copy, is_secret=True)
+    for index, target in enumerate(entries(settings, "notify")):
+        if target.get("url_file") is not None:
+            yield NamedFile(
+                key=f"notify.{target['name']}.url_file",
+                place=f"$.notify[{index}].url_file",
+                path=Path(target["url_file"]),
+                copy=NOTICES / f"{target['name']}.url",
+                is_secret=True,
+            )
+    for index, source in enumerate(entries(settings, "sources")):
+        for key in _SECRETS_OF_SOURCES:
+            if source.get(key) is not None:
+                yield NamedFile(
+                    key=f"sources.{source['name']}.{key}",
+                    place=f"$.sources[{index}].{key}",
+                    path=Path(source[key]),
+                    copy=CREDENTIALS / f"{source['name']}.{key.removesuffix('_file')}",
+                    is_secret=True,
+                )
+
+
+def entries(settings: EffectiveConfig, section: str) -> list[dict[str, Any]]:
+    """Return the entries of a section that is a list."""
+    value = settings.value(section)
+    return value if isinstance(value, list) else []

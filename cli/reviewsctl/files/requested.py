@@ -1,0 +1,129 @@
+"""The installation that ``reviewsctl service install`` is asked for, by its configuration and its programs."""
+
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NoReturn
+
+from reviewsctl.daemon import local
+from reviewsctl.files.installation import CONFIG, Installation
+from reviewsctl.files.named_files import CREDSTORE, NamedFile, entries, named_files
+from reviewsctl.files.steps import below
+from reviewsctl.files.unit_text import Programs, is_hidden
+from reviewsctl.terminal.output import fail
+
+_KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
+
+
+def requested(config: Path | None, root: Path) -> Installation:
+    """Return the installation of the configuration that is there, else of this one.
+
+    Args:
+        config: The configuration to begin with; None for the one that the daemon would find.
+        root: Of the system, ``/`` for the running one.
+
+    Raises:
+        BadConfiguration: It cannot be used.
+        typer.Exit: It cannot be installed, and the reason is printed.
+    """
+    there = root / CONFIG.relative_to("/")
+    shown = local.settings(there if there.exists() else config).value
+    if not there.exists() and "***" in shown.text("hub.store"):
+        remedy = (
+            "Take it out and put it into libpq's password file, or write the file there yourself."
+        )
+        _refuse(
+            f"hub.store of {shown.file} has a password, and the copy is for all to read", remedy
+        )
+    listen = shown.value("listen")
+    config, is_copied = Path(shown.file), not there.exists()
+    named = tuple(named_files(shown))
+    if is_copied:
+        named = tuple(_copied(named, config))
+    else:
+        _refuse_what_the_service_cannot_read(named, root, there)
+    sources = entries(shown, "sources")
+    exports = {
+        f"$.sources[{index}].path": Path(source["path"])
+        for index, source in enumerate(sources)
+        if source.get("path") is not None
+    }
+    moved = {
+        place: path
+        for place, path in exports.items()
+        if is_copied and path.is_relative_to(config.parent)
+    }
+    of_sources = [file.path for file in named if file.key.startswith("sources.") and not is_copied]
+    return Installation(
+        programs=_programs(),
+        config=config if is_copied else None,
+        data_dir=Path(shown.text("data_dir")),
+        has_sources=bool(sources),
+        source_files=(*of_sources, *(path.parent for path in exports.values())),
+        source_paths=moved,
+        named_files=named,
+        has_notices=any(
+            is_copied or target.get("url_file") is None for target in entries(shown, "notify")
+        ),
+        listen=tuple(map(str, listen)) if isinstance(listen, list) else (),
+        files=(
+            config,
+            *(file.path for file in named if not file.key.startswith("sources.")),
+            *(below(root, CREDSTORE) / name for name in _KEYS),
+        ),
+    )
+
+
+def _copied(named: Sequence[NamedFile], config: Path) -> Iterator[NamedFile]:
+    """Yield the files that are copied with a configuration: all secrets, and others that lie beside it."""
+    for file in named:
+        if file.is_secret or file.path.is_relative_to(config.parent):
+            yield file
+        elif is_hidden(file.path):
+            detail = f"{file.key}: a service cannot see {file.path}"
+            _refuse(detail, f"Move it to {config.parent}, from where it is copied.")
+
+
+def _refuse_what_the_service_cannot_read(
+    named: Sequence[NamedFile], root: Path, config: Path
+) -> None:
+    """Refuse secrets of the service that only root can read, and have systemd hand them over."""
+    for file in named:
+        try:
+            facts = below(root, file.path).stat()
+        except OSError:  # the check of the configuration reports it
+            continue
+        is_readable = facts.st_mode & stat.S_IROTH or facts.st_mode & stat.S_IRGRP
+        if file.is_secret and not file.key.startswith("sources.") and not is_readable:
+            _refuse(
+                f"{file.key}: the service cannot read {file.path}",
+                "Have systemd hand it over:\n"
+                f"  sudo install -D -m 600 {shlex.quote(str(file.path))} {file.copy}\n"
+                f"and take the key out of {config}.",
+            )
+
+
+def _programs() -> Programs:
+    found = []
+    for name in ("reviewsd", "reviewsctl"):
+        beside = Path(sys.executable).with_name(name)
+        other = shutil.which(name)
+        if not beside.exists() and other is None:
+            _refuse(f"there is no {beside}", "Install it: uv tool install reviewsd, or pipx.")
+        found.append(beside if beside.exists() else Path(str(other)).absolute())
+    if ".cache" in found[0].parts:
+        remedy = "Install it for good: uv tool install reviewsd"
+        _refuse(f"{found[0]} is temporary, as uvx makes them", remedy)
+    return Programs(
+        reviewsd=found[0],
+        reviewsctl=found[1],
+        needs=tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix).resolve()))),
+        files=(*found, Path(sys.executable)),
+    )
+
+
+def _refuse(detail: str, remedy: str) -> NoReturn:
+    fail("not installed", detail, remedy, as_json=False)
