@@ -5,9 +5,12 @@ reviews that they erase are removed from the restored files.
 """
 
 import datetime
+import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
@@ -15,6 +18,7 @@ from reviewsctl.backups import archive
 from reviewsctl.backups.archive import Manifest
 from reviewsctl.corrections import files as corrections
 from reviewsctl.files.folders import opened
+from reviewsctl.files.named_files import NamedFile, needed_files
 from reviewsctl.importing.errors import ImportRefusedError
 
 _PRIVATE: Final = 0o600
@@ -37,35 +41,91 @@ class Places:
         return self.config if kind == "config" else folders[kind] / rest
 
 
-def existing(names: Sequence[str], places: Places) -> list[Path]:
-    """Return the targets that exist, except corrections.json, which is merged."""
-    targets = [places.target(name) for name in names if name != f"data/{corrections.FILE}"]
-    return [path for path in targets if path.exists()]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What an archive has."""
+
+    manifest: Manifest
+    names: tuple[str, ...]
+    config: bytes
+    """Its configuration; empty without one."""
 
 
-def list_files(file: BinaryIO) -> tuple[Manifest, list[str]]:
-    """Return the manifest and the names of all files of an archive, read to its end.
+class Action(StrEnum):
+    """What a restore does with a file of the archive."""
+
+    WRITE = "write"
+    REPLACE = "replace"
+    MERGE = "merge"
+    KEEP = "keep"
+    """What is there stays: the configuration."""
+
+
+def planned(names: Sequence[str], places: Places) -> dict[str, Action]:
+    """Return what a restore does with each file of an archive."""
+    return {name: _action(name, places) for name in names}
+
+
+def _action(name: str, places: Places) -> Action:
+    if not places.target(name).exists():
+        return Action.WRITE
+    if name == archive.CONFIG:
+        return Action.KEEP
+    return Action.MERGE if name == f"data/{corrections.FILE}" else Action.REPLACE
+
+
+def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
+    """Return the files that the configuration needs, and that are neither there nor restored.
+
+    The configuration of the archive counts where none is there.
+    """
+    from reviewsctl.daemon import local  # 25 ms, see main
+
+    config, restored = contents.config, set(map(places.target, contents.names))
+    if places.config.is_file():
+        config = places.config.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "reviewsd.yaml"
+        file.write_bytes(config)
+        try:
+            settings = local.settings(file).value
+        except local.BadConfiguration:  # check says why
+            return []
+        needed = [
+            replace(file, path=places.config.parent / file.path.relative_to(folder))
+            if file.path.is_relative_to(folder)
+            else file
+            for file in needed_files(settings)
+        ]
+    there = os.path.exists  # it may be out of reach, which Path.exists raises
+    return [file for file in needed if not there(file.path) and file.path not in restored]
+
+
+def list_files(file: BinaryIO) -> Contents:
+    """Return the contents of an archive, read to its end.
 
     Raises:
         ImportRefusedError: It is no archive of this program, or damaged.
     """
     manifest, entries = archive.read(file)
-    names = []
+    names, config = [], b""
     for name, content in entries:
         try:
+            if name == archive.CONFIG:
+                config = content.read()
             while content.read(1 << 20):
                 pass
         except archive.DAMAGED as error:
             raise ImportRefusedError(f"the backup is damaged: {error}") from error
         names.append(name)
     file.seek(0)
-    return manifest, names
+    return Contents(manifest=manifest, names=tuple(names), config=config)
 
 
 def restore(
-    file: BinaryIO, selection: Sequence[str], places: Places, now: datetime.datetime
+    file: BinaryIO, plan: Mapping[str, Action], places: Places, now: datetime.datetime
 ) -> int:
-    """Write the selected files of an archive, and return the number of reviews that stay erased.
+    """Write the files of an archive as planned, and return the number of reviews that stay erased.
 
     Raises:
         ImportRefusedError: It is no archive of this program, or its data are invalid.
@@ -75,7 +135,7 @@ def restore(
     current = _current_corrections(places.data)
     _, entries = archive.read(file)
     for name, content in entries:
-        if name not in selection:
+        if plan[name] is Action.KEEP:
             continue
         target = places.target(name)
         mode = _DATA_MODE if target.parent == places.data or target == places.config else _PRIVATE

@@ -2,7 +2,7 @@
 
 import datetime
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,12 +10,19 @@ import typer
 
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.terminal.output import fail, json_line
+from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, fail, json_line
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsctl.backups.archive import Manifest
     from reviewsctl.backups.restoring import Places
+
+_STOP: Final = (
+    "Stop it, and its sockets, first (Ctrl-C where it runs in a terminal): "
+    "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd"
+)
+
+_DONE: Final = {"write": "wrote", "replace": "replaced", "merge": "merged", "keep": "kept"}
 
 EPILOG: Final = """\b
     Examples:
@@ -51,57 +58,77 @@ def restore(
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only list the files that would be written or replaced."),
+        typer.Option("--dry-run", help="Only list what would be written and kept."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Puts a backup back: data, configuration, state of the hub.
 
-    The daemon must not run. corrections.json is merged: the later decision about each review
-    counts, and reviews that were erased since the backup do not return.
+    The daemon must not run. A configuration that is there is kept. corrections.json is merged: the
+    later decision about each review counts, and reviews that were erased since the backup do not
+    return. Files that the configuration names and the backup does not have are listed: addresses
+    of notices, secrets, certificates, templates. --dry-run says all that before, and
+    whether --force would be needed.
     """
     from reviewsctl.backups import restoring  # msgspec, see main
 
     now, erased = datetime.datetime.now(datetime.UTC), 0
     try:
         with file.open("rb") as archive:
-            manifest, names = restoring.list_files(archive)
-            places = _places(manifest, config)
-            if places.config.exists():
-                names = [name for name in names if not name.startswith("config/")]
-            existing = restoring.existing(names, places)
+            contents = restoring.list_files(archive)
+            places = _places(contents.manifest, config)
+            plan = restoring.planned(contents.names, places)
+            existing = [places.target(name) for name in plan if plan[name] == "replace"]
+            missing = restoring.missing_files(contents, places)
+            runs = _runs(ctx.obj, places.config)
             if not dry_run:
-                _check(ctx.obj, places.config, [] if force else existing)
-                erased = restoring.restore(archive, names, places, now)
+                _check(runs=runs, existing=[] if force else existing)
+                erased = restoring.restore(archive, plan, places, now)
     except OSError as fault:
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
         fail("not restored", detail, "Is there room? Run it as root.", as_json=as_json)
-    paths = [str(places.target(name)) for name in names]
+    actions = {str(places.target(name)): action for name, action in plan.items()}
+    made_at = contents.manifest.made_at
     if as_json:
-        typer.echo(json_line({"files": paths, "made_at": str(manifest.made_at), "erased": erased}))
+        document = {
+            "dry_run": dry_run,
+            "files": [path for path, action in actions.items() if action != "keep"],
+            "actions": actions,
+            "missing": [str(named.path) for named in missing],
+            "made_at": str(made_at),
+            "erased": erased,
+        }
+        typer.echo(json_line(document))
         return
-    for path in paths:
-        verb = "would replace" if Path(path) in existing else "would write"
-        typer.echo(f"{verb if dry_run else 'wrote'} {path}")
+    for path, action in actions.items():
+        typer.echo(f"{f'would {action}' if dry_run else _DONE[action]} {path}")
     if erased:
         typer.echo(f"not restored, as they were erased since: {counted(erased, 'review')}")
-    typer.echo(f"the backup is of {manifest.made_at:%Y-%m-%d %H:%M} UTC")
-    if not dry_run:
+    typer.echo(f"the backup is of {made_at:%Y-%m-%d %H:%M} UTC")
+    for named in missing:
+        typer.echo(f"note: not restored: {named.path} ({named.key}); put it there before the start")
+    if dry_run:
+        echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
+    else:
         typer.echo("next: reviewsctl check, then start the daemon")
 
 
-def _check(session: Session, config: Path, existing: Sequence[Path]) -> None:
+def _refusals(*, runs: bool, existing: Sequence[Path], force: bool) -> Iterator[str]:
+    """Yield why a restore would be refused."""
+    if runs:
+        yield f"it would be refused, as the daemon runs: {_STOP}"
+    if existing and not force:
+        yield f"it would need --force, which replaces {counted(len(existing), 'existing file')}"
+
+
+def _check(*, runs: bool, existing: Sequence[Path]) -> None:
     """Refuse to restore below a running daemon, or over existing files.
 
     Raises:
         ImportRefusedError: It would.
     """
-    if _runs(session, config):
-        raise ImportRefusedError(
-            "the daemon runs",
-            "Stop it, and its sockets, first (Ctrl-C where it runs in a terminal): "
-            "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd",
-        )
+    if runs:
+        raise ImportRefusedError("the daemon runs", _STOP)
     if existing:
         raise ImportRefusedError(
             f"{existing[0]} exists already", "Replace existing files with --force."

@@ -64,6 +64,16 @@ def named_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
                 )
 
 
+def needed_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
+    """Yield the files that a configuration names, and the addresses that systemd hands over."""
+    yield from named_files(settings)
+    for target in entries(settings, "notify"):
+        if target.get("url_file") is None:
+            copy = NOTICES / f"{target['name']}.url"
+            key = f"the address of notify.{target['name']}"
+            yield NamedFile(key=key, place="", path=copy, copy=copy, is_secret=True)
+
+
 def entries(settings: EffectiveConfig, section: str) -> list[dict[str, Any]]:
     """Return the entries of a section that is a list."""
     value = settings.value(section)

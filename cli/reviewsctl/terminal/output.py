@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 EXIT_FAILED: Final = 1  # interfaces.md 1.4; 3 and 4 come with the DaemonError
 EXIT_FOUND: Final = 5
 
+NOTHING_WRITTEN: Final = "nothing was written (--dry-run)"
+"""The last line of a dry run."""
+
 
 @contextlib.contextmanager
 def steps(

@@ -12,12 +12,40 @@ from tests.support.commands import reviewsctl
 
 pytestmark = pytest.mark.processes
 
+FILES = {
+    "config": "config/reviewsd.yaml",
+    "reviews": "data/reviews.json",
+    "corrections": "data/corrections.json",
+}
+CONFIG = b"""
+base_url: https://r.example.com
+data_dir: data
+state_dir: state
+hub: {callbacks: {ca_file: /nowhere/ca.pem}}
+notify: [{name: owner, url_file: owner.url, stars: 2}, {name: chat, stars: 5}]
+"""
+REVIEWS = b'{"business": {"name": "B"}, "reviews": []}'
+CORRECTIONS = b'{"version": 1, "reviews": []}'
+MISSING = (
+    "note: not restored: /nowhere/ca.pem (hub.callbacks.ca_file); put it there before the start\n"
+    "note: not restored: {shop}/owner.url (notify.owner.url_file); put it there before the start\n"
+    "note: not restored: /etc/reviewsd/notify/chat.url (the address of notify.chat); "
+    "put it there before the start\n"
+)
 
-def archive(path: Path, *names: str) -> bytes:
-    """Write an archive with a manifest and further files, and return its bytes."""
+
+def archive(path: Path, *names: str, **more: bytes) -> bytes:
+    """Write an archive with a manifest and further files, and return its bytes.
+
+    Args:
+        path: Its place.
+        names: The names of files without meaning.
+        more: The contents of others, by kind.
+    """
     folders = dict.fromkeys(("data_dir", "state_dir", "keys_dir"), str(path.parent / "restored"))
     manifest = json.dumps({"made_at": "2026-11-26T00:00:00Z", "config": "", **folders}).encode()
     contents = {"manifest.json": manifest, **dict.fromkeys(names, os.urandom(5_000))}
+    contents |= {FILES[kind]: content for kind, content in more.items()}
     with tarfile.open(path, "w:gz") as tar:
         for name, content in contents.items():
             entry = tarfile.TarInfo(name)
@@ -48,3 +76,69 @@ def test_other_archives_are_refused(
     assert (1, "") == (refused.returncode, refused.stdout)
     assert refused.stderr.startswith(f"Error: not restored: {reason}")
     assert not (tmp_path / "restored").exists()
+
+
+def test_dry_run_lists_what_would_be_written_and_kept(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
+    archive(file, config=CONFIG, reviews=REVIEWS, corrections=CORRECTIONS)
+    command = ("restore", str(file), "--config", str(shop / "reviewsd.yaml"), "--dry-run")
+    empty = reviewsctl(environment, *command)
+    assert (0, "") == (empty.returncode, empty.stderr)
+    assert empty.stdout == (
+        f"would write {shop}/reviewsd.yaml\n"
+        f"would write {tmp_path}/restored/reviews.json\n"
+        f"would write {tmp_path}/restored/corrections.json\n"
+        "the backup is of 2026-11-26 00:00 UTC\n"
+        f"{MISSING.format(shop=shop)}"
+        "nothing was written (--dry-run)\n"
+    )
+    assert not shop.exists()
+
+    (shop / "data").mkdir(parents=True)
+    (shop / "owner.url").touch()
+    (shop / "reviewsd.yaml").write_bytes(CONFIG.replace(b"/nowhere/ca.pem", b"owner.url"))
+    for name in ("reviews.json", "corrections.json"):
+        (shop / "data" / name).touch()
+    full = reviewsctl(environment, *command)
+    assert (0, "") == (full.returncode, full.stderr)
+    assert full.stdout == (
+        f"would keep {shop}/reviewsd.yaml\n"
+        f"would replace {shop}/data/reviews.json\n"
+        f"would merge {shop}/data/corrections.json\n"
+        "the backup is of 2026-11-26 00:00 UTC\n"
+        f"{MISSING.splitlines()[2]}\n"
+        "it would need --force, which replaces 1 existing file\n"
+        "nothing was written (--dry-run)\n"
+    )
+    document = json.loads(reviewsctl(environment, *command, "--json").stdout)
+    assert document == {
+        "dry_run": True,
+        "files": [f"{shop}/data/reviews.json", f"{shop}/data/corrections.json"],
+        "actions": {
+            f"{shop}/reviewsd.yaml": "keep",
+            f"{shop}/data/reviews.json": "replace",
+            f"{shop}/data/corrections.json": "merge",
+        },
+        "missing": ["/etc/reviewsd/notify/chat.url"],
+        "made_at": "2026-11-26 00:00:00+00:00",
+        "erased": 0,
+    }
+
+
+def test_restore_names_the_files_that_the_backup_does_not_have(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Without the address of a notice the daemon does not start."""
+    file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
+    archive(file, config=CONFIG, reviews=REVIEWS)
+    done = reviewsctl(environment, "restore", str(file), "--config", str(shop / "reviewsd.yaml"))
+    assert (0, "") == (done.returncode, done.stderr)
+    assert done.stdout == (
+        f"wrote {shop}/reviewsd.yaml\n"
+        f"wrote {tmp_path}/restored/reviews.json\n"
+        "the backup is of 2026-11-26 00:00 UTC\n"
+        f"{MISSING.format(shop=shop)}"
+        "next: reviewsctl check, then start the daemon\n"
+    )
