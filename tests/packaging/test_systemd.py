@@ -419,6 +419,8 @@ def test_service_install_shows_why_the_service_does_not_start(machine: Machine) 
         f"ln -s {ELSEWHERE}/bin/reviewsd {ELSEWHERE}/bin/reviewsctl /usr/local/bin/\n"
         "reviewsctl init shop --name 'Acme Plumbing' --base-url https://reviews.example.com\n"
         "cd shop; reviewsctl import ../takeout.zip\n"
+        "echo 'notify: [{name: owner, url_file: owner.url, stars: 2}]' >> reviewsd.yaml\n"
+        "(umask 077; echo json://127.0.0.1:9 > owner.url)\n"
         "install -d -m700 /etc/credstore; echo nonsense > /etc/credstore/reviewsd.hub-secret-key"
     )
     printed = machine.run(
@@ -446,6 +448,14 @@ def test_service_install_starts_the_service_from_any_place(machine: Machine) -> 
     machine.run("systemctl", "reload", "reviewsd")
     exposed = ("systemd-analyze", "security", "--threshold=15", "--no-pager", "reviewsd.service")
     machine.run(*exposed)
+
+
+def test_service_install_hands_over_addresses_of_notices(machine: Machine) -> None:
+    """The service has a user of its own, and the file is root's."""
+    address = machine.run("stat", "--format=%a %U", "/etc/reviewsd/notify/owner.url")
+    assert "600 root\n" == address
+    tested = machine.run("reviewsctl", "notify", "test", code=1)
+    assert "owner  failed: the service was not reached, or refused it\n" in tested
 
 
 def test_service_install_restarts_a_running_service_if_told(machine: Machine) -> None:
