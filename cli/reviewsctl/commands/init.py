@@ -14,7 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.units import install_command, is_packaged
-from reviewsctl.terminal.output import fail
+from reviewsctl.terminal.output import NOTHING_WRITTEN, fail
 from reviewsctl.terminal.remedies import to_write
 
 CONFIG: Final = "reviewsd.yaml"
@@ -91,6 +91,7 @@ def init(
     if dry_run:
         for path, text in files.items():
             typer.echo(f"==> {path}\n{text}")
+        typer.echo(NOTHING_WRITTEN)
         return
     if os.path.lexists(folder / CONFIG) and not force:
         fail(

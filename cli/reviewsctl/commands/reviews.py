@@ -10,7 +10,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
-from reviewsctl.terminal.output import echo, json_line
+from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
 from reviewsctl.terminal.words import counted
 
 app = typer.Typer(
@@ -309,6 +309,7 @@ def undo(
         lines = [f"{number:>3}  {entry.change}" for number, entry in there] or [
             f"there is no earlier version of {target}"
         ]
+        lines.append(NOTHING_WRITTEN)
     else:
         result = undone(target, number, now)
         document = result.document(target)

@@ -21,7 +21,7 @@ from reviewsctl.daemon.units import (
     is_packaged,
     sudo_reviewsctl,
 )
-from reviewsctl.terminal.output import fail
+from reviewsctl.terminal.output import NOTHING_WRITTEN, fail
 from reviewsd.api.places import HERE
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def install(
         for step in steps:
             typer.echo(step.preview(root) if isinstance(step, WriteFile) else str(step))
         _explain_sync(installation, root)
+        typer.echo(NOTHING_WRITTEN)
         return
     _do_all(steps, root)
     if restart_steps and not restart:
@@ -172,6 +173,8 @@ def uninstall(*, dry_run: DryRun = False, root: Root = _ROOT) -> None:
     typer.echo("\nleft, for you to keep or remove:")
     for place, content in _LEFT.items():
         typer.echo(f"  {place:<24}{content}")
+    if dry_run:
+        typer.echo(NOTHING_WRITTEN)
 
 
 def _planned(installation: "Installation", root: Path) -> "list[Step]":

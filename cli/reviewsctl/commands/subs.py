@@ -9,7 +9,7 @@ import typer
 
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.columns import show_fields
-from reviewsctl.terminal.output import EXIT_FAILED, echo, steps
+from reviewsctl.terminal.output import EXIT_FAILED, NOTHING_WRITTEN, echo, steps
 
 _ID: Final = re.compile("p?[0-9]+")
 
@@ -161,7 +161,10 @@ def remove(
         if not dry_run:
             daemon.remove(listing.id, reason)
     action = "would remove" if dry_run else "removed"
-    echo(f"{action} {listing.id}: {listing.topic} for {listing.callback}")
+    echo(
+        f"{action} {listing.id}: {listing.topic} for {listing.callback}",
+        *([NOTHING_WRITTEN] if dry_run else []),
+    )
 
 
 @app.command(

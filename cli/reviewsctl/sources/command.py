@@ -24,7 +24,7 @@ from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.import_prompts import prompts
-from reviewsctl.terminal.output import EXIT_FAILED, echo, fail, json_line
+from reviewsctl.terminal.output import EXIT_FAILED, NOTHING_WRITTEN, echo, fail, json_line
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config
@@ -138,6 +138,8 @@ def _run(options: SyncOptions, dialog: Prompts, config: Config) -> int:
     except BusyError:
         if not options.due:
             fail("not synced", "another sync is running", as_json=options.as_json)
+    if options.run.dry_run and not (options.as_json or options.quiet):
+        echo(NOTHING_WRITTEN)
     return code
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from reviewsctl.terminal.columns import table
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import colored
+from reviewsctl.terminal.output import NOTHING_WRITTEN, colored
 from reviewsctl.terminal.times import ago, duration, moment, until, when
 from reviewsctl.terminal.words import counted
 from reviewsd.api.hub import Block, Blocked, HubState, Listing, PendingIntent, TopicState
@@ -93,7 +93,7 @@ def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
     value, count = printable(blocked.value), blocked.removed
     subscriptions = f"{counted(count, 'subscription')} or request{'' if count == 1 else 's'}"
     if dry_run:
-        return f"would block {value} and remove {subscriptions}"
+        return f"would block {value} and remove {subscriptions}\n{NOTHING_WRITTEN}"
     return f"blocked {value}, removed {subscriptions}; undo with: reviewsctl hub unblock {value}"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EXIT_FAILED: Final = 1  # interfaces.md 1.4; 3 and 4 come with the DaemonError
 EXIT_FOUND: Final = 5
 
-NOTHING_WRITTEN: Final = "nothing was written (--dry-run)"
+NOTHING_WRITTEN: Final = "nothing was written"
 """The last line of a dry run."""
 
 

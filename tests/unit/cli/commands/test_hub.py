@@ -48,7 +48,7 @@ def daemon(tmp_path: Path) -> Iterator[AdminFake]:
         (
             "hub block x.example --dry-run",
             0,
-            "would block x.example and remove 3 subscriptions or requests\n",
+            "would block x.example and remove 3 subscriptions or requests\nnothing was written\n",
         ),
         ("hub block 1.2.3", 1, "Error: Invalid Parameters: value: expected a host.\n"),
         ("hub unblock x.example", 0, "unblocked x.example\n"),

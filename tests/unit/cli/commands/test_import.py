@@ -772,7 +772,8 @@ def test_import_is_taken_back_by_undo(
     assert "  new: B, 2025-01-02, google" in verbose
     assert re.sub(r"\d{4}-\S+Z", "TIME", "\n".join(listed)) == (
         "  1  takes back the import of 2.json (google), TIME: 1 new, 0 changed, 0 removed\n"
-        "  2  takes back the import of 1.json (google), TIME: 1 new, 0 changed, 0 removed"
+        "  2  takes back the import of 1.json (google), TIME: 1 new, 0 changed, 0 removed\n"
+        "nothing was written"
     )
     assert "with 3 reviews: 0 back, 0 changed, 1 gone" in run.stdout
     assert f"to go back further: reviewsctl reviews undo 2 --data {data}" in run.stdout

@@ -193,6 +193,7 @@ def test_a_dry_run_writes_nothing(environment: dict[str, str], tmp_path: Path) -
     done = reviewsctl(environment, "init", str(tmp_path / "shop"), "--dry-run")
     for file in FILES:
         assert f"==> {tmp_path / 'shop' / file}\n" in done.stdout
+    assert done.stdout.endswith("\nnothing was written\n")
     assert not (tmp_path / "shop").exists()
 
 

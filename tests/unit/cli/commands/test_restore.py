@@ -92,7 +92,7 @@ def test_dry_run_lists_what_would_be_written_and_kept(
         f"would write {tmp_path}/restored/corrections.json\n"
         "the backup is of 2026-11-26 00:00 UTC\n"
         f"{MISSING.format(shop=shop)}"
-        "nothing was written (--dry-run)\n"
+        "nothing was written\n"
     )
     assert not shop.exists()
 
@@ -110,7 +110,7 @@ def test_dry_run_lists_what_would_be_written_and_kept(
         "the backup is of 2026-11-26 00:00 UTC\n"
         f"{MISSING.splitlines()[2]}\n"
         "it would need --force, which replaces 1 existing file\n"
-        "nothing was written (--dry-run)\n"
+        "nothing was written\n"
     )
     document = json.loads(reviewsctl(environment, *command, "--json").stdout)
     assert document == {

@@ -192,7 +192,7 @@ def test_url_of_a_callback_cannot_control_the_terminal(
 def test_a_dry_run_removes_nothing(environment: dict[str, str], daemon: AdminFake) -> None:
     run = reviewsctl(environment, "subs", "remove", "12", "--dry-run")
 
-    assert run.stdout == f"would remove 12: /feed.xml for {CALLBACK}\n"
+    assert run.stdout == f"would remove 12: /feed.xml for {CALLBACK}\nnothing was written\n"
     assert asked(daemon) == ["GET /v1/subscriptions/12"]
 
 
