@@ -22,6 +22,7 @@ from reviewsctl.importing.readers.json_file import decoded
 from reviewsctl.importing.readers.json_lists import around, layouts_of, lists_at
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.terminal import escaping
+from reviewsd.api import spelling
 from reviewsd.config import syntax, yaml_source
 from reviewsd.domain import clients, data_errors, json_location, parameters, strict_json
 from reviewsd.domain.dataset import Dataset, load
@@ -240,7 +241,7 @@ SCANS: dict[str, Scan] = {
     "a name that is shown": (lambda n: "\x1b" * n, data_errors.show),
     "a name that is like another": (
         lambda n: "ab" * (n // 2),
-        lambda name: data_errors.nearest(name, ["abab", "base_url"]),
+        lambda name: spelling.nearest(name, ["abab", "base_url"]),
     ),
     "marks of a label": (lambda n: "é★ " * (n // 3), slug),
     "members that are rendered": (lambda n: members(b'"%07d":{"a":[1]}', n), documents.complete),

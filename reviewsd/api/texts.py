@@ -1,4 +1,4 @@
-"""Ids and texts of reviews as both programs compare them, and foreign text as both print it."""
+"""Ids and texts of reviews as both programs compare them, and text as both print it."""
 
 import re
 from typing import Final

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from reviewsd.api.files import Diagnostic
+from reviewsd.api.spelling import nearest
 from reviewsd.config import yaml_source
 from reviewsd.config.schema import Config, keys
-from reviewsd.domain.data_errors import nearest
 from reviewsd.domain.diagnostic_text import rendered
 
 FILE_VARIABLE = "REVIEWSD_CONFIG"

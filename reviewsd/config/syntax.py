@@ -13,9 +13,10 @@ from twisted.internet.endpoints import serverFromString
 from twisted.internet.interfaces import IStreamServerEndpointStringParser
 from twisted.plugin import getPlugins
 
+from reviewsd.api.spelling import nearest
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import HTTPS_PORT, MAX_PORT
-from reviewsd.domain.data_errors import nearest, show
+from reviewsd.domain.data_errors import show
 
 _DEFAULT_PORTS = {"http": 80, "https": HTTPS_PORT}
 

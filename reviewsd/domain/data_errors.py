@@ -6,17 +6,17 @@ that both agree.
 """
 
 import datetime
-import difflib
 import functools
 import json
 import math
 import types
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from reviewsd.api.files import Diagnostic
+from reviewsd.api.spelling import nearest
 from reviewsd.domain.diagnostic_text import headline
 
 MAX_FINDINGS = 20
@@ -155,12 +155,6 @@ def member(path: str, name: str) -> str:
     """Return the path of a member; a long name or one that is no identifier is quoted and shortened."""
     plain = len(name) <= _MAX_SHOWN and name.isidentifier()
     return f"{path}.{name}" if plain else f"{path}[{show(name)}]"
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean "x"?`` with the closest of the known names, or ""."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {show(close[0])}?" if close else ""
 
 
 def _branch(value: object, branches: tuple[object, ...]) -> object | None:

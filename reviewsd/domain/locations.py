@@ -11,7 +11,8 @@ from typing import Self
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from reviewsd.domain.data_errors import nearest, show
+from reviewsd.api.spelling import nearest
+from reviewsd.domain.data_errors import show
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.reviews import Business, Location
 

@@ -130,7 +130,10 @@ def list_(
     sources = {entry.review.source.casefold(): entry.review.source for entry in reviews.reviews}
     if source and source.casefold() not in sources and not as_json:
         names = ", ".join(sorted(sources.values()))
-        echo(f"no review is from {source!r}. There are: {names}", err=True)
+        from reviewsd.api.spelling import nearest  # difflib, see main
+
+        hint = nearest(source, sources.values())
+        echo(f"no review is from {source!r}{hint}", f"There are: {names}", err=True)
 
 
 @app.command(

@@ -32,7 +32,7 @@ from reviewsctl.importing.readers.json_lists import (
 )
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.values import listed, members, shown
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.spelling import nearest
 
 AUTO = "auto"
 
@@ -137,9 +137,10 @@ def _candidates(format_name: str, *, mapped: bool) -> list[Format]:
         return [format_ for format_ in FORMATS if format_.generic or not mapped]
     formats = [format_ for format_ in FORMATS if format_.name == format_name]
     if not formats:
+        names = [AUTO, *(format_.name for format_ in FORMATS)]
         raise SayMoreError(
-            f'--from: there is no format "{printable(format_name)}"',
-            f"There are: auto, {', '.join(format_.name for format_ in FORMATS)}",
+            f"--from: there is no format {shown(format_name)}{nearest(format_name, names)}",
+            f"There are: {', '.join(names)}",
         )
     return formats
 

@@ -10,6 +10,7 @@ from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.values import shown
+from reviewsd.api.spelling import nearest
 
 NO_SOURCE: Final = "import"
 """The source of reviews where neither a column nor the operator names it."""
@@ -74,9 +75,10 @@ def parsed(
         elif name in SETTINGS:
             values[name] = SETTINGS[name](name, value)
         else:
+            names = [*SETTINGS, "public"]
             raise SayMoreError(
-                f"--set: there is no setting {shown(name)}",
-                f"There are: {', '.join([*SETTINGS, 'public'])}",
+                f"--set: there is no setting {shown(name)}{nearest(name, names)}",
+                f"There are: {', '.join(names)}",
             )
     zone = values.setdefault("timezone", datetime.UTC)
     recommended = values.pop("recommended", False)
@@ -126,8 +128,9 @@ def zone(name: str) -> datetime.tzinfo:
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        hint = nearest(name, zoneinfo.available_timezones())
         raise SayMoreError(
-            f'timezone: there is no time zone "{name}"',
+            f"timezone: there is no time zone {shown(name)}{hint}",
             "They are named like America/New_York or Europe/Berlin; if this one exists, install tzdata.",
         ) from None
 

@@ -25,6 +25,7 @@ from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import EXIT_FAILED, NOTHING_WRITTEN, echo, fail, json_line
+from reviewsd.api.spelling import nearest
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config
@@ -79,8 +80,10 @@ def loaded(config: Path | None, names: Sequence[str], *, as_json: bool) -> Confi
     existing = [source.name for source in settings.sources]
     unknown = [name for name in names if name not in existing]
     if unknown:
-        detail = f"no source {printable(unknown[0])}; there are: {', '.join(existing) or 'none'}"
-        fail("not found", detail, as_json=as_json, code=EXIT_UNKNOWN)
+        hint = nearest(unknown[0], existing)
+        detail = f"no source {printable(unknown[0])}{hint}"
+        remedy = f"There are: {', '.join(existing) or 'none'}"
+        fail("not found", detail, remedy, as_json=as_json, code=EXIT_UNKNOWN)
     return settings
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
 from reviewsd.api.files import Diagnostic
+from reviewsd.api.spelling import nearest
 from reviewsd.domain import insights, reviews
-from reviewsd.domain.data_errors import DataError, explain, member, nearest, show
+from reviewsd.domain.data_errors import DataError, explain, member, show
 from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.reviews import Text
 from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
@@ -59,7 +60,12 @@ def test_a_member_that_is_no_identifier_is_quoted(name: str, path: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("ratting", '; did you mean "rating"?'), ("RATING", ""), ("x", ""), ("", "")],
+    [
+        ("ratting", '; did you mean "rating"?'),
+        ("RATING", '; did you mean "rating"?'),
+        ("x", ""),
+        ("", ""),
+    ],
 )
 def test_the_nearest_name_is_near(name: str, hint: str) -> None:
     assert hint == nearest(name, ["author", "rating", "date"])

@@ -13,6 +13,7 @@ from reviewsctl.importing.times import Reading, is_moment, reading_of, relative,
 from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
 from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
 from reviewsctl.terminal.escaping import printable
+from reviewsd.api.spelling import nearest
 
 Chosen = Mapping[str, Sequence[str]]
 """Our names to those of columns; several are the parts of a text or of a name."""
@@ -184,8 +185,11 @@ def _mapped(there: Mapping[str, str], mapped: Mapping[str, str]) -> dict[str, Se
     choice: dict[str, Sequence[str]] = {}
     for ours, name in mapped.items():
         if ours not in GUESSES:
+            is_reversed = name in GUESSES and normal(ours) in there
+            right = f'; did you mean "{name}={printable(ours)}"?'
+            hint = right if is_reversed else nearest(ours, GUESSES)
             raise SayMoreError(
-                f'--map: "{printable(ours)}" is no member of a review',
+                f"--map: {shown(ours)} is no member of a review{hint}",
                 f"There are: {', '.join(GUESSES)}",
             )
         parts = [name]
@@ -193,9 +197,10 @@ def _mapped(there: Mapping[str, str], mapped: Mapping[str, str]) -> dict[str, Se
             parts = name.split("+")
         for part in filter(None, parts):
             if normal(part) not in there:
+                column, columns = part.strip(), dict.fromkeys(there.values())
                 raise SayMoreError(
-                    f'--map: there is no column "{printable(part.strip())}"',
-                    f"There are: {listed(dict.fromkeys(there.values()))}",
+                    f"--map: there is no column {shown(column)}{nearest(column, columns)}",
+                    f"There are: {listed(columns)}",
                 )
         if name:
             choice[ours] = [there[normal(part)] for part in parts]

@@ -628,6 +628,44 @@ def test_wrong_usage_is_exit_code_2_and_writes_nothing(
     assert ["reviews.json"] == [file.name for file in data.iterdir()]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (
+            ["--from", "Trustpilt"],
+            '--from: there is no format "Trustpilt"; did you mean "trustpilot"?\nThere are: auto, ',
+        ),
+        (
+            ["--set", "timezon=UTC"],
+            '--set: there is no setting "timezon"; did you mean "timezone"?\nThere are: location, ',
+        ),
+        (
+            ["--set", "timezone=Europe/Berln"],
+            'timezone: there is no time zone "Europe/Berln"; did you mean "Europe/Berlin"?',
+        ),
+        (
+            ["--map", "ratin=Points"],
+            '--map: "ratin" is no member of a review; did you mean "rating"?\nThere are: ',
+        ),
+        (
+            ["--map", "rating=Point"],
+            '--map: there is no column "Point"; did you mean "Points"?\nThere are: Day, Points, Words',
+        ),
+        (
+            ["--map", "points=rating"],
+            '--map: "points" is no member of a review; did you mean "rating=points"?',
+        ),
+        (["--from", "x"], '--from: there is no format "x"\nThere are: '),
+    ],
+)
+def test_mistyped_value_of_an_option_is_answered_with_the_nearest(
+    environment: dict[str, str], tmp_path: Path, data: Path, arguments: list[str], error: str
+) -> None:
+    table = tmp_path / "x.csv"
+    table.write_text("Day,Points,Words\n2025-01-01,5,Nice\n")
+    assert error in imported(environment, data, str(table), *arguments, code=2).stderr
+
+
 def test_help_names_every_format_and_setting() -> None:
     names = {line.strip().partition("  ")[0] for line in import_.EPILOG.splitlines()}
     words = {word for name in names for word in name.split(", ")}

@@ -44,7 +44,7 @@ def test_sync_prints_a_line_for_each_source(
     assert not listed[0].count("u001b"), "colors are escaped"
     assert ["shop", "file", "ok"] == listed[1].split()[:3]
     unknown = reviewsctl(environment, "sync", "other")
-    assert (4, "Error: not found: no source other; there are: shop\n") == (
+    assert (4, "Error: not found: no source other\nThere are: shop\n") == (
         *(unknown.returncode, unknown.stderr),
     )
     business.configure(SOURCE.replace("*.csv", "*.zip"))
