@@ -121,14 +121,7 @@ class _Outline(Struct, frozen=True):
 
 
 class Cards:
-    """Makes cards.
-
-    Args:
-        words: The words of the pages.
-        name: Name of the business.
-        templates: The templates of the cards are among them.
-        locations: The locations of the business, if there are several.
-    """
+    """Makes cards; ``locations`` are those of a business with several."""
 
     def __init__(
         self, words: Words, name: str, templates: Templates, locations: Locations | None = None

@@ -85,12 +85,7 @@ class EmbedPages:
         return Sheet(*style(text))
 
     def embed(self, options: EmbedOptions, reviews: Sequence[Review]) -> bytes:
-        """Render the embed.
-
-        Args:
-            options: Its options.
-            reviews: Its reviews; none for the badge.
-        """
+        """Render the embed; the badge has no reviews."""
         sheet = self.sheet(options.theme, options.accent).text
         if options.layout == BADGE:
             return self.frames.badge.fill({"sheet": sheet})
@@ -121,12 +116,7 @@ class EmbedPages:
         return Markup('<p class="note">{}</p>').format(self._words(key, rating=min_rating))
 
     def invalid(self, issues: Sequence[Issue], parameters: Sequence[SearchParameter]) -> bytes:
-        """Render the page in place of an embed or a badge with invalid options.
-
-        Args:
-            issues: What is wrong.
-            parameters: The options that exist.
-        """
+        """Render the page in place of an embed or a badge with invalid options."""
         by_name = {parameter.name: parameter for parameter in parameters}
         texts = [printable(self._advice(issue, by_name)) for issue in issues]
         return self.frames.invalid.fill(

@@ -47,13 +47,7 @@ class Link(Struct, frozen=True, kw_only=True):
 
 
 class Filters:
-    """Describes filters in words.
-
-    Args:
-        published: The frames of the snapshot.
-        words: The words of the pages.
-        locations: The locations of the business, if there are several.
-    """
+    """Describes filters in words; ``locations`` are those of a business with several."""
 
     def __init__(self, published: Frames, words: Words, locations: Locations) -> None:
         self._locations = locations
@@ -65,11 +59,7 @@ class Filters:
         self._stars = [(stars, words.plural("star", stars)) for stars in BY_RATING[HIGHEST]]
 
     def of(self, parameters: Mapping[str, str]) -> list[Filter]:
-        """Return the filters of a search.
-
-        Args:
-            parameters: The parameters of its first page.
-        """
+        """Return the filters of a search; ``parameters`` are those of its first page."""
         groups: list[tuple[str, ...]] = [(name,) for name in parameters if name not in _NOT_FILTERS]
         if _year(parameters) is not None:
             groups = [("since", "until"), *(names for names in groups if names[0] not in _DAYS)]
@@ -224,12 +214,7 @@ _RATINGS = ("rating", "min_rating", "max_rating")
 
 
 def address(parameters: Mapping[str, str], without: Iterable[str] = ()) -> str:
-    """Return the address of a search.
-
-    Args:
-        parameters: The parameters of the search.
-        without: Names of parameters to leave out.
-    """
+    """Return the address of a search, without some of its parameters."""
     excluded = set(without)
     rest = urlencode({name: value for name, value in parameters.items() if name not in excluded})
     return f"{urls.LIST}?{rest}" if rest else urls.LIST

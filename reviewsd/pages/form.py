@@ -53,14 +53,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
 
 class Form:
-    """Renders the form.
-
-    Args:
-        published: The frames of the snapshot.
-        templates: ``form.html`` and ``field.html`` are among them.
-        words: Returns the words of a key.
-        locations: The locations of the business, if there are several.
-    """
+    """Renders the form; ``locations`` are those of a business with several."""
 
     def __init__(
         self,

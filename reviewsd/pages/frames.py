@@ -30,11 +30,7 @@ class Frame(Struct, frozen=True, dict=True):
         return tuple(part.encode() for part in self.parts)
 
     def fill(self, slots: Mapping[str, str]) -> bytes:
-        """Return the page in UTF-8.
-
-        Args:
-            slots: The content of each slot, escaped.
-        """
+        """Return the page in UTF-8, with the escaped content of each slot."""
         parts = list(self._encoded)
         parts[1::2] = [slots[name].encode() for name in self.parts[1::2]]
         return b"".join(parts)

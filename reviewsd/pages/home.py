@@ -118,12 +118,7 @@ def titles(renderer: Renderer) -> tuple[str, str]:
 
 
 def overview(renderer: Renderer, location: str = "") -> dict[str, object]:
-    """Return what the page shows of the business, or of a location: rating, newest reviews, contact.
-
-    Args:
-        renderer: The renderer of the site, or within a location.
-        location: The id of the location.
-    """
+    """Return what the page shows of the business, or of a location by its id: rating, newest reviews, contact."""
     site, rated = renderer.site, renderer.site.rating.rating_value
     within = {"location": location} if location else {}
     return {
@@ -154,11 +149,8 @@ def overview(renderer: Renderer, location: str = "") -> dict[str, object]:
 def places(renderer: Renderer, location: str = "") -> list[tuple[str, str, int]]:
     """Return (name, path, reviews) of the business and of each of several locations.
 
-    Pages of many locations link to themselves alone: they would grow by the square of the number.
-
-    Args:
-        renderer: The renderer of the site.
-        location: The id of the location whose page it is.
+    The page of one of many locations, given by its id, links to itself alone: all pages together would grow by
+    the square of their number.
     """
     listed = renderer.site.statistics.locations
     if not listed:

@@ -39,12 +39,9 @@ def disabled_paths(settings: MachineSettings) -> frozenset[str]:
 
 
 def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterator[FixedDocument]:
-    """Render robots.txt, security.txt and the proof for the registry, which need no pages.
+    """Render robots.txt, security.txt and the proof for the registry.
 
-    Args:
-        base_url: Origin of all addresses.
-        settings: The operator's settings.
-        pages: Whether pages are published, and so a sitemap.
+    They need no pages; with ``pages`` there is a sitemap to name.
     """
     if pages or settings.crawlers != "all":  # which no robots.txt means as well
         content = robots.render(base_url, settings.crawlers, sitemap=pages)
@@ -64,14 +61,7 @@ def documents(
     pages: Sequence[str],
     changes: ChangedDays,
 ) -> Iterator[FixedDocument]:
-    """Render the documents that lead crawlers and agents to the pages and the interfaces.
-
-    Args:
-        renderer: The renderer of the site.
-        settings: The operator's settings.
-        pages: Paths of the pages for search engines.
-        changes: Returns the reviews for the sitemap.
-    """
+    """Render the documents that lead crawlers and agents to the interfaces, and to the pages by their paths."""
     site = renderer.site
     skill_facts = {"skill_name": SKILL_NAME, "description": _description(site)}
     skill = renderer.templates.render(

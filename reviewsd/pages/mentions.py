@@ -86,12 +86,7 @@ def _most(
 ) -> list[Mentioned]:
     """Return the most mentioned entities.
 
-    Args:
-        renderer: The renderer of the site.
-        insights: All insights; the labels of aspects are theirs.
-        entities: The entities of one kind.
-        parameter: The parameter of the search that filters by them.
-        counted: The key of the words for a number of mentions.
+    ``insights`` has the labels of aspects, ``counted`` is the key of the words for a number of mentions.
     """
     labels = {entity.id: entity.label for entity in map(named, insights.aspects)}
     counts = [(entity.mention_count or 0, entity) for entity in map(named, entities)]

@@ -112,11 +112,7 @@ def _decode(content: bytes, kind: str) -> None:
 
 
 def raster(picture: Picture) -> "Image":
-    """Return the pixels of a picture as RGBA, 8 bits a channel.
-
-    Args:
-        picture: A picture of pixels.
-    """
+    """Return the pixels of a raster picture as RGBA, 8 bits a channel."""
     from PIL import Image  # noqa: PLC0415  as above
 
     with Image.open(BytesIO(picture.content)) as image:

@@ -22,13 +22,6 @@ def documents(
 ) -> Iterator[FixedDocument]:
     """Render everything that has a fixed address, in the order in which it is published.
 
-    Args:
-        renderer: The renderer of the site.
-        frames: The frames of the site.
-        openapi: The OpenAPI document.
-        settings: The operator's settings of documents for machines.
-        changes: Returns the reviews for the sitemap.
-
     Raises:
         TemplateError: A template of the operator is faulty.
     """

@@ -52,12 +52,7 @@ class Page:
 
 
 def shared(words: Words, name: str) -> dict[str, object]:
-    """Return the values for every template, also for those rendered for a request.
-
-    Args:
-        words: The words of the pages.
-        name: Name of the business.
-    """
+    """Return the values for every template, also for those rendered for a request."""
     language = words.language
     return {
         "date": language.date,

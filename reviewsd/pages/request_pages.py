@@ -142,13 +142,7 @@ class RequestPages:
     def listed(
         self, query: SearchQuery, result: ReviewsFound, within: Frame | None = None
     ) -> bytes:
-        """Render a page of reviews.
-
-        Args:
-            query: The search.
-            result: Its result.
-            within: The frame, if not that of pages with parameters.
-        """
+        """Render a page of reviews, in the frame of pages with parameters or in another one."""
         first = query.first_page()
         parameters = dict(parse_qsl(first))
         filters = self._filters.of(parameters)

@@ -36,13 +36,7 @@ _REFUSED: Final[dict[Crawlers, tuple[str, ...]]] = {
 
 
 def render(base_url: str, crawlers: Crawlers, *, sitemap: bool = True) -> bytes:
-    """Return the document.
-
-    Args:
-        base_url: Origin of the sitemap, without a slash at its end.
-        crawlers: The policy.
-        sitemap: Whether a sitemap is served.
-    """
+    """Return the document; it names the sitemap if one is served."""
     signal = f"Content-Signal: {_SIGNALS[crawlers]}"
     if crawlers == "none":
         return _document((("User-agent: *", signal, _NOTHING),))

@@ -56,13 +56,7 @@ def website(base_url: str, business: Business) -> Node:
 
 
 def business_node(base_url: str, business: Business, logo: str | None = None) -> Node:
-    """Return the node of the business, with address, hours and links.
-
-    Args:
-        base_url: Origin of all addresses.
-        business: The business.
-        logo: The address of its logo.
-    """
+    """Return the node of the business, with address, hours, links and the address of its logo."""
     geo = business.geo
     node: Node = {
         **brief(base_url, business),

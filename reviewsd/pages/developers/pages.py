@@ -104,12 +104,7 @@ MENU: Final = (PAGES[0], EMBED, *PAGES[1:])
 
 
 def documents(renderer: Renderer, openapi: bytes, tools: str) -> Iterator[FixedDocument]:
-    """Render all pages of the documentation.
-
-    Args:
-        renderer: The renderer of the site.
-        openapi: The OpenAPI document.
-        tools: The result of ``tools/list``.
+    """Render all pages of the documentation from the OpenAPI document and the result of ``tools/list``.
 
     Raises:
         TemplateError: A template is faulty.
@@ -145,15 +140,7 @@ def page_of(
     *,
     has_frame: bool = False,
 ) -> Page:
-    """Return a page of the documentation.
-
-    Args:
-        renderer: The renderer of the site.
-        page: Its title and path.
-        text: Its text as Markdown.
-        template: Its template.
-        has_frame: As in ``Page``.
-    """
+    """Return a page of the documentation with a text of Markdown."""
     base_url, name = renderer.site.base_url, renderer.site.business.name
     trail = [MENU[0]] if page is MENU[0] else [MENU[0], page]
     convert = partial(markdown.render, base_url=base_url, path=page.path)
