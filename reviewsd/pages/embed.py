@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from markupsafe import Markup
+from msgspec import structs
 
 from reviewsd.domain.embed_options import (
     AUTO,
@@ -152,7 +153,7 @@ def _picture(renderer: Renderer, size: str, scheme: str) -> str:
 def _setup(renderer: Renderer) -> Page:
     """Return the page that configures the embed; its lines are those of the request."""
     words = renderer.words
-    head = replace(SETUP, title=words("embed_setup"), description=words("embed_setup_text"))
+    head = structs.replace(SETUP, title=words("embed_setup"), description=words("embed_setup_text"))
     page = documentation.page_of(
         renderer, head, _text(renderer), "embed_setup.html", has_frame=True
     )

@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import Final
@@ -10,6 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 from markupsafe import Markup
+from msgspec import Struct
 
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
@@ -18,19 +18,20 @@ from reviewsd.pages.developers import html as markdown
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.schemas import Json
 from reviewsd.pages.document import FixedDocument
-from reviewsd.pages.environment import Verbatim
+from reviewsd.pages.environment import TEMPLATES, Verbatim
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.text import line
 
 
-@dataclass(frozen=True, slots=True)
-class DeveloperPage:
+class DeveloperPage(Struct, frozen=True):
     """One page."""
 
     path: str
     title: str
     description: str
     """One sentence for search engines and the overview."""
+    schemas: tuple[str, ...] = ()
+    """Names of the schemas that it describes, in order."""
 
     @property
     def template(self) -> str:
@@ -38,69 +39,13 @@ class DeveloperPage:
         return f"developers/{self.path.rpartition('/')[2]}.md"
 
 
-PAGES: Final = (
-    DeveloperPage(
-        urls.DEVELOPERS,
-        "For developers",
-        "The reviews as data: HTTP API, feeds, notifications, AI agents, badge.",
-    ),
-    DeveloperPage(
-        urls.DEVELOPERS_API,
-        "HTTP API",
-        "Every address of the HTTP API with its parameters, answers and examples.",
-    ),
-    DeveloperPage(
-        urls.DATA_BUSINESS,
-        "Business",
-        "The members of the business and of its aggregate rating.",
-    ),
-    DeveloperPage(
-        urls.DATA_REVIEWS,
-        "Reviews",
-        "The members of a review, of the answers that list reviews, and of the feed.",
-    ),
-    DeveloperPage(
-        urls.DATA_INSIGHTS,
-        "Insights",
-        "The members of the insights: sentiment, aspects, entities, topics, months.",
-    ),
-    DeveloperPage(
-        urls.DEVELOPERS_ERRORS,
-        "Errors",
-        "Every error that the service answers with, and what to do about it.",
-    ),
-    DeveloperPage(
-        urls.DEVELOPERS_AUTHENTICATION,
-        "Authentication",
-        "No account, no key and no login: everything here is public and read-only.",
-    ),
-    DeveloperPage(
-        urls.DEVELOPERS_WEBHOOKS,
-        "Notifications (WebSub)",
-        "How to be sent new reviews: topics, subscribing, verification, signatures.",
-    ),
-    DeveloperPage(
-        urls.DEVELOPERS_MCP,
-        "MCP for AI agents",
-        "How to give the reviews to an AI agent by the Model Context Protocol.",
-    ),
-    DeveloperPage(
-        urls.DEVELOPERS_TOOLS,
-        "MCP tools",
-        "Every tool of the MCP server with its arguments and what it answers.",
-    ),
+MENU: Final = msgspec.json.decode(
+    (TEMPLATES / "developers/pages.json").read_bytes(), type=tuple[DeveloperPage, ...]
 )
-"""All pages but the one about the embed."""
-
-EMBED: Final = DeveloperPage(
-    urls.DEVELOPERS_EMBED,
-    "On your website",
-    "One line that shows the rating and the newest reviews on a website of yours.",
-)
-"""The page that configures the embed; ``pages.embed`` renders it."""
-
-MENU: Final = (PAGES[0], EMBED, *PAGES[1:])
 """All pages, in the order in which they link to each other."""
+
+EMBED: Final = next(page for page in MENU if page.path == urls.DEVELOPERS_EMBED)
+"""The page that configures the embed; ``pages.embed`` renders it."""
 
 
 def documents(renderer: Renderer, openapi: bytes, tools: str) -> Iterator[FixedDocument]:
@@ -110,6 +55,9 @@ def documents(renderer: Renderer, openapi: bytes, tools: str) -> Iterator[FixedD
         TemplateError: A template is faulty.
     """
     site = renderer.site
+    addresses = {
+        name: f"{site.base_url}{page.path}#{name.lower()}" for page in MENU for name in page.schemas
+    }
     context = {
         "absent": site.disabled_paths,
         "api": _resolved(msgspec.json.decode(openapi)),
@@ -122,12 +70,13 @@ def documents(renderer: Renderer, openapi: bytes, tools: str) -> Iterator[FixedD
         "pages": MENU,
         "plain": schemas.plain,
         "revisions": REVISIONS,
-        "schemas": schemas.SCHEMAS,
         "target": _target,
         "tools": msgspec.json.decode(tools)["tools"],
-        "type": partial(schemas.type_of, base_url=site.base_url),
+        "type": partial(schemas.type_of, addresses=addresses),
     }
-    for page in PAGES:
+    for page in MENU:
+        if page is EMBED:
+            continue
         text = renderer.templates.render(page.template, page=page, **context)
         yield from renderer.documents(page_of(renderer, page, text))
 

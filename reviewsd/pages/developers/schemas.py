@@ -1,73 +1,29 @@
 """Types, bounds and values of JSON Schema in words, for the tables of the documentation."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 import msgspec
-
-from reviewsd.http1 import urls
-
-SCHEMAS: Final[Mapping[str, tuple[str, ...]]] = {
-    urls.DATA_BUSINESS: (
-        "Business",
-        "Address",
-        "Geo",
-        "OpeningHours",
-        "Location",
-        "AggregateRating",
-        "Distribution",
-    ),
-    urls.DATA_REVIEWS: (
-        "Review",
-        "OwnerReply",
-        "ReviewsDataset",
-        "SearchResult",
-        "SinceResult",
-        "JsonFeed",
-        "FeedItem",
-        "FeedReview",
-        "FeedAuthor",
-        "FeedHub",
-    ),
-    urls.DATA_INSIGHTS: (
-        "Insights",
-        "DateRange",
-        "OverallSentiment",
-        "Entity",
-        "Entities",
-        "Temporal",
-        "MonthlySentiment",
-        "PerReview",
-        "AspectMention",
-        "FaqEntry",
-    ),
-    urls.DEVELOPERS_ERRORS: ("Problem", "Issue"),
-}
-"""The schemas that each page describes, in order."""
-
-_PAGES: Final = {name: path for path, names in SCHEMAS.items() for name in names}
 
 Json = Mapping[str, object]
 """A schema (JSON Schema 2020-12) as the OpenAPI document and tools/list have it."""
 
 
-def type_of(schema: object, base_url: str) -> str:
-    """Return the type of a value in words, with links to the schemas that pages describe."""
+def type_of(schema: object, addresses: Mapping[str, str]) -> str:
+    """Return the type of a value in words, with links to the schemas that have an address."""
     match schema:
         case {"$ref": str(reference)}:
             name = reference.rpartition("/")[2]
-            path = _PAGES.get(name)
-            return f"[{name}]({base_url}{path}#{name.lower()})" if path else name
+            return f"[{name}]({addresses[name]})" if name in addresses else name
         case {"anyOf": [*branches]}:
-            return " or ".join(type_of(branch, base_url) for branch in branches)
+            return " or ".join(type_of(branch, addresses) for branch in branches)
         case {"enum": [*values]}:
             return " or ".join(f"`{value}`" for value in values)
         case {"const": value}:
             return f"`{value}`"
         case {"items": item}:
-            return f"array of {type_of(item, base_url)}"
+            return f"array of {type_of(item, addresses)}"
         case {"additionalProperties": dict(item)} if item:
-            return f"object of {type_of(item, base_url)}"
+            return f"object of {type_of(item, addresses)}"
         case {"type": [*kinds]}:
             return " or ".join(map(str, kinds))
         case {"type": kind, "format": form}:
