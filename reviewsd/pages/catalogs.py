@@ -6,7 +6,6 @@ and the AI catalog, a superset of the existing drafts.
 
 from typing import Final
 
-from reviewsd.domain.insights import named
 from reviewsd.domain.reviews import OpeningHours
 from reviewsd.pages.contact import address_parts
 from reviewsd.pages.site import Site
@@ -16,8 +15,6 @@ REVISIONS: Final = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 """Revisions of MCP, oldest first; ``mcp.revisions``, on a higher floor, implements them."""
 
 _MAX_TITLE: Final = 100  # characters; so has the schema of the card
-_MAX_QUERY: Final = 120
-_MAX_QUERY_NAME: Final = 60  # so that the end, which differs, is not cut
 
 
 def server_title(name: str) -> str:
@@ -36,19 +33,6 @@ def reverse_domain(host: str) -> str:
 def host_identifier(host: str) -> str:
     """Return a host for URNs and names, an IPv6 address with hyphens."""
     return host.replace(":", "-")
-
-
-def sample_queries(site: Site) -> tuple[str, ...]:
-    """Return two to five questions that the tools can answer."""
-    name = shortened(site.business.name, _MAX_QUERY_NAME)
-    queries = [f"what do customers say about {name}", f"which ratings does {name} have"]
-    if site.insights is not None:
-        labels = (
-            f"how do customers of {name} judge {aspect.label}"
-            for aspect in map(named, site.insights.aspects[:3])
-        )
-        queries += labels
-    return tuple(shortened(query, _MAX_QUERY) for query in queries)
 
 
 def metadata(site: Site) -> dict[str, str]:

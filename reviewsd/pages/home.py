@@ -6,7 +6,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-import msgspec
 from msgspec import structs
 
 from reviewsd.domain.locations import as_business
@@ -52,7 +51,8 @@ _OF_THE_BUSINESS: dict[str, object] = {
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
     """Render the home page as HTML, Markdown and a JSON index, and the page of each location."""
-    yield FixedDocument(path=urls.HOME_INDEX, media_type=JSON, content=_index(renderer))
+    index = renderer.json("machines/index.json")
+    yield FixedDocument(path=urls.HOME_INDEX, media_type=JSON, content=index)
     yield from renderer.documents(_page(renderer))
     yield from _locations(renderer)
 
@@ -200,29 +200,6 @@ def _rated(site: Site, node: structured_data.Node, reply_from: str) -> structure
 def stars_filled(rating: float | None) -> float | None:
     """Return the filled part of a row of five stars, per cent."""
     return None if rating is None else round(rating * 20, 1)
-
-
-def _index(renderer: Renderer) -> bytes:
-    """Return the addresses of all interfaces as JSON."""
-    base_url, business = renderer.site.base_url, renderer.site.business
-    links = {
-        "self": urls.HOME,
-        "reviews": urls.REVIEWS,
-        "search": urls.SEARCH,
-        "json_feed": urls.JSON_FEED,
-        "atom_feed": urls.ATOM_FEED,
-        "openapi": urls.OPENAPI,
-        "mcp": urls.MCP,
-        "hub": urls.HUB,
-        "developers": urls.DEVELOPERS,
-        "about_reviews": urls.ABOUT,
-    }
-    if business.review_urls:
-        links["write_review"] = urls.REVIEW_US
-    if renderer.site.insights is not None:
-        links["insights"] = urls.INSIGHTS
-    absolute = {name: base_url + path for name, path in links.items()}
-    return msgspec.json.encode({"name": business.name, "links": absolute})
 
 
 def _locations(renderer: Renderer) -> Iterator[FixedDocument]:

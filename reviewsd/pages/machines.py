@@ -5,8 +5,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-import msgspec
-
+from reviewsd.domain.insights import named
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import urls
 from reviewsd.pages import catalogs, llms, robots, sitemap
@@ -79,13 +78,13 @@ def documents(
     yield FixedDocument(
         path=urls.SKILLS,
         media_type=JSON,
-        content=_compact(renderer, "skills.json", digest=digest, **skill_facts),
+        content=renderer.json("machines/skills.json", digest=digest, **skill_facts),
     )
     facts = {
         "card_type": SERVER_CARD,
         "host": catalogs.host_identifier(site.host),
         "metadata": catalogs.metadata(site),
-        "queries": catalogs.sample_queries(site),
+        "aspects": [] if site.insights is None else list(map(named, site.insights.aspects[:3])),
         "revisions": catalogs.REVISIONS,
         "server_name": catalogs.reverse_domain(site.host),
         "server_title": catalogs.server_title(site.business.name),
@@ -100,7 +99,7 @@ def documents(
         (urls.SERVER_CARD_ALIAS, SERVER_CARD, "server_card.json", hourly),
         (urls.AI_CATALOG, AI_CATALOG, "ai_catalog.json", hourly),
     ):
-        content = _compact(renderer, template, **facts)
+        content = renderer.json(f"machines/{template}", **facts)
         yield FixedDocument(path=path, media_type=media_type, content=content, headers=headers)
     if urls.SITEMAP not in site.disabled_paths:
         yield from _sitemaps(site, pages, changes)
@@ -108,12 +107,6 @@ def documents(
 
 def _text(path: str, content: bytes) -> FixedDocument:
     return FixedDocument(path=path, media_type=TEXT, content=content)
-
-
-def _compact(renderer: Renderer, template: str, **facts: object) -> bytes:
-    """Render JSON without white space."""
-    text = renderer.templates.render(f"machines/{template}", **facts)
-    return msgspec.json.format(text, indent=-1).encode()
 
 
 def _description(site: Site) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 from markupsafe import Markup
 
 from reviewsd.domain.locations import Locations
@@ -189,6 +190,10 @@ class Renderer:
         """Render a page as HTML."""
         sheet, _ = self.style
         return self.templates.render(page.template, page=page, css=sheet, **page.context, **more)
+
+    def json(self, name: str, **context: object) -> bytes:
+        """Render a template of JSON, without white space."""
+        return msgspec.json.format(self.templates.render(name, **context), indent=-1).encode()
 
     def documents(
         self, page: Page, content: bytes | None = None, twin: bytes | None = None
