@@ -112,12 +112,10 @@ def _page(renderer: Renderer, template: str) -> Page:
 
 def _score(renderer: Renderer) -> dict[str, object]:
     """Return the rating and the number of all reviews."""
-    site = renderer.site
-    rated = site.rating.rating_value if site.count else None
     return {
-        "average": None if rated is None else renderer.language.number(rated, 1),
-        "filled": stars_filled(rated),
-        "count": renderer.counted(site.count) if site.count else renderer.words("no_reviews"),
+        "average": renderer.average(),
+        "filled": stars_filled(renderer.site.average),
+        "count": renderer.count(),
     }
 
 

@@ -100,13 +100,12 @@ def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
 
 def _share_card(renderer: Renderer) -> share_card.ShareCard:
     site = renderer.site
-    rated = site.rating.rating_value if site.count else None
     return share_card.ShareCard(
         name=site.business.name,
         host=site.host,
-        average=None if rated is None else renderer.language.number(rated, 1),
-        rating=rated or 0,
-        count=renderer.counted(site.count) if site.count else renderer.words("no_reviews"),
+        average=renderer.average(),
+        rating=site.average or 0,
+        count=renderer.count(),
         initials=initials(site.business.name),
         accent=theme.colours(site.settings.accent)["accent"],
         logo=site.raster_logo,

@@ -7,6 +7,7 @@ publication, and no serving process reads the operator's folder.
 
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
+from typing import Final
 
 import msgspec
 from markupsafe import Markup
@@ -128,9 +129,5 @@ def frame(renderer: Renderer, page: Page, *slots: str, **values: object) -> Fram
     return Frame(tuple(renderer.text(page, **markers, **values).split("\0")))
 
 
-def decode(content: bytes | memoryview) -> Frames:
-    """Decode the frames of a snapshot."""
-    return _decode(content)
-
-
-_decode = msgspec.json.Decoder(Frames).decode
+decode: Final = msgspec.json.Decoder(Frames).decode
+"""Decodes the frames of a snapshot."""

@@ -107,10 +107,9 @@ def _total(renderer: Renderer) -> str:
 def titles(renderer: Renderer) -> tuple[str, str]:
     """Return title and description, with rating and number of reviews if there are any."""
     site, words = renderer.site, renderer.words
-    name, rated = site.business.name, site.rating.rating_value
-    if not site.count or rated is None:
+    name, average = site.business.name, renderer.average()
+    if average is None:
         return words("home_title_empty", name=name), words("home_description_empty", name=name)
-    average = renderer.language.number(rated, 1)
     return (
         renderer.plural("home_title", site.count, name=name),
         renderer.plural("home_description", site.count, name=name, average=average),
@@ -119,7 +118,7 @@ def titles(renderer: Renderer) -> tuple[str, str]:
 
 def overview(renderer: Renderer, location: str = "") -> dict[str, object]:
     """Return what the page shows of the business, or of a location by its id: rating, newest reviews, contact."""
-    site, rated = renderer.site, renderer.site.rating.rating_value
+    site = renderer.site
     within = {"location": location} if location else {}
     return {
         "shown": site.business,
@@ -128,10 +127,10 @@ def overview(renderer: Renderer, location: str = "") -> dict[str, object]:
         "listed": address(within),
         "starred": address({**within, "rating": ""}),
         "place": contact.place(site.business),
-        "rated": bool(site.count) and rated is not None,
-        "average": None if rated is None else renderer.language.number(rated, 1),
+        "rated": site.average is not None,
+        "average": renderer.average(),
         "total": _total(renderer),
-        "filled": stars_filled(rated),
+        "filled": stars_filled(site.average),
         "distribution": charts.distribution(site),
         "write": contact.write_buttons(renderer),
         "call": contact.call(renderer),
@@ -188,7 +187,7 @@ def _graph(site: Site) -> structured_data.Node:
 
 def _rated(site: Site, node: structured_data.Node, reply_from: str) -> structured_data.Node:
     """Return the node of the business or of a location, with its rating and its newest reviews."""
-    if site.settings.jsonld_reviews and site.count and site.rating.rating_value is not None:
+    if site.settings.jsonld_reviews and site.average is not None:
         node["aggregateRating"] = structured_data.aggregate(site.rating)
         node["review"] = [
             structured_data.review_node(site.base_url, review, reply_from)

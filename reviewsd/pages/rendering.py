@@ -97,7 +97,6 @@ class Renderer:
                 "business": site.business,
                 "rating": site.rating,
                 "base_url": site.base_url,
-                "counted": self.counted,
                 "foreign": self._foreign(),
                 "navigation": self._navigation(),
                 "site_has_insights": site.insights is not None,
@@ -116,9 +115,15 @@ class Renderer:
         renderer.site = site
         return renderer
 
-    def counted(self, count: int) -> str:
-        """Return a number of reviews in words."""
-        return self.plural("review_count", count)
+    def average(self) -> str | None:
+        """Return the average rating in the language of the pages; None without reviews."""
+        average = self.site.average
+        return None if average is None else self.language.number(average, 1)
+
+    def count(self) -> str:
+        """Return the number of reviews in words."""
+        count = self.site.count
+        return self.plural("review_count", count) if count else self.words("no_reviews")
 
     def crumbs(self, *trail: tuple[str, str]) -> Markup:
         """Return breadcrumbs as all structured data of a page: (name, path) below the home page."""

@@ -165,6 +165,11 @@ class Site:
     disabled_paths: frozenset[str] = frozenset()
     """Paths of documents that are not served, so nothing links to them."""
 
+    @property
+    def average(self) -> float | None:
+        """The average rating; None without reviews."""
+        return self.rating.rating_value if self.count else None
+
     def url(self, path: str) -> str:
         """Return the absolute address of a path of this site."""
         return self.base_url + path
