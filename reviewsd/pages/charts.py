@@ -40,7 +40,7 @@ class MonthChart:
 
 def months(renderer: Renderer) -> MonthChart | None:
     """Return the chart of the last months; None if they are fewer than two."""
-    counts = renderer.site.months(_MONTHS)
+    counts = renderer.site.statistics.months(_MONTHS)
     if len(counts) < 2:  # noqa: PLR2004  one bar compares with nothing
         return None
     step, lines = scale(max(count for _, _, count in counts))

@@ -90,7 +90,7 @@ def _page(renderer: Renderer) -> Page:
                 )
                 for name, count in site.statistics.sources[:_SOURCES]
             ],
-            "years": site.years(),
+            "years": site.statistics.years(),
         },
     )
 

@@ -53,7 +53,7 @@ def frames(renderer: Renderer) -> Frames:
         names=_names(renderer),
         sources=_sources(renderer),
         booleans=_booleans(renderer),
-        years=site.years(),
+        years=site.statistics.years(),
         jsonld_reviews=site.settings.jsonld_reviews,
     )
 

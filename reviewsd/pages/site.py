@@ -6,11 +6,9 @@ same Site has the same bytes (pages.md 2).
 
 import datetime
 import statistics
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import neg
 from urllib.parse import urlsplit
 
 import msgspec
@@ -75,6 +73,8 @@ class Statistics(Struct):
     """Reviews by source."""
     rating_sums: Counter[str] = msgspec.field(default_factory=Counter)
     """The sum of the ratings, by source."""
+    by_month: Counter[tuple[int, int]] = msgspec.field(default_factory=Counter)
+    """Reviews by year and month."""
     verified_sources: Counter[str] = msgspec.field(default_factory=Counter)
     """Verified reviews by source."""
     critical: int = 0
@@ -99,6 +99,7 @@ class Statistics(Struct):
             self.by_location[location.id].add(review)
         self.by_source[review.source] += 1
         self.rating_sums[review.source] += review.rating
+        self.by_month[review.date.year, review.date.month] += 1
         self.verified_sources[review.source] += review.verified
         reply = review.owner_reply
         if review.rating <= _CRITICAL:
@@ -117,6 +118,26 @@ class Statistics(Struct):
     def sources(self) -> tuple[tuple[str, int], ...]:
         """(source, reviews), the most frequent first."""
         return tuple(sorted(self.by_source.items(), key=lambda item: (-item[1], item[0])))
+
+    def years(self) -> tuple[tuple[int, int], ...]:
+        """Return the years with reviews, newest first, and the number of each."""
+        by_year = Counter[int]()
+        for (year, _), count in self.by_month.items():
+            by_year[year] += count
+        return tuple(sorted(by_year.items(), reverse=True))
+
+    def months(self, most: int) -> tuple[tuple[int, int, int], ...]:
+        """Return (year, month, reviews) of the last months, oldest first.
+
+        They end with the month of the newest review.
+        """
+        if not self.by_month:
+            return ()
+        oldest, last = (
+            12 * year + month - 1 for year, month in (min(self.by_month), max(self.by_month))
+        )
+        months = (divmod(number, 12) for number in range(max(last - most + 1, oldest), last + 1))
+        return tuple((year, at + 1, self.by_month[year, at + 1]) for year, at in months)
 
     def average(self, source: str) -> float:
         """Return the mean rating of a source."""
@@ -147,8 +168,6 @@ class Site:
     """RFC 3339 in UTC."""
     count: int
     """Number of reviews."""
-    days: Sequence[int]
-    """Proleptic Gregorian ordinals of the review dates, newest first."""
     newest: tuple[Review, ...]
     """At most ``NEWEST``."""
     statistics: Statistics
@@ -203,41 +222,3 @@ class Site:
     def latest(self) -> datetime.date | None:
         """The day of the newest review."""
         return self.newest[0].date if self.newest else None
-
-    def count_since(self, day: datetime.date) -> int:
-        """Count the reviews dated on or after a day."""
-        return bisect_right(self.days, -day.toordinal(), key=neg)
-
-    def years(self) -> tuple[tuple[int, int], ...]:
-        """Return the years with reviews, newest first, and the number of each."""
-        if not self.days:
-            return ()
-        first, last = (datetime.date.fromordinal(self.days[at]).year for at in (-1, 0))
-        counts = (
-            (year, self._between((year, 1), (year + 1, 1))) for year in range(last, first - 1, -1)
-        )
-        return tuple((year, count) for year, count in counts if count)
-
-    def months(self, most: int) -> tuple[tuple[int, int, int], ...]:
-        """Return (year, month, reviews) of the last months, oldest first.
-
-        They end with the month of the newest review.
-        """
-        if not self.days:
-            return ()
-        newest, oldest = (datetime.date.fromordinal(self.days[at]) for at in (0, -1))
-        last = newest.year * 12 + newest.month - 1
-        first = max(last - most + 1, oldest.year * 12 + oldest.month - 1)
-        return tuple(
-            (*_month(number), self._between(_month(number), _month(number + 1)))
-            for number in range(first, last + 1)
-        )
-
-    def _between(self, begin: tuple[int, int], end: tuple[int, int]) -> int:
-        """Count the reviews from the first day of one month to that of another."""
-        later = self.count_since(datetime.date(*end, 1)) if end[0] <= datetime.MAXYEAR else 0
-        return self.count_since(datetime.date(*begin, 1)) - later
-
-
-def _month(number: int) -> tuple[int, int]:
-    return number // 12, number % 12 + 1

@@ -97,7 +97,6 @@ def make(
         ),
         updated_at=documents.updated_at(dataset),
         count=len(dataset.records),
-        days=dataset.records.days,
         newest=tuple(
             msgspec.json.decode(record.raw, type=Review) for record in dataset.records[:NEWEST]
         ),
