@@ -28,7 +28,8 @@ def documents(renderer: Renderer) -> Iterator[FixedDocument]:
     if insights is not None and insights.summary:
         yield from renderer.documents(_summary(renderer, insights.summary))
     yield from _pictures(renderer)
-    yield from _logo(renderer)
+    if renderer.site.logo is not None:
+        yield _owned(urls.LOGO, renderer.site.logo)
 
 
 def _summary(renderer: Renderer, text: str) -> Page:
@@ -57,14 +58,8 @@ def _summary(renderer: Renderer, text: str) -> Page:
     )
 
 
-def _logo(renderer: Renderer) -> Iterator[FixedDocument]:
-    """Yield the owner's logo, whose own policy forbids scripts also where it is opened by itself."""
-    logo = renderer.site.logo
-    if logo is not None:
-        yield _owned(urls.LOGO, logo)
-
-
 def _owned(path: str, picture: Picture) -> FixedDocument:
+    """Return the owner's picture, whose own policy forbids scripts also where it is opened by itself."""
     return FixedDocument(
         path=path,
         media_type=picture.media_type,

@@ -5,13 +5,12 @@ Pillow scales a logo of pixels. An SVG is served as it is, and drawn by the brow
 
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from PIL import Image, ImageDraw, ImageOps
 
 from reviewsd.pages.pictures import Picture, raster
 from reviewsd.pages.share_card import draw_star
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 SHIPPED: Final = Path(__file__).parent / "favicon.ico"
 """The icon for browsers that take no SVG; 32 x 32, in the default accent."""
@@ -34,8 +33,6 @@ def icons(logo: Picture | None, accent: str) -> tuple[bytes, bytes]:
         logo: A logo of pixels.
         accent: ``#rrggbb``, for the star in place of a logo.
     """
-    from PIL import Image, ImageOps  # noqa: PLC0415  the daemon imports this module, and draws nothing
-
     if logo is None:
         return SHIPPED.read_bytes(), _encoded(_star(accent), "PNG")
     pixels = raster(logo)
@@ -48,16 +45,14 @@ def icons(logo: Picture | None, accent: str) -> tuple[bytes, bytes]:
     return _encoded(small, "ICO"), _encoded(touch, "PNG")
 
 
-def _star(accent: str) -> "Image":
-    from PIL import Image, ImageDraw  # noqa: PLC0415  as above
-
+def _star(accent: str) -> Image.Image:
     side = TOUCH * _SMOOTH
     image = Image.new("RGB", (side, side), accent)
     draw_star(ImageDraw.Draw(image), (side / 2, side * 0.52), side * 0.34, _GROUND)
     return image.reduce(_SMOOTH)
 
 
-def _encoded(image: "Image", kind: str) -> bytes:
+def _encoded(image: Image.Image, kind: str) -> bytes:
     out = BytesIO()
     image.save(out, kind, sizes=[image.size])  # PNG ignores the sizes of ICO
     return out.getvalue()

@@ -8,18 +8,14 @@ from functools import cache
 from io import BytesIO
 from math import cos, pi, sin
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from unicodedata import category, normalize
 
 from msgspec import Struct
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from reviewsd.pages.pictures import Picture, raster
 from reviewsd.pages.text import line
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-    from PIL.ImageDraw import ImageDraw
-    from PIL.ImageFont import FreeTypeFont
 
 FONT_FILE: Final = Path(__file__).parent / "fonts" / "manrope-bold.ttf"
 
@@ -65,8 +61,6 @@ class ShareCard(Struct, frozen=True, kw_only=True):
 
 def render(card: ShareCard) -> bytes:
     """Return the picture as PNG."""
-    from PIL import Image, ImageDraw  # noqa: PLC0415  the daemon imports this module, and draws nothing
-
     image = Image.new("RGB", (WIDTH, HEIGHT), _GROUND)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, _EDGE - 1, HEIGHT), fill=card.accent)
@@ -92,9 +86,7 @@ def render(card: ShareCard) -> bytes:
 
 
 @cache
-def _font(size: int) -> "FreeTypeFont":
-    from PIL import ImageFont  # noqa: PLC0415  as above
-
+def _font(size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(FONT_FILE, size)
 
 
@@ -114,7 +106,7 @@ def drawable(text: str) -> str | None:
     return " ".join("".join(kept).split()) or None
 
 
-def shortened_to(text: str, font: "FreeTypeFont", width: float) -> str:
+def shortened_to(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
     """Return the beginning of a text that fits into a width, with an ellipsis if it is cut."""
     if font.getlength(text) <= width:
         return text
@@ -123,9 +115,7 @@ def shortened_to(text: str, font: "FreeTypeFont", width: float) -> str:
     return f"{text.rstrip()}…"
 
 
-def _draw_logo(image: "Image", draw: "ImageDraw", card: ShareCard) -> None:
-    from PIL import ImageOps  # noqa: PLC0415  as above
-
+def _draw_logo(image: Image.Image, draw: ImageDraw.ImageDraw, card: ShareCard) -> None:
     place = (_LEFT, _TOP)
     if card.logo is None:
         corner = (_LEFT + _LOGO, _TOP + _LOGO)
@@ -142,7 +132,7 @@ def _draw_logo(image: "Image", draw: "ImageDraw", card: ShareCard) -> None:
     image.paste(logo, (_LEFT + offset[0], _TOP + offset[1]), logo)
 
 
-def _draw_name(draw: "ImageDraw", name: str) -> None:
+def _draw_name(draw: ImageDraw.ImageDraw, name: str) -> None:
     """Draw the name beside the logo, in at most two lines and in the largest letters that fit."""
     left = _LEFT + _LOGO + _LOGO_GAP
     width = _RIGHT - left
@@ -160,7 +150,7 @@ def _draw_name(draw: "ImageDraw", name: str) -> None:
         draw.text((left, top + at * height), text, fill=_INK, font=_font(size), anchor="lm")
 
 
-def _wrapped(text: str, font: "FreeTypeFont", width: float) -> list[str]:
+def _wrapped(text: str, font: ImageFont.FreeTypeFont, width: float) -> list[str]:
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".lstrip()
@@ -171,10 +161,8 @@ def _wrapped(text: str, font: "FreeTypeFont", width: float) -> list[str]:
     return lines
 
 
-def _draw_stars(image: "Image", place: tuple[int, int], rating: float, accent: str) -> None:
+def _draw_stars(image: Image.Image, place: tuple[int, int], rating: float, accent: str) -> None:
     """Draw five stars, of which ``rating`` are in the accent."""
-    from PIL import Image, ImageDraw  # noqa: PLC0415  as above
-
     width = 5 * _STAR + 4 * _STAR_GAP
     mask = Image.new("L", (width * _SMOOTH, _STAR * _SMOOTH))
     draw = ImageDraw.Draw(mask)
@@ -190,7 +178,7 @@ def _draw_stars(image: "Image", place: tuple[int, int], rating: float, accent: s
 
 
 def draw_star(
-    draw: "ImageDraw", middle: tuple[float, float], radius: float, fill: "int | str"
+    draw: ImageDraw.ImageDraw, middle: tuple[float, float], radius: float, fill: int | str
 ) -> None:
     """Draw a star."""
     points = []
