@@ -242,6 +242,9 @@ def test_the_parameters_are_those_of_the_table() -> None:
     assert [
         (row["name"], row["required"], row["description"], row["example"]) for row in in_query
     ] == [(row.name, False, row.description, row.example) for row in SEARCH_PARAMETERS]
+    assert [row["schema"].get("default") for row in in_query] == [
+        row.default for row in SEARCH_PARAMETERS
+    ]
     date = parameter(SINCE, SINCE_DATE.name)
     assert (date["in"], date["required"]) == ("path", True)
     assert (date["description"], date["example"]) == (SINCE_DATE.description, SINCE_DATE.example)
