@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset, load
 from reviewsd.domain.insights import Insights
-from reviewsd.domain.reviews import Business, Review, mean
+from reviewsd.domain.reviews import Review, mean
 from reviewsd.publish import documents
 from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
 from tests.support.datasets import REVIEWS_FILE, expected_of, spelled
@@ -45,126 +45,6 @@ def review_of(**members: object) -> Document:
 
 def rated(*ratings: int) -> list[Document]:
     return [review_of(id=f"r{index}", rating=rating) for index, rating in enumerate(ratings)]
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (" 1.10 ", "1.10"),
-        ("[ 1e400 , -0, 1E+5, 0.10 ]", "[1e400,-0,1E+5,0.10]"),
-        ("9" * 5000, "9" * 5000),
-        (r' "\u0041\/\ud83d\ude00\n\u007f" ', '"A/😀\\n\x7f"'),
-        (" { } ", "{}"),
-        (
-            '{"b": {"d": [ ], "c": null}, "a b" :true, "":0, "B":"" }',
-            '{"":0,"B":"","a b":true,"b":{"c":null,"d":[]}}',
-        ),
-        (r'{"\u0062":1,"a":2}', '{"a":2,"b":1}'),
-        ('"a  b { } [ , ] "', '"a  b { } [ , ] "'),
-    ],
-)
-def test_json_has_one_form(given: str, expected: str) -> None:
-    assert expected == documents.complete(given.encode()).decode()
-
-
-def test_a_business_has_all_its_members() -> None:
-    raw = (
-        '{"zip": 1.0, "name": "A", "geo": {"x": [2, 1], "longitude": 1.50, "latitude": -0}, "b": {},'
-        ' "hours": [{"closes": "24:00", "note": "", "opens": "08:00", "day": "monday"}]}'
-    )
-    expected = (
-        '{"id":null,"name":"A","description":null,"category":null,"url":null,"phone":null,'
-        '"email":null,"address":null,"geo":{"latitude":-0,"longitude":1.50,"x":[2,1]},'
-        '"hours":[{"day":"monday","opens":"08:00","closes":"24:00","note":""}],'
-        '"service_areas":[],"social_urls":[],"logo_url":null,"language":"en",'
-        '"verification_statement":null,"reports":null,"review_urls":{},"b":{},"zip":1.0}'
-    )
-    assert expected == documents.complete(raw.encode(), Business).decode()
-
-
-@pytest.mark.parametrize(
-    ("extra", "text", "reply", "tail"),
-    [
-        ("", "null", "null", ""),
-        ('"text": null,', "null", "null", ""),
-        ('"text": "",', "null", "null", ""),
-        ('"text": " ",', '" "', "null", ""),
-        ('"text": "", "z": 1.10, "Y": "",', "null", "null", ',"Y":"","z":1.10'),
-        ('"x": 1e400, "owner_reply": null,', "null", "null", ',"x":1e400'),
-        (
-            '"owner_reply": {"date": "2025-01-01", "text": ""},',
-            "null",
-            '{"text":"","date":"2025-01-01"}',
-            "",
-        ),
-        (
-            '"owner_reply": {"by": {"n": 1.0}, "date": "2025-01-01", "text": "T"},',
-            "null",
-            '{"text":"T","date":"2025-01-01","by":{"n":1.0}}',
-            "",
-        ),
-    ],
-)
-def test_a_review_has_all_its_members(extra: str, text: str, reply: str, tail: str) -> None:
-    raw = (
-        f'{{ {extra} "verified": true, "source": "yelp", "date": "2025-03-14", "rating": 4,'
-        ' "author": "J\\u00e9", "id": "r1" }'
-    ).encode()
-    expected = (
-        '{"id":"r1","author":"Jé","author_avatar_url":null,"rating":4,"date":"2025-03-14",'
-        f'"text":{text},"source":"yelp","source_url":null,"owner_reply":{reply},"verified":true{tail}}}'
-    )
-    assert (
-        expected
-        == documents.render_review(raw, msgspec.json.decode(raw, type=Review)).content.decode()
-    )
-
-
-@pytest.mark.parametrize(
-    ("given", "counts", "distribution", "tail"),
-    [
-        (None, "3.67 3 5 1", "1 0 0 0 2", ""),
-        ({}, "3.67 3 5 1", "1 0 0 0 2", ""),
-        ({"distribution": None, "rating_value": None}, "3.67 3 5 1", "1 0 0 0 2", ""),
-        ({"distribution": {}, "review_count": None}, "3.67 3 5 1", "1 0 0 0 2", ""),
-        ({"distribution": {"5": 4000, "1": None, "3": 7}}, "3.67 3 5 1", "1 0 7 0 4000", ""),
-        ({"rating_value": 4.85, "review_count": 4812}, "4.85 4812 5 1", "1 0 0 0 2", ""),
-        ({"worst_rating": 0, "best_rating": 10}, "3.67 3 10 0", "1 0 0 0 2", ""),
-        ({"z": {}, "a": 1}, "3.67 3 5 1", "1 0 0 0 2", ',"a":1,"z":{}'),
-    ],
-)
-def test_an_aggregate_is_taken_as_given_and_else_computed(
-    given: Document | None, counts: str, distribution: str, tail: str
-) -> None:
-    dataset = dataset_of(
-        reviews=rated(1, 5, 5), **({} if given is None else {"aggregate_rating": given})
-    )
-    names = ("rating_value", "review_count", "best_rating", "worst_rating")
-    known_members = ",".join(
-        f'"{name}":{count}' for name, count in zip(names, counts.split(), strict=True)
-    )
-    stars = ",".join(f'"{star}":{count}' for star, count in enumerate(distribution.split(), 1))
-    expected = f'{{{known_members},"distribution":{{{stars}}}{tail}}}'
-    assert expected == documents.render_aggregate_rating(dataset).decode()
-
-
-@pytest.mark.parametrize(
-    ("stars", "expected"),
-    [
-        ({}, "null"),
-        ({5: 1}, "5.0"),
-        ({4: 7, 5: 1}, "4.13"),  # 4.125: half up; half to even and floats say 4.12
-        ({1: 7, 2: 1}, "1.13"),
-        ({4: 5, 5: 3}, "4.38"),  # 4.375
-        ({1: 199, 2: 1}, "1.01"),  # 1.005, which no float is
-        ({1: 201, 2: 1}, "1.0"),
-        ({4: 1, 5: 2}, "4.67"),
-        ({1: 1, 5: 999_999}, "5.0"),
-        ({5: 10**30, 1: 10**30}, "3.0"),
-    ],
-)
-def test_the_mean_is_rounded_half_up(stars: dict[int, int], expected: str) -> None:
-    assert expected == msgspec.json.encode(mean(stars)).decode()
 
 
 @given(stars=st.dictionaries(st.integers(1, 5), st.integers(1, 10**6), min_size=1))
