@@ -133,13 +133,6 @@ def test_restart_publishes_nothing(harness: Harness, directories: Directories) -
     assert [] == again.jobs
 
 
-def test_touched_files_are_read_once(harness: Harness, directories: Directories) -> None:
-    harness.outcome()
-    (directories.data / "reviews.json").touch()
-    assert ["unchanged", "unchanged"] == [harness.outcome(), harness.outcome()]
-    assert 2 == len(harness.jobs)
-
-
 def test_another_program_or_other_settings_publish_the_same_files_anew(
     harness: Harness, directories: Directories
 ) -> None:
@@ -150,16 +143,6 @@ def test_another_program_or_other_settings_publish_the_same_files_anew(
     assert 1 == len(newer.jobs)
     assert "unchanged" == newer.outcome()
     assert 1 == len(newer.jobs)
-
-
-def test_force_always_runs_and_is_not_remembered(
-    harness: Harness, directories: Directories
-) -> None:
-    harness.outcome()
-    assert "unchanged" == harness.outcome(lifted=SHRINK)
-    directories.write(review("a"))
-    harness.outcome()
-    assert [NONE, SHRINK, NONE] == [job.lifted for job in harness.jobs]
 
 
 def test_a_damaged_snapshot_is_made_again(harness: Harness, directories: Directories) -> None:
@@ -267,24 +250,14 @@ def test_each_distinct_fault_is_logged_once(harness: Harness, directories: Direc
     (directories.data / "reviews.json").write_text("{}")
     assert [1, 0] == [new_warnings(), new_warnings()]
     directories.write(review("a"))
-    assert 0 == new_warnings()
+    with capturedLogs() as events:
+        harness.outcome()
+        harness.outcome()
+    again, published = texts(events)
+    assert "the data is valid again" == again
+    assert published.startswith("published ")
     (directories.data / "reviews.json").write_text("{}")
     assert [1, 0] == [new_warnings(), new_warnings()]  # it was good in between
-
-
-def test_data_that_is_valid_again_is_logged(harness: Harness, directories: Directories) -> None:
-    """An operator knows of the refusal, and waits for its end."""
-    harness.reload()
-    good = (directories.data / "reviews.json").read_bytes()
-    (directories.data / "reviews.json").write_bytes(b"[]")
-    harness.reload()
-    (directories.data / "reviews.json").write_bytes(good)
-    with capturedLogs() as events:
-        harness.reload()
-    assert "the data is valid again" in [formatEvent(event) for event in events]
-    with capturedLogs() as events:
-        harness.reload()
-    assert "the data is valid again" not in [formatEvent(event) for event in events]
 
 
 def test_a_child_that_fails_is_a_failed_reload(harness: Harness, directories: Directories) -> None:
@@ -404,12 +377,3 @@ def test_stopping_ends_the_run(directories: Directories) -> None:
     assert [] == reports
     assert [] == harness.clock.getDelayedCalls()
     assert harness.publisher.last is None
-
-
-def test_outcomes_that_are_good() -> None:
-    reports = [
-        Report(outcome=outcome, at=0.0, seconds=0.0)
-        for outcome in ("published", "unchanged", "refused", "failed")
-    ]
-    assert [True, True, False, False] == [report.good for report in reports]
-    assert () == reports[0].problems
