@@ -11,7 +11,7 @@ from typing import Final
 
 from reviewsctl.importing.business import Declared, Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.merge import MergePlan
+from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.staging import Place, Staging

@@ -5,15 +5,14 @@ members of the file, of the business and of a review, and the order. New reviews
 sorts.
 """
 
-import datetime
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO, Final
 
 import msgspec
 
 from reviewsctl.importing.business import Declared, empty, filled
-from reviewsctl.importing.import_log import NOTHING, ImportLog, Written, digests
+from reviewsctl.importing.import_log import NOTHING, Written, digests
+from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review import NO_ID
@@ -35,37 +34,6 @@ from reviewsctl.importing.values import encoded, members
 from reviewsd.api.texts import merge_key
 
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
-
-IsGone = Callable[[str], bool]
-"""Called with the merge key of each review that may be removed, returns whether it is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergePlan:
-    """Instructions for a merge."""
-
-    now: datetime.datetime
-    facts: Mapping[str, object] = field(default_factory=dict)
-    """Members of the business, as the export has them."""
-    titles: Mapping[str, str] = field(default_factory=dict)
-    """The titles of the export's locations, by their names there."""
-    replaced: Mapping[Place, str] = field(default_factory=dict)
-    """The locations from which reviews are removed if the export does not have them, each with a day before which
-    no review is removed, or ""."""
-    is_gone: IsGone | None = None
-    """Decides about each review that the export does not have; without it all of them are removed."""
-    newest: Mapping[Place, int] = field(default_factory=dict)
-    """The newest time of the reviews of each location, in POSIX milliseconds; none of an excerpt."""
-    log: ImportLog = field(default_factory=ImportLog)
-    """The log of earlier imports."""
-    older: frozenset[Place] = frozenset()
-    """The locations of which the export is older than the last import."""
-    full_names: bool = False
-    """Whether shortened names are to be full again."""
-    by_owner: bool = False
-    """Whether the export is the owner's own, so that what it says counts as edited by hand."""
-    around: Mapping[str, object] = field(default_factory=dict)
-    """The members beside the reviews of such an export, for a new file."""
 
 
 class Merge:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewsctl.importing.merge import IsGone
+from reviewsctl.importing.merge_plan import IsGone
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place

@@ -16,7 +16,8 @@ from reviewsctl.importing.consent import agree, keep_location, losses, older_pla
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import ImportLog, PastImport, recorded
-from reviewsctl.importing.merge import IsGone, Merge, MergePlan
+from reviewsctl.importing.merge import Merge
+from reviewsctl.importing.merge_plan import IsGone, MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.platforms import own

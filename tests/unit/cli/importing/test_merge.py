@@ -8,7 +8,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.merge import Merge, MergePlan
+from reviewsctl.importing.merge import Merge
+from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry, PlatformReview, entry_of

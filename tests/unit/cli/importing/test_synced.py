@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.merge import IsGone
+from reviewsctl.importing.merge_plan import IsGone
 from reviewsctl.importing.options import Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove
