@@ -112,7 +112,10 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
 def _by_aspect(
     senses: list[tuple[Match, Sense]], inner: AbstractSet[tuple[int, int]]
 ) -> dict[str, list[tuple[Match, Sense]]]:
-    """Group senses by aspect, without names within a longer match: "quality" in "value for the quality".
+    """Group senses by aspect, without what is a part of a longer match.
+
+    That is a name ("quality" in "value for the quality"), and a complaint within a longer one of another
+    aspect: "waited an hour" in "waited an hour past my appointment".
 
     Args:
         senses: The senses of a clause.
@@ -121,13 +124,28 @@ def _by_aspect(
     groups: dict[str, list[tuple[Match, Sense]]] = {}
     for item in senses:
         match, sense = item
-        if inner and not sense.strength and (match.start, match.end) in inner:
+        is_inner = inner and (match.start, match.end) in inner
+        if is_inner and (not sense.strength or _is_part(item, senses)):
             continue
         if sense.aspect in groups:
             groups[sense.aspect].append(item)
         else:
             groups[sense.aspect] = [item]
     return groups
+
+
+def _is_part(complaint: tuple[Match, Sense], senses: Sequence[tuple[Match, Sense]]) -> bool:
+    """Return whether a complaint is within a longer one of another aspect."""
+    match, sense = complaint
+    size = match.end - match.start
+    return any(
+        other.start <= match.start
+        and match.end <= other.end
+        and other.end - other.start > size
+        and outer.strength < 0 > sense.strength
+        and outer.aspect != sense.aspect
+        for other, outer in senses
+    )
 
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:

@@ -18,7 +18,7 @@ from tests.support.tools import Tools
 REVIEWS = (
     review("a", text="Priya was on time and friendly. The price was fair.", rating=5),
     review("b", text="Nobody showed up, and they never called back.", rating=1),
-    review("c", text="Priya never called back.", rating=2),
+    review("c", text="Priya was careless and never called back.", rating=2),
     *(review(name, text="They never called back.", rating=2) for name in "xy"),
     review("d", text="Nobody showed up, and they never called back.", rating=1),
     *(review(name, text="Very friendly people.", rating=5) for name in "efgh"),
@@ -59,8 +59,8 @@ def test_aspects_keep_both_shares(tmp_path: Path) -> None:
     """The specification has them, and a rating with its complaints left out would be selecting."""
     aspects = {entry["id"]: entry for entry in insights_json(published(tmp_path))["aspects"]}
     assert (0, 5) == (
-        aspects["communication"]["positive_count"],
-        aspects["communication"]["negative_count"],
+        aspects["response_time"]["positive_count"],
+        aspects["response_time"]["negative_count"],
     )
 
 
@@ -68,7 +68,7 @@ def test_owner_may_publish_them(tmp_path: Path) -> None:
     insights = insights_json(published(tmp_path, "publish: [problems]"))
     assert ["no-callback", "no-show"] == [entry["id"] for entry in insights["entities"]["problems"]]
     assert ["no-show", "no-callback"] == insights["per_review"]["b"]["problems"]
-    assert "mostly criticized: communication (all 5" in insights["summary"]
+    assert "mostly criticized: speed (all 5" in insights["summary"]
     assert "not_published" not in insights["method"]
 
 
