@@ -119,6 +119,19 @@ def test_forms_of_words(language: str, text: str, stars: int, expected: list[str
     assert dict.fromkeys(expected, sign) == {key: result.get(key) for key in expected}
 
 
+def _sentences() -> list[tuple[str, str, str]]:
+    lines = (Path(__file__).parent / "sentences-de.txt").read_text("utf-8").splitlines()
+    result = [line.split(" ", 2) for line in lines if line and not line.startswith("#")]
+    return [(aspect, sign, text) for aspect, sign, text in result]
+
+
+@pytest.mark.parametrize(("aspect", "sign", "text"), _sentences())
+def test_common_german_ways_to_praise_and_to_complain(aspect: str, sign: str, text: str) -> None:
+    """The stars agree, so what is tested is that the words are known."""
+    stars = {"+": [5], "-": [1], "0": [5, 1]}[sign]
+    assert [_SIGNS.get(sign)] * len(stars) == [_aspects("de", text, n).get(aspect) for n in stars]
+
+
 @needs_detector
 def test_review_is_read_in_its_language_whatever_that_of_the_business() -> None:
     text = "Das Essen war ausgezeichnet und die Bedienung sehr freundlich."

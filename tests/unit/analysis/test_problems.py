@@ -39,12 +39,33 @@ def test_what_happened_is_a_problem(text: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("Drei Monate später kam plötzlich eine Rechnung.", "price-above-quote"),
+        ("Aus 200 Euro wurden plötzlich 650.", "price-above-quote"),
+        ("Am Ende 2.300 \u20ac mehr als im Angebot.", "price-above-quote"),
+        ("Auf der Rechnung standen zwei Bier, die wir nie hatten.", "billing-mistake"),
+        ("Saß 40 Minuten im Wartezimmer trotz Termin.", "long-wait"),
+        ("Der Monteur kam anderthalb Stunden später als ausgemacht.", "late-arrival"),
+        ("Hat zwei Tage länger gedauert als zugesagt.", "late-finish"),
+        ("Bis elf Uhr war immer noch niemand da.", "no-show"),
+    ],
+)
+def test_what_happened_is_a_problem_in_german(text: str, problem: str) -> None:
+    assert [problem] == _problems(text, "de")
+
+
+@pytest.mark.parametrize(
     ("language", "text"),
     [
         # the job, or made good
         ("en", "He repaired the damaged floor and left."),
         ("en", "They left a mess, but came back the same day and cleaned everything up."),
         ("en", "They overcharged me at first but refunded it at once."),
+        ("de", "Plötzlich war der Strom weg, 50 Minuten später war er da."),
+        ("de", "Ich hatte Angst vor einer Rechnung Monate später."),
+        ("de", "Die alte Firma kam nie. Sie wollte plötzlich 300 Euro mehr."),
+        ("de", "Ich kam eine halbe Stunde zu spät."),
         ("de", "Sie haben den Kratzer im Boden repariert."),
         ("en", "No surprise charges and no extra fees."),
         ("en", "The hole in the drywall was patched perfectly."),
