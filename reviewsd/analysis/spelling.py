@@ -1,7 +1,7 @@
 """Finds the dictionary word of a word as customers spell it (insights.md 11).
 
-Words are found without their accents and umlauts as well ("punktlich", "puenktlich"), and a compound by its
-last part ("Zimmerpreis" is a price).
+Words are found without their accents and umlauts as well ("punktlich", "puenktlich"), with an apostrophe
+("gab's" is "gabs"), and a compound by its last part ("Zimmerpreis" is a price).
 """
 
 import unicodedata
@@ -56,7 +56,8 @@ class Spelling(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(word) > _MAX_WORD:
             return word
-        known = self.get(without_accents(word)) or self._last_part(word)
+        plain = without_accents(word)
+        known = self.get(plain) or self.get(plain.replace("'", "")) or self._last_part(word)
         if self._cached < _MAX_CACHED:
             self._cached += 1
             self[word] = known

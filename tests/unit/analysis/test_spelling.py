@@ -5,7 +5,7 @@ import pytest
 from reviewsd.analysis.spelling import Spelling, without_accents
 
 _GERMAN = Spelling(
-    ("p\u00fcnktlich", "preis", "sch\u00f6n", "gro\u00df", "service"),
+    ("p\u00fcnktlich", "preis", "sch\u00f6n", "gro\u00df", "service", "gabs"),
     distinct=("schon",),
     compounds=("preis", "service"),
     transliterations=("\u00e4=ae", "\u00f6=oe", "\u00fc=ue"),
@@ -20,6 +20,7 @@ _GERMAN = Spelling(
         ("puenktlich", "p\u00fcnktlich"),
         ("gross", "gro\u00df"),
         ("pr\u00e9is", "preis"),
+        ("gab's", "gabs"),
         ("zimmerpreis", "preis"),
         ("fr\u00fchst\u00fccksservice", "service"),
         ("schon", "schon"),  # a word of its own, and not "sch\u00f6n"
