@@ -54,6 +54,21 @@ def test_wording_with_a_dependent_word_alone_is_no_answer(
     assert expected is evidence_words("en").is_answer(aspect, text.split())
 
 
+@pytest.mark.parametrize(
+    ("aspect", "text", "expected"),
+    [
+        ("response_time", "selben Tag da", True),
+        ("response_time", "nächsten Tag", False),
+        ("response_time", "nie erreichbar", True),
+        ("communication", "nie erreichbar", False),
+    ],
+)
+def test_german_wording_that_only_says_when_is_no_answer(
+    aspect: str, text: str, *, expected: bool
+) -> None:
+    assert expected is evidence_words("de").is_answer(aspect, text.lower().split())
+
+
 def test_language_without_lists_takes_all_words() -> None:
     words = evidence_words("pl")
     assert words.names("pricing", ["cena"])

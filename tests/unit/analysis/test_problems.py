@@ -49,6 +49,9 @@ def test_what_happened_is_a_problem(text: str, problem: str) -> None:
         ("Der Monteur kam anderthalb Stunden später als ausgemacht.", "late-arrival"),
         ("Hat zwei Tage länger gedauert als zugesagt.", "late-finish"),
         ("Bis elf Uhr war immer noch niemand da.", "no-show"),
+        ("Telefonisch ist kein Durchkommen.", "no-callback"),
+        ("Warte jetzt die dritte Woche auf mein Auto.", "long-wait"),
+        ("Der Termin wurde mir am Morgen gecancelt.", "cancelled-appointment"),
     ],
 )
 def test_what_happened_is_a_problem_in_german(text: str, problem: str) -> None:
@@ -65,6 +68,8 @@ def test_what_happened_is_a_problem_in_german(text: str, problem: str) -> None:
         ("de", "Plötzlich war der Strom weg, 50 Minuten später war er da."),
         ("de", "Ich hatte Angst vor einer Rechnung Monate später."),
         ("de", "Die alte Firma kam nie. Sie wollte plötzlich 300 Euro mehr."),
+        ("de", "Der alte Betrieb war nie erreichbar."),
+        ("de", "Wir mussten den Termin leider kurzfristig absagen."),
         ("de", "Ich kam eine halbe Stunde zu spät."),
         ("de", "Sie haben den Kratzer im Boden repariert."),
         ("en", "No surprise charges and no extra fees."),
