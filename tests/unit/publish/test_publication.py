@@ -195,23 +195,11 @@ def test_a_snapshot_of_another_layout_is_replaced(directories: Directories) -> N
 
 # -- refused
 
-GOOD_ROW = json.dumps(review("a"))
 BROKEN = [
-    (None, None, "reviews.json: cannot read: No such file or directory"),
-    ("{", None, "reviews.json:1:2: invalid JSON: "),
-    ("[]", None, "reviews.json: $: expected object, got array"),
-    ('{"business": {"name": "A"}}', None, "reviews.json: $.reviews: missing"),
-    (
-        '{"business": {"name": "A"}, "reviews": [{}]}',
-        None,
-        "reviews.json: $.reviews[0].id: missing",
-    ),
-    (
-        f'{{"business": {{"name": "A"}}, "reviews": [{GOOD_ROW}]}}',
-        "[]",
-        "insights.json: $: expected",
-    ),
-    ("x" * 2_000_000, None, "reviews.json: larger than 1000000 bytes"),
+    ("reviews.json", None, "reviews.json: cannot read: No such file or directory"),
+    ("reviews.json", "{", "reviews.json:1:2: invalid JSON: "),
+    ("insights.json", "[]", "insights.json: $: expected"),
+    ("reviews.json", "x" * 2_000_000, "reviews.json: larger than 1000000 bytes"),
 ]
 
 
@@ -221,17 +209,16 @@ def changed(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-@pytest.mark.parametrize(("reviews", "insights", "problem"), BROKEN)
+@pytest.mark.parametrize(("name", "content", "problem"), BROKEN)
 def test_broken_data_leave_the_snapshot_alone(
-    directories: Directories, reviews: str | None, insights: str | None, problem: str
+    directories: Directories, name: str, content: str | None, problem: str
 ) -> None:
     directories.write(review("a"))
     directories.publish()
     before = {path: changed(path) for path in directories.snapshots.rglob("*")}
-    for name, content in (("reviews.json", reviews), ("insights.json", insights)):
-        (directories.data / name).unlink(missing_ok=True)
-        if content is not None:
-            (directories.data / name).write_text(content)
+    (directories.data / name).unlink(missing_ok=True)
+    if content is not None:
+        (directories.data / name).write_text(content)
     outcome = directories.publish(LATER, max_bytes=1_000_000)
     assert outcome.result == "refused"
     assert outcome.problems[0].startswith(problem)
