@@ -51,7 +51,7 @@ class Reply(Struct, frozen=True):
 
 
 class Card(Struct, frozen=True, kw_only=True):
-    """A review; its texts are printable."""
+    """A review; what is filled into outlines is printable."""
 
     author: str
     initials: str
@@ -133,12 +133,9 @@ class Cards:
         self._lang = lru_cache(_SAMPLES)(self._other_language)
         self._words = words
         self._language = primary_language(words.language.tag)
-        self._verified = printable(words("verified"))
-        self._reply_heading = printable(words("reply", name=name))
-        self._stars = {rating: printable(words("stars", rating=rating)) for rating in range(1, 6)}
-        self._wordless = {
-            rating: printable(words("rated_only", rating=rating)) for rating in range(1, 6)
-        }
+        self._verified, self._reply_heading = words("verified"), words("reply", name=name)
+        self._stars = {rating: words("stars", rating=rating) for rating in range(1, 6)}
+        self._wordless = {rating: words("rated_only", rating=rating) for rating in range(1, 6)}
 
     def of(self, reviews: Iterable[Review], query: str | None = None) -> list[Card]:
         """Return the cards of reviews, in which the matches of a search are highlighted."""
@@ -203,8 +200,8 @@ class Cards:
             path=urls.permalink(review.id),
             day=review.date.isoformat(),
             date=date,
-            source=printable(source_name(review.source)),
-            location="" if location is None else printable(location.name),
+            source=source_name(review.source),
+            location="" if location is None else location.name,
             verified=self._verified if review.verified else "",
             rating=review.rating,
             stars=self._stars[review.rating],

@@ -17,7 +17,7 @@ from reviewsd.pages.cards import Cards
 from reviewsd.pages.environment import Templates, style
 from reviewsd.pages.filters import MAX_VALUE, by_field, values_of
 from reviewsd.pages.frames import EmbedFrames, Frames
-from reviewsd.pages.text import beginning, printable
+from reviewsd.pages.text import beginning
 from reviewsd.pages.words import Words
 
 _EXCERPT = 220
@@ -118,7 +118,7 @@ class EmbedPages:
     def invalid(self, issues: Sequence[Issue], parameters: Sequence[SearchParameter]) -> bytes:
         """Render the page in place of an embed or a badge with invalid options."""
         by_name = {parameter.name: parameter for parameter in parameters}
-        texts = [printable(self._advice(issue, by_name)) for issue in issues]
+        texts = [self._advice(issue, by_name) for issue in issues]
         return self.frames.invalid.fill(
             {
                 "sheet": self.sheet(EmbedOptions().theme, None).text,

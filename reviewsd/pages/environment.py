@@ -126,8 +126,7 @@ class Templates:
     Args:
         own: The operator's templates, by name.
         shared: Values for every template.
-        prepared: Whether all values are printable already (``text.printable``).
-        bytecode: Results of the publication before; not for templates with prepared values.
+        bytecode: Results of the publication before.
     """
 
     def __init__(
@@ -135,7 +134,6 @@ class Templates:
         own: Mapping[str, str],
         shared: Mapping[str, object],
         *,
-        prepared: bool = False,
         bytecode: Bytecode | None = None,
     ) -> None:
         loader = jinja2.ChoiceLoader(
@@ -145,7 +143,7 @@ class Templates:
             loader=loader,
             autoescape=True,
             undefined=jinja2.StrictUndefined,
-            finalize=None if prepared else _finalize_html,
+            finalize=_finalize_html,
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,

@@ -14,7 +14,6 @@ from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQue
 from reviewsd.http1 import urls
 from reviewsd.pages.frames import Frames
 from reviewsd.pages.naming import source_name
-from reviewsd.pages.text import printable
 from reviewsd.pages.words import Language, Words
 
 CURSOR = "cursor"
@@ -172,7 +171,7 @@ def by_field(issues: Iterable[Issue], text_of: Callable[[Issue], str]) -> dict[s
     """Return the texts of issues by the field beside which they are shown."""
     texts: dict[str, list[str]] = {}
     for issue in issues:
-        texts.setdefault(field_of(issue), []).append(printable(text_of(issue)))
+        texts.setdefault(field_of(issue), []).append(text_of(issue))
     return texts
 
 

@@ -165,7 +165,7 @@ class Form:
         if name == "location":
             names = {place.id: place.name for place in self._locations.declared()}
         if 0 < len(names) <= MAX_CHOICES or name == "location":
-            return {value: printable(label) for value, label in names.items()} or None
+            return names or None
         values: Sequence[str] = parameter.choices
         if name == "sort":
             values = [value for value in values if value not in {NEWEST, CHANGED}]

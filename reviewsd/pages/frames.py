@@ -115,7 +115,7 @@ def _templates(
     name: str,
 ) -> Templates:
     """Compile templates, or return those of a snapshot with the same sources."""
-    return Templates(dict(sources), shared(Words(dict(words), language), name), prepared=True)
+    return Templates(dict(sources), shared(Words(dict(words), language), name))
 
 
 def slot(name: str) -> Markup:

@@ -158,6 +158,16 @@ def test_markup_in_hostile_texts_is_escaped(place: Place, harbor: Place) -> None
         assert b"<script" not in twin.body.replace(b"\\<", b"")
 
 
+def test_page_has_no_character_that_html_cannot_hold(place: Place) -> None:
+    """Neither does one turn the text around it; what is made for a request had no guard for owners' texts."""
+    place.publish(*hostile())
+    made = ("/r/x.md", "/reviews?rating=4", "/developers/embed?theme=dark", "/embed?layout=grid")
+    for target in ("/", "/reviews", *made):
+        source, _, rest = place.page(target).source.partition('<script type="application/ld+json">')
+        text = source + rest.partition("</script>")[2]
+        assert set("\x00\x07\u202e").isdisjoint(text), target
+
+
 def test_customer_text_makes_no_heading_in_markdown(place: Place) -> None:
     place.publish(
         [review(text="# Buy now\n\n[here](https://evil.example)\n- one", author="a\n# b")]
