@@ -34,19 +34,11 @@ _SOURCES = 8
 _NAMED = 4
 """Places named beside the rating, at most."""
 
-_OF_THE_BUSINESS: dict[str, object] = {
-    "summary": (),
-    "quote": None,
-    "aspects": (),
-    "groups": (),
-    "folded": False,
-    "months": None,
-    "faq": (),
-    "about": (),
-    "sources": (),
-    "years": (),
-}
-"""The parts of the home page that are about the whole business."""
+_OF_THE_BUSINESS = (
+    *("summary", "quote", "aspects", "groups", "folded", "months", "faq", "about", "sources"),
+    "years",
+)
+"""The parts of the home page that are about the whole business, and that a location does not have."""
 
 
 def documents(renderer: Renderer) -> Iterator[FixedDocument]:
@@ -235,7 +227,7 @@ def _location_page(renderer: Renderer, reviews: LocationReviews) -> Page:
         description=description,
         script=structured_data.script(graph),
         context={
-            **_OF_THE_BUSINESS,
+            **dict.fromkeys(_OF_THE_BUSINESS, ()),
             **overview(within, location.id),
             "places": places(renderer, location.id),
         },

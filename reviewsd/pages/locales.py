@@ -93,8 +93,7 @@ class LocaleFormats:
         """Format a month, as in ``November 2026``."""
         if self.locale is None:
             return f"{year:04}-{month:02}"
-        pattern = self.locale.datetime_skeletons["yMMMM"]
-        return str(pattern.apply(datetime.date(year, month, 1), self.locale))
+        return format_skeleton("yMMMM", datetime.date(year, month, 1), locale=self.locale)
 
     def percent(self, value: float) -> str:
         """Format a whole percentage, as in ``91%``."""
