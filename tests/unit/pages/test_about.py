@@ -28,14 +28,6 @@ def test_places_and_their_checks_are_counted(place: Place) -> None:
         assert text in page.text
 
 
-def test_unchecked_reviews_are_called_so(place: Place) -> None:
-    place.publish([review("a", verified=False), review("b", verified=False)])
-    assert (
-        "It was not checked whether their authors were customers."
-        in place.page("/about-reviews").text
-    )
-
-
 def test_withheld_reviews_are_counted_with_their_reasons(place: Place) -> None:
     hidden = {
         id_: {"action": "hide", "reason": reason, "at": "2026-11-24T09:12:00Z"}
@@ -51,13 +43,6 @@ def test_withheld_reviews_are_counted_with_their_reasons(place: Place) -> None:
         assert "spam: 1" in text
         assert "at the request of the author: 1" in text
         assert ALL not in text
-
-
-def test_business_without_reviews_says_so(place: Place) -> None:
-    place.publish([])
-    text = place.page("/about-reviews").text
-    assert "There are no reviews yet." in text
-    assert ALL not in text
 
 
 def test_every_page_links_to_it(place: Place) -> None:

@@ -111,12 +111,6 @@ def test_embed_states_order_checks_and_hidden_reviews(place: Place) -> None:
     assert "Hidden words." not in page.source
 
 
-def test_embed_states_that_no_review_was_checked(place: Place) -> None:
-    place.publish([review(verified=False)])
-    assert "It was not checked whether" in place.page("/embed").text
-    assert "Newest first." not in place.page("/embed").text
-
-
 def test_embed_without_reviews_is_complete(place: Place) -> None:
     place.publish([])
     for target in EMBEDS:

@@ -544,6 +544,8 @@ def test_home_page_without_reviews_is_complete(place: Place) -> None:
     assert "No reviews yet" in place.page("/reviews").text
     assert not place.page("/reviews").named("form")
     assert "No reviews yet" in place.page("/embed").text
+    assert "There are no reviews yet." in place.page("/about-reviews").text
+    assert "All ratings are shown" not in place.page("/about-reviews").text
     assert 404 == place.get("/summary").status
     (script,) = place.page("/").scripts
     assert "aggregateRating" not in script
@@ -557,13 +559,16 @@ def test_single_review_is_named_in_the_singular(place: Place) -> None:
         target for target, source in zip(targets, sources, strict=True) if "1 reviews" in source
     ]
     assert "Acme: 1 customer review<" in sources[0]
-    assert "It was not checked whether its author was a customer." in sources[0]
+    assert (
+        "Acme has collected this review. It was not checked whether its author was a customer."
+    ) in sources[0]
     assert "0 of 1 review with three stars or fewer has a reply." in sources[0]
     assert "?rating=2" in sources[0]
     assert "?rating=5" not in sources[0]
     assert "Made from 1 review." in sources[2]
     assert "As of" not in Html(sources[2]).text
     assert "Read the review" in sources[3]
+    assert "Newest first." not in sources[3]
 
 
 def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path) -> None:
