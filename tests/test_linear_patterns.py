@@ -129,6 +129,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ('"a"', " ", "x"),
     ),
     "reviewsd.domain.withheld_words:_word": (FIND, ("", "a", " "), ("", "a ", "")),
+    "reviewsctl.importing.successors:_word": (FIND, ("", "a", " "), ("", "a ", "")),
     "reviewsd.domain.strict_json:_STRING": (
         SUB,
         ("", '\\"', ""),

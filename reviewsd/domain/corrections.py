@@ -168,11 +168,15 @@ class Overlay:
 
     def find(self, review: Review) -> Correction | Erasure | None:
         """Return the correction of a review, by its id or as a copy."""
-        correction = self._by_key.get(merge_key(review.id))
+        correction = self.of_id(review.id)
         if correction is None and self._by_copy and self._key is not None:
             digest = copy_digest(self._key, review)
             correction = None if digest is None else self._by_copy.get(digest)
         return correction
+
+    def of_id(self, review_id: str) -> Correction | Erasure | None:
+        """Return the correction of a review of this id; copies are not found."""
+        return self._by_key.get(merge_key(review_id))
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""

@@ -261,6 +261,78 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
     return _encoded(Corrections(reviews=reviews, key=current.key or restored.key, erased=erasures))
 
 
+def strictest(corrections: Sequence[Correction]) -> tuple[Action, Reason | None]:
+    """Return the action that withholds all that some corrections withhold, and the reason of the strictest.
+
+    A review with the words of one and the author of the other hidden is hidden.
+    """
+    order: tuple[Action, ...] = ("hide", "hide-text", "anonymize")
+    first, *others = sorted(corrections, key=lambda correction: order.index(correction.action))
+    is_mixed = any(other.action != first.action for other in others)
+    return ("hide" if is_mixed else first.action), first.reason
+
+
+class PassedCorrection(Struct, frozen=True, kw_only=True):
+    """A correction that a review gets because one that it is, or may be, an edited version of has it."""
+
+    record: Mapping[str, object]
+    """The review, as JSON has it; it may be invalid."""
+    action: Action
+    reason: Reason | None
+    predecessors: Sequence[str]
+    """The ids of the corrected reviews."""
+    is_certain: bool
+    """Whether it is an edited version of the one."""
+
+    @property
+    def review_id(self) -> str:
+        """The id of the review."""
+        return str(self.record["id"])
+
+
+def find_correction(overlay: Overlay, record: Mapping[str, object]) -> Correction | Erasure | None:
+    """Return the correction of a review, which may be invalid; then only its id counts."""
+    try:
+        return overlay.find(msgspec.convert(record, Review))
+    except msgspec.ValidationError:
+        return overlay.of_id(str(record.get("id")))
+
+
+def with_passed(text: bytes, passed: Sequence[PassedCorrection], now: datetime.datetime) -> bytes:
+    """Return a corrections.json with further corrections.
+
+    Those that the file has stay: the owner knows these very reviews.
+
+    Args:
+        text: The file.
+        passed: The further corrections.
+        now: Their time.
+
+    Raises:
+        DataError: The file is not valid.
+    """
+    corrections = parse(text)
+    overlay = Overlay(corrections)
+    entries = {
+        each.review_id: Correction(
+            action=each.action,
+            reason=each.reason,
+            at=now,
+            copies=_copy_digest(corrections.key, each.record),
+        )
+        for each in passed
+        if find_correction(overlay, each.record) is None
+    }
+    return _encoded(replace(corrections, reviews=corrections.reviews | entries))
+
+
+def _copy_digest(key: str | None, record: Mapping[str, object]) -> str | None:
+    try:
+        return None if key is None else copy_digest(key, msgspec.convert(record, Review))
+    except msgspec.ValidationError:
+        return None
+
+
 def _encoded(corrections: Corrections) -> bytes:
     """Return corrections.json without null members."""
     members = msgspec.to_builtins(corrections)

@@ -150,7 +150,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
     The format is shown first. Reviews get ids that are the same in every import, so the
     same export twice changes nothing, and a newer one adds what is new and updates what was edited.
     What you have added to the file yourself stays: the business, and members of reviews that the
-    export does not have. What you have changed in a review is listed before it is overwritten. An
+    export does not have. What you have changed in a review is listed before it is overwritten. In a
+    table without ids, a review that was edited is known by its author and day (--replace). An
     older export never undoes newer edits. Rows without a usable rating or date are refused; the
     first are listed.
 

@@ -24,7 +24,7 @@ from reviewsd.api.places import KEPT_FOLDER, LABELS_FILE
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
     from reviewsd.domain.reviews import Review
-    from reviewsd.offline.corrections import ReviewsWithCorrections
+    from reviewsd.offline.corrections import PassedCorrection, ReviewsWithCorrections
 
 FILE: Final = "corrections.json"
 LOG: Final = "corrections.log"
@@ -83,6 +83,32 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
     """
     with _faults(target), opened(target.parent) as folder:
         _replace(folder, FILE, lambda _: reviews.encoded())
+
+
+def pass_on(
+    folder: Folder,
+    passed: "Sequence[PassedCorrection]",
+    now: datetime.datetime,
+) -> None:
+    """Add corrections to corrections.json as it is now.
+
+    Args:
+        folder: The data directory.
+        passed: The corrections.
+        now: Their time.
+
+    Raises:
+        ImportRefusedError: Another program has changed it, or it is invalid.
+    """
+    from reviewsd.domain.data_errors import DataError  # see ``read``
+    from reviewsd.offline.corrections import with_passed
+
+    try:
+        _replace(folder, FILE, lambda text: with_passed(text, passed, now))
+    except DataError as error:
+        raise ImportRefusedError(
+            "; ".join(error.lines()), "Fix or restore corrections.json."
+        ) from error
 
 
 def erase(

@@ -1,20 +1,33 @@
-"""Corrections in imports and exports: erased reviews are skipped, hidden ones not exported (C5, C8)."""
+"""Corrections in imports and exports (corrections.md C5, C8, C23 to C27).
 
+Erased reviews are skipped, hidden ones are not exported, and what was edited in a table without ids stays hidden.
+"""
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
-from reviewsctl.corrections.files import FILE
+from reviewsctl.corrections import files
+from reviewsctl.corrections.output import STATES
+from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.review import Entry
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
-    from reviewsd.domain.corrections import Overlay
+    from reviewsd.domain.corrections import Correction, Erasure, Overlay
+    from reviewsd.offline.corrections import PassedCorrection
 
 SKIPPED: Final = "erased (reviewsctl reviews erase)"
 """The reason in the report of an import."""
+
+_MAX_NAMED: Final = 20  # reviews in a note
+_COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize": "anonymize {}"}
 
 
 class KnownCorrections:
@@ -31,7 +44,8 @@ class KnownCorrections:
         self._overlay: Overlay | None = None
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
-        path = folder / FILE
+        self._passed: Sequence[PassedCorrection] = ()
+        path = folder / files.FILE
         if path.exists():
             self._read(path)
 
@@ -76,3 +90,121 @@ class KnownCorrections:
         action = "restore" if correction is None else correction.action
         self.corrected += action not in ("erase", "restore")
         return action == "erase"
+
+    def is_corrected(self, record: Mapping[str, object]) -> bool:
+        """Return whether a review of the file is hidden or anonymous."""
+        return self._correction(record) is not None
+
+    def _correction(self, record: Mapping[str, object]) -> "Correction | None":
+        """Return the correction of a review of the file; None if it is shown as it is."""
+        correction = self._found(record)
+        if correction is None or correction.action in ("erase", "restore"):
+            return None
+        return cast("Correction", correction)
+
+    def _found(self, record: Mapping[str, object]) -> "Correction | Erasure | None":
+        if self._overlay is None:
+            return None
+        from reviewsd.offline.corrections import find_correction  # see ``_read``
+
+        return find_correction(self._overlay, record)
+
+    def pass_on(self, merge: MergeResult) -> list[str]:
+        """Find the corrections that new rows get, for ``write``, and return the notes on them."""
+        self._passed = list(self._find_passed(merge))
+        return [*_passed_notes(self._passed), *self._other_notes(merge)]
+
+    def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
+        for text, predecessors in merge.successions:
+            record = msgspec.json.decode(text)
+            corrections = {
+                str(old.get("id")): correction
+                for old in predecessors.reviews
+                if (correction := self._correction(old)) is not None
+            }
+            if not corrections or self._found(record) is not None:
+                continue
+            from reviewsd.offline.corrections import PassedCorrection, strictest  # see ``_read``
+
+            action, reason = strictest(list(corrections.values()))
+            yield PassedCorrection(
+                record=record,
+                action=action,
+                reason=reason,
+                predecessors=list(corrections),
+                is_certain=predecessors.is_certain,
+            )
+
+    def _other_notes(self, merge: MergeResult) -> Iterator[str]:
+        """Yield notes on corrected reviews that are gone, beside new ones that may be them all the same."""
+        notes = 0
+        for old, new in merge.others:
+            correction = self._correction(old)
+            if correction is None or self._found(new) is not None:
+                continue
+            notes += 1
+            if notes > _MAX_NAMED:
+                continue
+            command = _COMMANDS[correction.action].format(new.get("id"))
+            yield (
+                f"a review that is {STATES[correction.action]} is not in the table ({_named(old)}), and one that "
+                f"may be it is new, and shown ({_named(new)}); if it is: reviewsctl reviews {command} "
+                f"--reason {correction.reason}"
+            )
+        if (more := notes - _MAX_NAMED) > 0:
+            yield f"and {more:,} more such pairs"
+
+    def write(self, folder: Folder, target: Path, now: datetime.datetime) -> None:
+        """Write the corrections that new rows get, and the log.
+
+        Args:
+            folder: The data directory.
+            target: reviews.json.
+            now: The time of the import.
+
+        Raises:
+            ImportRefusedError: Another program has changed corrections.json, or it is invalid.
+        """
+        if not self._passed:
+            return
+        files.pass_on(folder, self._passed, now)
+        for each in self._passed:
+            verb = "is" if each.is_certain else "may be"
+            note = f"by an import: it {verb} an edited version of {' or '.join(each.predecessors)}"
+            files.note(target, now, [each.review_id], f"{each.action} ({each.reason})", note)
+
+
+def _passed_notes(passed: "Iterable[PassedCorrection]") -> list[str]:
+    """Return the notes for the report of an import."""
+
+    def kind(each: "PassedCorrection") -> tuple[bool, str]:
+        return not each.is_certain, each.action
+
+    return [
+        _note(list(group), STATES[action], is_certain=not is_doubt)
+        for (is_doubt, action), group in groupby(sorted(passed, key=kind), kind)
+    ]
+
+
+def _note(passed: "Sequence[PassedCorrection]", state: str, *, is_certain: bool) -> str:
+    count = len(passed)
+    named = [_named(each.record) for each in passed[:_MAX_NAMED]]
+    names = "; ".join([*named, *["..."] * (count > _MAX_NAMED)])
+    ids = " ".join(each.review_id for each in passed[:_MAX_NAMED])
+    it, be, one, version = (
+        ("it", "is", "one", "an edited version")
+        if count == 1
+        else ("they", "are", "ones", "edited versions")
+    )
+    if is_certain:
+        text = f"{counted(count, 'edited review')} stay{'s' * (count == 1)} {state}"
+    else:
+        text = (
+            f"{counted(count, 'new review')} {be} {state}, as {it} may be {version} of {one} that {be} "
+            f"not shown as {it} {be}"
+        )
+    return f"{text} ({names}); to show {'it' if count == 1 else 'them'}: reviewsctl reviews restore {ids}"
+
+
+def _named(review: Mapping[str, object]) -> str:
+    return ", ".join(str(review.get(name)) for name in ("author", "date", "source", "id"))

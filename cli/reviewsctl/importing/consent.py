@@ -162,7 +162,7 @@ def losses(options: ImportOptions, result: MergeResult) -> Iterator[str]:
         if count := result.count(fate):
             changes = result.changes[fate][:most]
             yield f"{title.format(verb=verb)}: {counted(count, 'review')}"
-            yield from (f"  {line(change)}" for change in changes)
+            yield from (f"  {line(fate, change)}" for change in changes)
             if more := count - len(changes):
                 yield f"  and {more:,} more"
 
@@ -197,8 +197,10 @@ def questions(
     return (question for question in doubts if question[0])
 
 
-def line(change: Change) -> str:
+def line(fate: Fate, change: Change) -> str:
     """Return a review that is listed: what it is called, and which members have another value."""
+    if fate is Fate.REMOVED:
+        return f"{change.review} (with your reply)" if change.members else change.review
     return f"{change.review}: {', '.join(change.members)}" if change.members else change.review
 
 

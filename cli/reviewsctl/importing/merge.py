@@ -11,14 +11,16 @@ from typing import BinaryIO, Final
 import msgspec
 
 from reviewsctl.importing.business import Declared, empty, filled
+from reviewsctl.importing.edited import EditedReviews, edited_reviews
 from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.merge_plan import MergePlan
-from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
+from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review import NO_ID
 from reviewsctl.importing.review_merge import (
     CHANGED,
     STAMPS,
+    Merged,
     Review,
     alike_number,
     is_copy,
@@ -28,12 +30,19 @@ from reviewsctl.importing.review_merge import (
     stamp,
     stamped,
 )
-from reviewsctl.importing.reviews_file import EXAMPLES, removed_member, rewrite, updated
+from reviewsctl.importing.reviews_file import (
+    EXAMPLES,
+    removed_member,
+    reviews_of,
+    rewrite,
+    updated,
+)
 from reviewsctl.importing.staging import Place, Staged, Staging
 from reviewsctl.importing.values import encoded, members
 from reviewsd.api.texts import merge_key
 
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
+_REPLY: Final = "owner_reply"
 
 
 class Merge:
@@ -54,6 +63,7 @@ class Merge:
         self._doubles: dict[str, str] = {}  # by key, the other source that the file has it of
         self._likes: set[str] = set()  # keys of those that may be edited ones of the file
         self._used: set[str] = set()  # keys
+        self._edited = EditedReviews()
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
 
@@ -63,6 +73,9 @@ class Merge:
         Raises:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
+        if any(NO_ID in staged.entry.notes for staged in self._staged):
+            self._edited = self._find_edited(reviews_of(document))
+            self._result.others = self._edited.others
         rewrite(self._out, document, self._member, self._records, self._removed_member)
         return self._result
 
@@ -101,6 +114,32 @@ class Merge:
 
     # Reviews
 
+    def _find_edited(self, reviews: Iterator[Review]) -> EditedReviews:
+        """Find the reviews that were edited in a table without ids."""
+        absent: list[Review] = []
+        removed: set[str] = set()
+        there: dict[str, Review] = {}
+        for review in reviews:
+            identifier = review.get("id")
+            if not isinstance(identifier, str) or identifier in EXAMPLES:
+                continue
+            staged, _ = self._row(review, identifier)
+            if staged is not None:
+                self._used.add(staged.entry.key)
+                if NO_ID in staged.entry.notes:
+                    there[staged.entry.key] = review
+                continue
+            absent.append(review)
+            if self._absence(review, merge_key(identifier)) is Fate.REMOVED:
+                removed.add(identifier)
+        rows = [
+            staged
+            for staged in self._staged
+            if NO_ID in staged.entry.notes and staged.entry.key not in self._used
+        ]
+        self._used.clear()
+        return edited_reviews(absent, removed, rows, there, self._plan.is_corrected)
+
     def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:
         for piece in reviews:
             old = members(piece.value)
@@ -117,7 +156,19 @@ class Merge:
                 new = msgspec.json.decode(staged.entry.record)
                 record, fates = self._new(new, staged)
                 self._result.add(new, fates)
+                self._succeed(staged.entry.key, record)
                 yield record
+
+    def _succeed(self, key: str, record: bytes) -> None:
+        """Note the predecessors of a new row.
+
+        Args:
+            key: Its merge key.
+            record: Its review, as the new file has it.
+        """
+        predecessors = self._edited.predecessors.get(key)
+        if predecessors is not None:
+            self._result.successions.append(Succession(record, predecessors))
 
     def _new(self, review: Review, staged: Staged) -> tuple[bytes, Fates]:
         """Return the record and the fates of a review that is not there."""
@@ -127,9 +178,7 @@ class Merge:
             fates = {**fates, Fate.RETURNED: ()}
         if entry.key in self._likes:
             fates = {**fates, Fate.LIKE: ()}
-        if not self._plan.by_owner:
-            row = Written(entry.edited, entry.replied, digests(review))
-            self._result.log_rows[key] = row
+        self._log(key, Written(entry.edited, entry.replied, digests(review)))
         stamps = stamped(review, self._plan.now)
         return updated(entry.record, stamps, without=STAMPS), fates
 
@@ -137,37 +186,74 @@ class Merge:
         """Return the record and the fates of a review that is there."""
         identifier = review.get("id")
         if not isinstance(identifier, str):
-            return text, self._absent(review, "")
+            return text, self._absent(review, "", loses_reply=bool(review.get(_REPLY)))
         if identifier in EXAMPLES:
             return text, {Fate.EXAMPLE: ()}
         key = merge_key(identifier)
-        staged = self._staged.find(identifier, key)
-        copy = None if staged is not None else self._copy(review)
-        staged = staged or copy
-        if staged is None or staged.entry.key in self._used:
-            return text, self._absent(review, key)
+        staged, is_of_other_id = self._row(review, identifier)
+        if staged is None:
+            return self._without_row(review, text, identifier)
         self._used.add(staged.entry.key)
         record = msgspec.json.decode(staged.entry.record)
-        if copy is not None:  # it fills what is empty: another tool's addresses would come and go
+        if is_of_other_id:  # it fills what is empty: another tool's addresses would come and go
             record = {name: value for name, value in record.items() if review.get(name) is None}
             record.pop("location", None)
-        row = self._plan.log.reviews.get(key, NOTHING)
-        merged = merge_review(
+        merged = self._merged(review, record, staged, key)
+        changes, fates = merged.changes, merged.fates
+        reply = self._edited.replies.get(staged.entry.key)
+        if reply is not None and _REPLY not in changes:
+            changes = {**changes, _REPLY: reply}
+            fates = {**_without_no_change(fates), Fate.CHANGED: tuple(changes)}
+        self._retain(key)
+        if merged.log_row != self._plan.log.reviews.get(key, NOTHING):
+            self._log(key, merged.log_row)
+        if is_of_other_id:
+            fates = {**fates, Fate.COPY: ()}
+        return updated(text, {**changes, CHANGED: self._now}) if changes else text, fates
+
+    def _without_row(self, review: Review, text: bytes, identifier: str) -> tuple[bytes, Fates]:
+        """Return the record and the fates of a review that no row has the id of: it is absent, or was edited."""
+        key, staged = merge_key(identifier), self._edited.rows.get(identifier)
+        if staged is None:
+            loses_reply = bool(review.get(_REPLY)) and identifier not in self._edited.answered
+            return text, self._absent(review, key, loses_reply=loses_reply)
+        self._used.add(staged.entry.key)
+        record = msgspec.json.decode(staged.entry.record)
+        merged = self._merged(review, record, staged, key)
+        self._log(staged.entry.key, merged.log_row)
+        self._result.removed_ids.append(identifier)
+        new_text = updated(text, {**merged.changes, "id": record["id"], CHANGED: self._now})
+        self._succeed(staged.entry.key, new_text)
+        has_reply = bool({**review, **merged.changes}.get(_REPLY))
+        return new_text, {
+            **_without_no_change(merged.fates),
+            Fate.CHANGED: tuple(merged.changes),
+            Fate.EDITED: (_REPLY,) * has_reply,
+        }
+
+    def _row(self, review: Review, identifier: str) -> tuple[Staged | None, bool]:
+        """Return the row of a review that is there, and whether it has it under another id."""
+        staged = self._staged.find(identifier, merge_key(identifier))
+        copy = None if staged is not None else self._copy(review)
+        staged = staged or copy
+        is_free = staged is not None and staged.entry.key not in self._used
+        return (staged, copy is not None) if is_free else (None, False)
+
+    def _merged(self, review: Review, record: Review, staged: Staged, key: str) -> Merged:
+        self._result.met.add(staged.place)
+        return merge_review(
             review,
             record,
             staged,
-            row,
+            self._plan.log.reviews.get(key, NOTHING),
             export_is_older=staged.place in self._plan.older,
             full_names=self._plan.full_names,
         )
-        self._retain(key)
-        if merged.log_row != row and not self._plan.by_owner:
-            self._result.log_rows[key] = merged.log_row
-        changes = {**merged.changes, CHANGED: self._now}
-        new_text = updated(text, changes) if merged.changes else text
-        fates = merged.fates if copy is None else {**merged.fates, Fate.COPY: ()}
-        self._result.met.add(staged.place)
-        return new_text, fates
+
+    def _log(self, key: str, row: Written) -> None:
+        """Note what was written of a review; an owner's own export writes nothing of a platform."""
+        if not self._plan.by_owner:
+            self._result.log_rows[key] = row
 
     def _copy(self, review: Review) -> Staged | None:
         """Return the review of the export that is there under another id, unless it became another one."""
@@ -182,11 +268,17 @@ class Merge:
         for staged in () if number is None else self._alikes.get(number, ()):
             yield staged, msgspec.json.decode(staged.entry.record)
 
-    def _absent(self, review: Review, key: str) -> Fates:
-        """Return the fates of a review that is not in the export."""
+    def _absent(self, review: Review, key: str, *, loses_reply: bool) -> Fates:
+        """Return the fates of a review that is not in the export.
+
+        Args:
+            review: The review.
+            key: Its merge key.
+            loses_reply: Whether it has an owner's reply that no other review gets.
+        """
         fate = self._absence(review, key)
         if fate is Fate.REMOVED:
-            return {fate: ()}
+            return {fate: (_REPLY,) * loses_reply}
         self._retain(key)
         self._find_doubles(review)
         return dict.fromkeys((Fate.KEPT, fate), ())
@@ -219,3 +311,9 @@ class Merge:
         if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
             return Fate.SPARED
         return Fate.REMOVED
+
+
+def _without_no_change(fates: Fates) -> Fates:
+    return {
+        fate: names for fate, names in fates.items() if fate not in (Fate.UNCHANGED, Fate.OLDER)
+    }

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from reviewsctl.importing.import_log import ImportLog
+from reviewsctl.importing.review_merge import Review
 from reviewsctl.importing.staging import Place
 
 IsGone = Callable[[str], bool]
@@ -37,3 +38,5 @@ class MergePlan:
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)
     """The members beside the reviews of such an export, for a new file."""
+    is_corrected: Callable[[Review], bool] = lambda _: False
+    """Called with a review of the file, returns whether it is hidden or anonymous."""

@@ -1,15 +1,16 @@
 """The outcomes of a merge: for each review, and for all of them together."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from reviewsctl.importing.business import Declared
 from reviewsctl.importing.import_log import Written
 from reviewsctl.importing.staging import Place
+from reviewsctl.importing.successors import Predecessors
 from reviewsctl.importing.values import word
 
 MAX_LISTED: Final = 10_000
@@ -17,7 +18,7 @@ MAX_LISTED: Final = 10_000
 
 
 class Fate(Enum):
-    """The outcome for a review; the reviews of the last seven are listed."""
+    """The outcome for a review; the reviews of the last eight are listed."""
 
     UNCHANGED = "unchanged"
     KEPT = "kept"
@@ -50,6 +51,8 @@ class Fate(Enum):
     """Changed, though it was edited by hand since the last import."""
     REPLY_REMOVED = "reply removed"
     """Changed so that the owner's reply goes."""
+    EDITED = "edited"
+    """Changed by a row of a table without ids, of the same author and day, under whose id it is now."""
     LIKE = "like"
     """New, without an id of its own, and with the author, day and stars of one that stays: it may be an edited one."""
 
@@ -60,7 +63,7 @@ Fates = Mapping[Fate, tuple[str, ...]]
 _LISTED: Final = frozenset(
     (
         *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
-        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.LIKE),
+        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.EDITED, Fate.LIKE),
     )
 )
 
@@ -73,6 +76,14 @@ class Change:
     """Its author, day and source."""
     members: tuple[str, ...] = ()
     """Those with another value."""
+
+
+class Succession(NamedTuple):
+    """A new row of a table without ids that is, or may be, an edited version of reviews of the file."""
+
+    record: bytes
+    """Its review, as the new file has it."""
+    predecessors: Predecessors
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,6 +114,11 @@ class MergeResult:
     """Members of the business that were empty, as the export has them."""
     log_rows: dict[str, Written] = field(default_factory=dict)
     """The rows of the import log for the reviews of the new file, by merge key."""
+    successions: list[Succession] = field(default_factory=list)
+    others: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
+    """Corrected reviews that are absent, each with a row that may be it all the same (``EditedReviews``)."""
+    corrected: list[str] = field(default_factory=list)
+    """Notes on corrections that pass to new rows."""
     notes: list[str] = field(default_factory=list)
     """Questions that were not asked, of a dry run."""
     is_written: bool = False

@@ -103,10 +103,11 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             full_names=options.settings.names == "full",
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
+            is_corrected=corrections.is_corrected,
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
-        merge = Replacement(options, prompts, folder, staged, plan).write()
-    notes += [*faults, *merge.notes, *corrections.notes()]
+        merge = Replacement(options, prompts, folder, staged, plan, corrections).write()
+    notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),
@@ -125,7 +126,7 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
     with opened(options.target.parent) as folder:
         log, _ = import_log.load(folder)
         plan = MergePlan(now=options.now, replaced=dict.fromkeys(places, ""), log=log)
-        return Replacement(options, prompts, folder, Staging(), plan).write()
+        return Replacement(options, prompts, folder, Staging(), plan, None).write()
 
 
 def _is_gone(options: ImportOptions, rows: RowCounts) -> IsGone | None:
@@ -205,6 +206,8 @@ class Replacement:
     folder: Folder
     staged: Staging
     plan: MergePlan
+    corrections: KnownCorrections | None
+    """None where no row can have a correction."""
 
     def write(self) -> MergeResult:
         """Merge, ask what may be a mistake, and put the new file in place if it says something else."""
@@ -225,9 +228,11 @@ class Replacement:
                 keeping = stack.enter_context(history.keeping(folder, name, new.draft, log, now))
                 merge.is_written, merge.backup = True, keeping.path
             with uninterrupted():
-                if keeping is None:
-                    new.check()
-                else:
+                new.check()
+                if self.corrections is not None:
+                    # first: after a crash between both, the new rows are hidden at least
+                    self.corrections.write(folder, self.options.target, self.options.now)
+                if keeping is not None:
                     new.commit(keeping.put_old)
                 import_log.put(log, folder.look(name))
                 if keeping is not None:
@@ -241,6 +246,8 @@ class Replacement:
         can_ask = self.prompts.confirm is not None and not self.options.dry_run
         doubts = questions(self.options, self.plan, self.staged, merge, can_ask=can_ask)
         merge.notes += agree(self.options, doubts, self.prompts)
+        if self.corrections is not None:
+            merge.corrected = self.corrections.pass_on(merge)
 
     def _recorded(self, merge: MergeResult) -> ImportLog:
         """Return the import log with this import; what the owner exported says nothing of a platform."""

@@ -80,7 +80,7 @@ def lines(options: ImportOptions, result: ImportResult, *, undo: str) -> list[st
 def _details(result: ImportResult) -> Iterator[str]:
     for fate in _LISTED:
         changes = result.merge.changes.get(fate, ())
-        yield from (f"  {fate.value}: {line(change)}" for change in changes)
+        yield from (f"  {fate.value}: {line(fate, change)}" for change in changes)
         if more := result.merge.count(fate) - len(changes):
             yield f"  and {more:,} more {fate.value}"
     rows = result.rows
@@ -137,7 +137,7 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
 
 _MENTIONED: Final = {
     NO_ID: "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
-    "so one that is edited will come as a new review",
+    "so one that is edited gets another; --replace knows it again by source, author and day",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import"; to name it: {again} with --source NAME or --map source=COLUMN',
     "withheld-reply": "owner replies that are not public at the platform: {count}; they were left out",
@@ -202,6 +202,8 @@ def notes_of_merge(result: MergeResult, *, has_refused: bool) -> list[str]:
         for fate, text in _OF_REVIEWS.items()
         if (count := result.count(fate))
     ]
+    if count := result.count(Fate.EDITED):
+        notes.append(_edited(count, result.changes[Fate.EDITED]))
     if count := result.count(Fate.LIKE):
         notes.append(_likes(count, result.changes[Fate.LIKE], has_refused=has_refused))
     if count := result.count(Fate.SHORT_NAME):
@@ -214,6 +216,15 @@ def notes_of_merge(result: MergeResult, *, has_refused: bool) -> list[str]:
     return notes
 
 
+def _edited(count: int, changes: Sequence[Change]) -> str:
+    """Return the note on rows that took the place of reviews."""
+    names = [change.review.rpartition(", ")[0] for change in changes[:_SHOWN]]
+    named = "; ".join(names if count <= _SHOWN else [*names, "..."])
+    has_reply = any(change.members for change in changes)
+    replies = "; your replies to them stay" if has_reply else ""
+    return f"taken for edited, as source, author and day are those of one that is gone: {count:,} ({named}){replies}"
+
+
 def _likes(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
     """Return the note on new reviews that may be edited ones of the file."""
     first = "correct the refused rows, and " if has_refused else ""  # else it removes nothing
@@ -224,6 +235,5 @@ def _likes(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
     )
     return (
         f"{counted(count, 'new review')} {has} the author, day and stars of {ones} there ({named}); "
-        f"if {were} edited, {first}import again with --replace, and then hide or answer again what "
-        "you had hidden or answered"
+        f"if {were} edited, {first}import again with --replace, which keeps your replies"
     )

@@ -134,7 +134,7 @@ def _run(options: SyncOptions, dialog: Prompts, config: Config) -> int:
             code = code if is_good else EXIT_FAILED
             if options.as_json:
                 typer.echo(json_line(report.document(outcome, requests)))
-            elif not (options.quiet and is_good and not outcome.warning):
+            elif not (options.quiet and is_good and not outcome.warning and not outcome.notes):
                 dry_run = options.run.dry_run
                 lines = report.lines(outcome, requests, seconds, width, dry_run=dry_run)
                 echo(*lines, err=options.quiet)

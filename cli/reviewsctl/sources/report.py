@@ -34,6 +34,7 @@ def lines(
         yield from (f"{indent}{line}" for line in state.remedy.splitlines())
     if outcome.removed_for_age:
         yield f"{indent}{counted(outcome.removed_for_age, 'review')} left, as they were read too long ago"
+    yield from (f"{indent}note: {note}" for note in outcome.notes)
     if outcome.warning:
         yield f"{indent}warning: {outcome.warning}"
 
@@ -67,6 +68,8 @@ def document(outcome: Outcome, requests: int) -> dict[str, object]:
     members |= _faults(state)
     if outcome.removed_for_age:
         members["removed_for_age"] = outcome.removed_for_age
+    if outcome.notes:
+        members["notes"] = list(outcome.notes)
     if outcome.warning:
         members["warning"] = outcome.warning
     return members | _times(state)

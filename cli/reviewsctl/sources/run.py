@@ -48,6 +48,11 @@ class Outcome:
     """Reviews that left since the source could not be read for too long."""
     warning: str = ""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """Notes on corrections that pass to edited reviews (corrections.md C25 to C27)."""
+        return () if self.merge is None else self.merge.corrected
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRun:

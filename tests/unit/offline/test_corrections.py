@@ -1,6 +1,7 @@
 """Corrections of a data directory, as ``reviewsctl reviews`` makes and applies them (corrections.md)."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -9,10 +10,19 @@ import msgspec
 import pytest
 
 from reviewsctl.importing.reviews_file import removed_member
-from reviewsd.domain.corrections import Corrections
+from reviewsd.domain.corrections import Action, Correction, Corrections, Overlay
 from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review
-from reviewsd.offline.corrections import ReviewsWithCorrections, merge, without_erased
+from reviewsd.offline.corrections import (
+    PassedCorrection,
+    ReviewsWithCorrections,
+    find_correction,
+    merge,
+    parse,
+    strictest,
+    with_passed,
+    without_erased,
+)
 from tests.support.columns import review
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, 250_000, UTC)
@@ -112,3 +122,60 @@ def test_later_correction_of_a_review_survives_a_merge() -> None:
     for current, restored in ((earlier, later), (later, earlier)):
         merged = msgspec.json.decode(merge(current, restored), type=Corrections)
         assert "restore" == merged.reviews["a"].action
+
+
+@pytest.mark.parametrize(
+    ("actions", "action"),
+    [
+        (["hide"], "hide"),
+        (["hide-text"], "hide-text"),
+        (["anonymize", "anonymize"], "anonymize"),
+        (["anonymize", "hide"], "hide"),
+        (["hide-text", "hide"], "hide"),
+        (["anonymize", "hide-text"], "hide"),
+    ],
+)
+def test_strictest_withholds_what_each_withholds(actions: list[Action], action: Action) -> None:
+    corrections = [Correction(action=each, reason="spam", at=NOW) for each in actions]
+    assert (action, "spam") == strictest(corrections)
+
+
+def test_reason_is_that_of_the_strictest() -> None:
+    corrections = [
+        Correction(action="anonymize", reason="request", at=NOW),
+        Correction(action="hide-text", reason="offensive", at=NOW),
+    ]
+    assert ("hide", "offensive") == strictest(corrections)
+
+
+def passed(record: Mapping[str, object]) -> PassedCorrection:
+    return PassedCorrection(
+        record=record, action="hide", reason="spam", predecessors=["a"], is_certain=True
+    )
+
+
+def test_passed_correction_finds_copies_and_leaves_others_alone() -> None:
+    reviews, _ = uncorrected(*REVIEWS)
+    before = reviews.with_correction(named(reviews, "a"), "restore", None, NOW).encoded()
+    new = review("d", text="Other words")
+    after = parse(with_passed(before, [passed(new), passed(REVIEWS[0])], NOW))
+    assert {"a": "restore", "d": "hide"} == {name: it.action for name, it in after.reviews.items()}
+    copy = find_correction(Overlay(after), {**new, "id": "e"})
+    assert copy is not None
+    assert "hide" == copy.action
+    assert find_correction(Overlay(after), REVIEWS[2]) is None
+
+
+def test_passed_correction_of_an_invalid_review_is_by_its_id() -> None:
+    reviews, _ = uncorrected(*REVIEWS)
+    before = reviews.with_correction(named(reviews, "a"), "hide", "spam", NOW).encoded()
+    invalid = {"id": "d", "rating": "many"}
+    after = parse(with_passed(before, [passed(invalid)], NOW))
+    assert "hide" == after.reviews["d"].action
+    assert after.reviews["d"].copies is None
+    assert find_correction(Overlay(after), invalid) is after.reviews["d"]
+
+
+def test_passed_correction_needs_no_key_of_copies() -> None:
+    after = parse(with_passed(b'{"reviews": {}}', [passed(review("d"))], NOW))
+    assert (None, None) == (after.key, after.reviews["d"].copies)

@@ -148,7 +148,7 @@ def test_new_review_that_may_be_an_edited_one_is_named(shop: Shop, tmp_path: Pat
     note = (
         "note: 1 new review has the author, day and stars of one that is there (Name 7, 2025-03-07); "
         "if it was edited, import again with --replace"
-        ", and then hide or answer again what you had hidden or answered"
+        ", which keeps your replies"
     )
     assert note in report(shop, edited)
     assert note not in report(shop, edited), "it is not new any more"
@@ -167,7 +167,7 @@ def test_refused_rows_are_to_be_corrected_before_a_review_is_replaced(
     assert (
         "note: 1 new review has the author, day and stars of one that is there (Name 7, 2025-03-07); "
         "if it was edited, correct the refused rows, and import again with --replace"
-        ", and then hide or answer again what you had hidden or answered"
+        ", which keeps your replies"
     ) in report(shop, edited)
 
 
@@ -181,7 +181,7 @@ def test_many_that_may_be_edited_are_counted(shop: Shop, tmp_path: Path) -> None
     assert note == (
         "note: 7 new reviews have the author, day and stars of ones that are there (Name 1, 2025-03-01; "
         "Name 2, 2025-03-02; Name 3, 2025-03-03; ...); if they were edited, import again with --replace"
-        ", and then hide or answer again what you had hidden or answered"
+        ", which keeps your replies"
     )
 
 

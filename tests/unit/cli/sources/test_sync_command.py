@@ -115,3 +115,32 @@ def test_standard_input_is_imported(business: Business, environment: dict[str, s
     assert (0, "") == (done.returncode, done.stderr)
     assert ["Ann a", "Ann b", "Ann c"] == business.authors
     assert [] == list(temporary.iterdir())
+
+
+def test_sync_tells_that_an_edited_review_stays_hidden(
+    business: Business, environment: dict[str, str]
+) -> None:
+    """Also where it prints nothing else: the owner may want to look at the new words."""
+    business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
+    environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    export = business.folder / "in" / "shop.csv"
+
+    def sync(text: str, *options: str) -> tuple[str, str]:
+        export.write_text(f"date,stars,author,text\n2026-03-14,1,Ann Lee,{text}\n")
+        hour_ago = time.time() - 3600
+        os.utime(export, (hour_ago, hour_ago))
+        done = reviewsctl(environment, "sync", *options)
+        assert 0 == done.returncode, done.stderr
+        return done.stdout, done.stderr
+
+    sync("They broke the vase.")
+    hidden = json.loads(reviewsctl(environment, "reviews", "list", "--json").stdout)["id"]
+    hide = "reviews", "hide", hidden, "--reason", "request", "--yes"
+    assert 0 == reviewsctl(environment, *hide).returncode
+    out, _ = sync("They broke the blue vase.")
+    assert out.splitlines()[1].startswith(
+        "      note: 1 edited review stays hidden (Ann Lee, 2026-03-14, shop, "
+    )
+    assert "note: 1 edited review stays hidden" in sync("They broke it.", "--quiet")[1]
+    told = json.loads(sync("They broke all.", "--json")[0])
+    assert told["notes"][0].startswith("1 edited review stays hidden")

@@ -1,0 +1,210 @@
+"""Which new row of a table without ids is which review of the file (corrections.md C23 to C26)."""
+
+import itertools
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from reviewsctl.importing.successors import Edge, Successors, find, paired, shares_words
+
+WORDS = "They broke the blue vase in the hall"
+
+
+def review(review_id: str, author: str = "Ann Lee", **members: object) -> dict[str, Any]:
+    facts = {"id": review_id, "author": author, "date": "2026-03-14", "source": "website"}
+    return {**facts, "rating": 5, "text": WORDS} | members
+
+
+def found(
+    absent: list[dict[str, Any]], rows: list[dict[str, Any]], *corrected: str
+) -> tuple[dict[str, str], dict[str, list[str]], list[tuple[str, str]]]:
+    successors: Successors = find(absent, rows, lambda old: old["id"] in corrected)
+    doubts = {new: list(olds) for new, olds in successors.doubts.items()}
+    return dict(successors.pairs), doubts, list(successors.others)
+
+
+# One author and day
+
+STARS = [
+    stars
+    for count in range(4)
+    for stars in itertools.combinations_with_replacement((1, 2, 3), count)
+]
+
+
+@pytest.mark.parametrize("old", STARS)
+@pytest.mark.parametrize("new", STARS)
+def test_pairs_are_those_of_which_no_other_pairing_is_as_good(
+    old: tuple[int, ...], new: tuple[int, ...]
+) -> None:
+    """Each of up to three reviews and rows, of all stars."""
+    edges = [
+        Edge(f"o{i}", f"n{j}", stars == row_stars)
+        for i, stars in enumerate(old)
+        for j, row_stars in enumerate(new)
+    ]
+    pairs = paired(edges)
+    olds, news = Counter(old), Counter(new)
+    alone = [stars for stars in olds if olds[stars] == news[stars] == 1]
+    expected = {f"o{old.index(stars)}": f"n{new.index(stars)}" for stars in alone}
+    if len(old) - len(alone) == len(new) - len(alone) == 1:
+        (left_old,) = {f"o{i}" for i in range(len(old))} - expected.keys()
+        (left_new,) = {f"n{j}" for j in range(len(new))} - set(expected.values())
+        expected[left_old] = left_new
+    assert expected == pairs
+
+
+def test_edited_text_and_stars_are_a_pair() -> None:
+    assert ({"a": "b"}, {}, []) == found([review("a")], [review("b", rating=1, text="Other")])
+
+
+def test_same_stars_decide_between_two_rows() -> None:
+    rows = [review("b", rating=4), review("c")]
+    assert ({"a": "c"}, {}, []) == found([review("a")], rows)
+
+
+def test_same_stars_decide_between_two_reviews() -> None:
+    absent = [review("a", rating=4), review("b")]
+    assert ({"b": "c"}, {}, []) == found(absent, [review("c")])
+
+
+def test_each_of_two_rows_may_be_the_review() -> None:
+    rows = [review("b", rating=3), review("c", rating=4)]
+    assert ({}, {"b": ["a"], "c": ["a"]}, []) == found([review("a")], rows)
+
+
+def test_row_may_be_each_of_two_reviews() -> None:
+    absent = [review("a", rating=3), review("b", rating=4)]
+    assert ({}, {"c": ["a", "b"]}, []) == found(absent, [review("c")])
+
+
+@pytest.mark.parametrize(
+    "members",
+    [{"source": "portal"}, {"date": "2026-03-15"}, {"author": "Bo"}, {"location": "south"}],
+)
+def test_another_source_day_author_or_location_is_no_evidence(members: dict[str, str]) -> None:
+    absent = [review("a", location="north")]
+    assert ({}, {}) == found(absent, [review("b", **members)])[:2]
+
+
+def test_table_without_locations_is_of_all() -> None:
+    assert {"a": "b"} == found([review("a", location="north")], [review("b")])[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_same"),
+    [
+        ("Ann Lee", "ann  LEE", True),
+        ("Ann Lee", "Ann L.", True),
+        ("Ann L.", "Ann Lee", True),
+        ("Ann Mary Lee", "Ann L.", True),
+        ("Ann", "Ann Lee", False),
+        ("Ann Lee", "Ann Lowe", False),
+        ("Ann L.", "Ann M.", False),
+        ("Élodie", "élodie", True),
+        ("Anonymous", "Anonymous", False),
+        ("anonymous", "anonymous", False),
+        ("A Google user", "A Google user", False),
+        (" ", " ", False),
+    ],
+)
+def test_authors_are_compared_without_case_and_shortening(
+    old: str, new: str, *, is_same: bool
+) -> None:
+    pairs, _, _ = found([review("a", old)], [review("b", new)])
+    assert is_same is bool(pairs)
+
+
+def test_short_name_of_two_people_is_a_doubt() -> None:
+    absent = [review("a", "Ann Lee"), review("b", "Ann Lowe")]
+    assert ({}, {"c": ["a", "b"]}) == found(absent, [review("c", "Ann L.")])[:2]
+
+
+# Authors without a name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stars", "shares"),
+    [
+        (WORDS, f"Today: {WORDS.lower()}, and left.", 1, True),
+        (WORDS, "They broke the blue one", 1, True),
+        (WORDS, "They broke a blue vase in my hall", 5, False),
+        (WORDS, "Fine", 5, False),
+        ("Bob stole", "Bob stole my watch", 5, True),
+        ("Bob stole", "Bob stole my watch", 4, False),
+        ("Bob stole my watch and more", "Bob stole", 5, True),
+        ("Bob stole", "What Bob stole", 5, False),
+        (None, None, 5, False),
+        ("", "", 5, False),
+        ("...", "...", 5, False),
+        (WORDS, None, 5, False),
+    ],
+)
+def test_words_are_shared_by_four_in_a_row_or_the_whole_beginning(
+    old: str | None, new: str | None, stars: int, *, shares: bool
+) -> None:
+    first, second = review("a", text=old), review("b", text=new, rating=stars)
+    assert shares is shares_words(first, second) is shares_words(second, first)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("Anonymous",) * 2, ("Ann", "Anonymous"), ("Anonymous", "Ann")]
+)
+def test_hidden_words_without_a_name_are_a_doubt(old: str, new: str) -> None:
+    """The author may have given a name, or withdrawn it."""
+    rows = [review("b", new, text=f"{WORDS}!"), review("c", new, text="Fine work, thank you")]
+    assert ({}, {"b": ["a"]}, []) == found([review("a", old)], rows, "a")
+
+
+def test_shown_review_without_a_name_has_no_successor() -> None:
+    """Replies never pass between people without names."""
+    assert ({}, {}, []) == found([review("a", "Anonymous")], [review("b", "Anonymous")])
+
+
+def test_name_of_more_than_ten_reviews_of_a_day_is_nobodys() -> None:
+    """A form may write "Guest", in any language."""
+    rows = [review(f"n{number}", "Guest", text=f"Other {number}") for number in range(11)]
+    rows[3]["text"] = WORDS
+    assert ({}, {"n3": ["a"]}, []) == found([review("a", "Guest")], rows, "a")
+
+
+def test_many_reviews_of_one_name_and_day_take_no_time() -> None:
+    """Each may be each: that would be a hundred million pairs."""
+    absent, rows = (
+        [review(f"{letter}{number}", "Guest") for number in range(10_000)] for letter in "on"
+    )
+    began = time.process_time()
+    assert ({}, {}, []) == found(absent, rows)
+    assert time.process_time() - began < 10
+
+
+# Corrected reviews without a successor
+
+
+def test_author_of_a_corrected_review_on_another_day_is_named() -> None:
+    rows = [review("b", date="2026-03-20"), review("c", "Bo"), review("d", date="2026-04-01")]
+    assert ({}, {}, [("a", "b"), ("a", "d")]) == found([review("a")], rows, "a")
+    assert ({}, {}, []) == found([review("a")], rows)
+
+
+def test_row_that_is_an_edited_review_is_not_named_for_another_one() -> None:
+    absent = [review("a", date="2026-03-01"), review("b")]
+    assert ({"b": "c"}, {}, []) == found(absent, [review("c")], "a")
+
+
+def test_corrected_review_without_a_name_is_named_with_those_of_its_day() -> None:
+    rows = [
+        review("b", "Anonymous", text="Other words"),
+        review("c", "Anonymous", text="Other words", date="2026-03-20"),
+        review("d", "Bo", text="Other words"),
+    ]
+    assert ({}, {}, [("a", "b")]) == found([review("a", "Anonymous")], rows, "a")
+
+
+def test_members_of_a_wrong_type_are_no_evidence() -> None:
+    """The file may be edited by hand."""
+    wrong = review("a", date=None, source={}, rating="5", location=[1], text=3)
+    wrong["author"] = ["Ann"]
+    assert ({}, {}, []) == found([wrong], [review("b")], "a")
