@@ -78,6 +78,8 @@ class Erasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A review that must not be imported again, without its author and text."""
 
     copies: Text | None = None
+    author_day: Text | None = None
+    """The ``author_digest`` of the review."""
     at: Timestamp
 
     action: ClassVar[str] = "erase"
@@ -141,7 +143,25 @@ def copy_digest(key: str, review: Review) -> str | None:
     author, text = plain_text(review.author), plain_text(review.text or "")
     if not text and author in _NAMELESS:
         return None
-    facts = (review.source.casefold(), author, review.date.isoformat(), str(review.rating), text)
+    day, stars = review.date.isoformat(), str(review.rating)
+    return _digest(key, review.source.casefold(), author, day, stars, text)
+
+
+def author_digest(key: str, review: Review) -> str | None:
+    """Return a digest of the source, author and day of a review, which an edited version of it shares.
+
+    Arguments as for ``copy_digest``.
+
+    Returns:
+        Hexadecimal digits, or None for an author without a name.
+    """
+    author = plain_text(review.author)
+    if author in _NAMELESS:
+        return None
+    return _digest(key, review.source.casefold(), author, review.date.isoformat())
+
+
+def _digest(key: str, *facts: str) -> str:
     digest = blake2b("\0".join(facts).encode(), digest_size=_DIGEST, key=key.encode()[:_MAX_KEY])
     return digest.hexdigest()
 
@@ -159,6 +179,7 @@ class Overlay:
         """The time of the newest correction."""
         self._by_key: dict[str, Correction | Erasure] = {}
         self._by_copy: dict[str, Correction | Erasure] = {}
+        self._erased_authors = {erasure.author_day for erasure in corrections.erased.values()}
         for key, correction in _oldest_first(corrections):
             at = correction.at
             self.latest = at if self.latest is None else max(self.latest, at)
@@ -177,6 +198,11 @@ class Overlay:
     def of_id(self, review_id: str) -> Correction | Erasure | None:
         """Return the correction of a review of this id; copies are not found."""
         return self._by_key.get(merge_key(review_id))
+
+    def erased_author(self, review: Review) -> str | None:
+        """Return the ``author_digest`` of a review, if it is also that of an erased one; else None."""
+        digest = None if self._key is None else author_digest(self._key, review)
+        return digest if digest in self._erased_authors else None
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""

@@ -23,6 +23,7 @@ from reviewsd.domain.corrections import (
     Erasure,
     Overlay,
     Reason,
+    author_digest,
     copy_digest,
     load,
 )
@@ -167,7 +168,9 @@ class ReviewsWithCorrections:
         """Return a copy in which some reviews are erased; ``without_erased`` takes them out of a file."""
         key = self._key_of_copies()
         erasures = {
-            merge_key(review.id): Erasure(copies=copy_digest(key, review), at=now)
+            merge_key(review.id): Erasure(
+                copies=copy_digest(key, review), author_day=author_digest(key, review), at=now
+            )
             for review in reviews
         }
         corrections = replace(
@@ -253,7 +256,7 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
         if current_entry is None or entry.at > current_entry.at:
             reviews[review_id] = entry if has_same_key else replace(entry, copies=None)
     erasures = {
-        key: erasure if has_same_key else replace(erasure, copies=None)
+        key: erasure if has_same_key else replace(erasure, copies=None, author_day=None)
         for key, erasure in restored.erased.items()
     }
     erasures |= current.erased

@@ -1,4 +1,4 @@
-"""Corrections in imports and exports (corrections.md C5, C8, C23 to C27).
+"""Corrections in imports and exports (corrections.md C5, C8, C23 to C28).
 
 Erased reviews are skipped, hidden ones are not exported, and what was edited in a table without ids stays hidden.
 """
@@ -15,8 +15,9 @@ from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.outcomes import MergeResult
+from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
+from reviewsctl.importing.successors import is_nameless
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class KnownCorrections:
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
+        self._erased_authors: set[str | None] = set()  # of erased reviews that the export has
         path = folder / files.FILE
         if path.exists():
             self._read(path)
@@ -86,10 +88,25 @@ class KnownCorrections:
             return False
         from reviewsd.domain.reviews import Review  # see ``_read``
 
-        correction = self._overlay.find(msgspec.json.decode(entry.record, type=Review))
+        review = msgspec.json.decode(entry.record, type=Review)
+        correction = self._overlay.find(review)
         action = "restore" if correction is None else correction.action
         self.corrected += action not in ("erase", "restore")
+        if action == "erase":
+            self._erased_authors.add(self._overlay.erased_author(review))
         return action == "erase"
+
+    def may_be_erased(self, record: Mapping[str, object]) -> bool:
+        """Return whether a new row may be an edited version of an erased review that the export does not have.
+
+        Called when all rows have been asked for ``is_erased``.
+        """
+        if self._overlay is None or is_nameless(record.get("author")):
+            return False
+        from reviewsd.domain.reviews import Review  # see ``_read``
+
+        digest = self._overlay.erased_author(msgspec.convert(record, Review))
+        return digest is not None and digest not in self._erased_authors
 
     def is_corrected(self, record: Mapping[str, object]) -> bool:
         """Return whether a review of the file is hidden or anonymous."""
@@ -112,7 +129,7 @@ class KnownCorrections:
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
         self._passed = list(self._find_passed(merge))
-        return [*_passed_notes(self._passed), *self._other_notes(merge)]
+        return [*_passed_notes(self._passed), *self._other_notes(merge), *_erased_notes(merge)]
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
         for text, predecessors in merge.successions:
@@ -204,6 +221,17 @@ def _note(passed: "Sequence[PassedCorrection]", state: str, *, is_certain: bool)
             f"not shown as {it} {be}"
         )
     return f"{text} ({names}); to show {'it' if count == 1 else 'them'}: reviewsctl reviews restore {ids}"
+
+
+def _erased_notes(merge: MergeResult) -> Iterator[str]:
+    """Yield the note on rows that may be edited versions of erased reviews."""
+    if count := merge.count(Fate.ERASED):
+        named = [change.review for change in merge.changes[Fate.ERASED][:_MAX_NAMED]]
+        names = "; ".join([*named, *["..."] * (count > _MAX_NAMED)])
+        yield (
+            f"not taken, as they may be edited versions of erased reviews of their author and day: {count:,} ({names}); "
+            "to take one, give the table a column of ids"
+        )
 
 
 def _named(review: Mapping[str, object]) -> str:

@@ -62,7 +62,7 @@ class Merge:
         self._alikes = staged.alikes()
         self._doubles: dict[str, str] = {}  # by key, the other source that the file has it of
         self._likes: set[str] = set()  # keys of those that may be edited ones of the file
-        self._used: set[str] = set()  # keys
+        self._used: set[str] = set()  # keys of rows that have their review, or get none
         self._edited = EditedReviews()
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
@@ -132,13 +132,22 @@ class Merge:
             absent.append(review)
             if self._absence(review, merge_key(identifier)) is Fate.REMOVED:
                 removed.add(identifier)
-        rows = [
+        new = [
             staged
             for staged in self._staged
             if NO_ID in staged.entry.notes and staged.entry.key not in self._used
         ]
-        self._used.clear()
+        rows = [staged for staged in new if not self._is_erased(staged)]
+        self._used = {staged.entry.key for staged in new} - {staged.entry.key for staged in rows}
         return edited_reviews(absent, removed, rows, there, self._plan.is_corrected)
+
+    def _is_erased(self, staged: Staged) -> bool:
+        """Return whether a new row may be an edited version of an erased review; then count it."""
+        record = msgspec.json.decode(staged.entry.record)
+        may_be_erased = self._plan.may_be_erased(record)
+        if may_be_erased:
+            self._result.add(record, {Fate.ERASED: ()})
+        return may_be_erased
 
     def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:
         for piece in reviews:

@@ -40,3 +40,5 @@ class MergePlan:
     """The members beside the reviews of such an export, for a new file."""
     is_corrected: Callable[[Review], bool] = lambda _: False
     """Called with a review of the file, returns whether it is hidden or anonymous."""
+    may_be_erased: Callable[[Review], bool] = lambda _: False
+    """Called with a new row without an id, returns whether it may be an edited version of an erased review."""

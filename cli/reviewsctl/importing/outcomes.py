@@ -18,7 +18,7 @@ MAX_LISTED: Final = 10_000
 
 
 class Fate(Enum):
-    """The outcome for a review; the reviews of the last eight are listed."""
+    """The outcome for a review; the reviews of the last nine are listed."""
 
     UNCHANGED = "unchanged"
     KEPT = "kept"
@@ -53,6 +53,8 @@ class Fate(Enum):
     """Changed so that the owner's reply goes."""
     EDITED = "edited"
     """Changed by a row of a table without ids, of the same author and day, under whose id it is now."""
+    ERASED = "erased"
+    """Not taken, as it may be an edited version of an erased review."""
     LIKE = "like"
     """New, without an id of its own, and with the author, day and stars of one that stays: it may be an edited one."""
 
@@ -63,7 +65,7 @@ Fates = Mapping[Fate, tuple[str, ...]]
 _LISTED: Final = frozenset(
     (
         *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
-        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.EDITED, Fate.LIKE),
+        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.EDITED, Fate.ERASED, Fate.LIKE),
     )
 )
 

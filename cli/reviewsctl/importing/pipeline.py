@@ -104,6 +104,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
             is_corrected=corrections.is_corrected,
+            may_be_erased=corrections.may_be_erased,
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = Replacement(options, prompts, folder, staged, plan, corrections).write()

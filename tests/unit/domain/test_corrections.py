@@ -13,6 +13,7 @@ from reviewsd.domain.corrections import (
     Corrections,
     Erasure,
     Overlay,
+    author_digest,
     copy_digest,
     load,
 )
@@ -140,6 +141,32 @@ def test_copy_that_another_tool_exported_has_the_same_correction(
     erasure = Erasure(at=LATER, copies=copy_digest(KEY, review()))
     overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
     assert (erasure if is_found else None) == overlay.find(copy)
+
+
+@pytest.mark.parametrize(
+    ("edited", "is_found"),
+    [
+        (review("new", author="JANE  doe", text="Other words.", rating=5, source="Google"), True),
+        (review("new", author="John Doe"), False),
+        (review("new", date="2026-10-02"), False),
+        (review("new", source="yelp"), False),
+        (review("new", author="Anonymous"), False),
+    ],
+)
+def test_author_and_day_of_an_erased_review_are_known(edited: Review, *, is_found: bool) -> None:
+    digest = author_digest(KEY, review())
+    erasure = Erasure(at=LATER, copies=copy_digest(KEY, review()), author_day=digest)
+    overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
+    assert (digest if is_found else None) == overlay.erased_author(edited)
+
+
+def test_author_of_an_erased_review_is_not_known_without_its_digest() -> None:
+    """It was erased without a name, or by an earlier version."""
+    erased = {merge_key(ID): Erasure(at=LATER)}
+    for key in (KEY, None):
+        overlay = Overlay(Corrections(key=key, erased=erased))
+        assert overlay.erased_author(review()) is None
+        assert overlay.erased_author(review(author="Anonymous")) is None
 
 
 def test_stars_alone_without_a_name_have_no_copies() -> None:

@@ -1,4 +1,4 @@
-"""A review that was edited in a table without ids keeps its correction and its reply (corrections.md C23 to C27)."""
+"""A review that was edited in a table without ids keeps its correction and its reply (corrections.md C23 to C28)."""
 
 import json
 from pathlib import Path
@@ -484,3 +484,71 @@ def test_edits_of_more_than_a_tenth_are_no_question(shop: Shop) -> None:
     assert 20 == len(shop.file["reviews"])
     with pytest.raises(SayMoreError, match="10 of 20"):
         imported(shop, *(row.replace("blue", "red") for row in rows[:10]))
+
+
+# Erased reviews
+
+
+def erase(shop: Shop, author: str) -> None:
+    reviews = corrections.read(shop.folder)
+    chosen = [each.review for each in reviews.reviews if each.review.author == author]
+    target = shop.folder / "reviews.json"
+    files.erase(target, reviews.with_erasure(chosen, shop.now), chosen, shop.now)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_edited_version_of_an_erased_review_is_not_taken(shop: Shop, *, replace: bool) -> None:
+    imported(shop, ANN, BO)
+    erase(shop, "Ann Lee")
+    edited = EDITED.replace("Ann Lee", "ann  LEE")
+    for _ in range(2):
+        result = imported(shop, edited, BO, replace=replace)
+        assert {"Bo Li"} == shop.reviews.keys()
+        assert (
+            "not taken, as they may be edited versions of erased reviews of their author and day: 1 "
+            "(ann  LEE, 2026-03-14, website); to take one, give the table a column of ids"
+        ) in result.merge.corrected
+    assert b"ann lee" not in overlay_file(shop).lower()
+    imported(shop, f"1,{edited}", f"2,{BO}", header=f"id,{HEADER}", replace=replace)
+    assert {"ann  LEE", "Bo Li"} == shop.reviews.keys()
+
+
+def test_second_review_beside_an_erased_one_is_taken(shop: Shop) -> None:
+    """The table has the erased one too, so that the second one is no edited version of it."""
+    imported(shop, ANN, BO)
+    erase(shop, "Ann Lee")
+    for _ in range(2):
+        result = imported(shop, ANN, EDITED, BO)
+        assert "They broke the vase in the hall." == shop.reviews["Ann Lee"]["text"]
+        assert [] == result.merge.corrected
+
+
+def test_second_review_that_the_file_has_stays_when_the_erased_one_leaves_the_table(
+    shop: Shop,
+) -> None:
+    imported(shop, ANN, BO)
+    erase(shop, "Ann Lee")
+    imported(shop, ANN, EDITED, BO)
+    imported(shop, EDITED, BO)
+    assert {"Ann Lee", "Bo Li"} == shop.reviews.keys()
+
+
+@pytest.mark.parametrize(
+    ("author", "day"), [("Ann Lee", "2026-03-15"), ("Ann Lowe", "2026-03-14"), ("", "2026-03-14")]
+)
+def test_others_are_taken_after_an_erasure(shop: Shop, author: str, day: str) -> None:
+    imported(shop, ANN, BO)
+    erase(shop, "Ann Lee")
+    result = imported(shop, EDITED.replace("Ann Lee", author).replace("2026-03-14", day), BO)
+    assert 2 == len(shop.file["reviews"])
+    assert [] == result.merge.corrected
+
+
+@pytest.mark.parametrize("author", ["Anonymous", "A Trustpilot user"])
+def test_nameless_authors_are_not_known_after_an_erasure(shop: Shop, author: str) -> None:
+    """Its words are gone, and its name is that of many."""
+    nameless = [row.replace("Ann Lee", author) for row in (ANN, EDITED)]
+    imported(shop, nameless[0], BO)
+    erase(shop, author)
+    imported(shop, nameless[1], BO)
+    assert {author, "Bo Li"} == shop.reviews.keys()
