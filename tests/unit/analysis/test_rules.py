@@ -325,13 +325,13 @@ def test_no_preset_for_other_trades() -> None:
     assert preset(None) == ()
 
 
-def _sentences() -> list[tuple[str, str, str]]:
+def _sentences(signs: str) -> list[tuple[str, str, str]]:
     lines = (Path(__file__).parent / "sentences.txt").read_text("utf-8").splitlines()
     result = [line.split(" ", 2) for line in lines if line and not line.startswith("#")]
-    return [(aspect, sign, text) for aspect, sign, text in result]
+    return [(aspect, sign, text) for aspect, sign, text in result if sign in signs]
 
 
-@pytest.mark.parametrize(("aspect", "sign", "text"), _sentences())
+@pytest.mark.parametrize(("aspect", "sign", "text"), _sentences("+-"))
 def test_common_ways_to_praise_and_to_complain(
     rules: Rules, aspect: str, sign: str, text: str
 ) -> None:
@@ -340,3 +340,11 @@ def test_common_ways_to_praise_and_to_complain(
         item.id: item.sentiment for item in rules.label(text, 5 if sign == "+" else 1).aspects
     }
     assert ("positive" if sign == "+" else "negative") == result.get(aspect)
+
+
+@pytest.mark.parametrize("stars", [2, 4])
+@pytest.mark.parametrize(("aspect", "sign", "text"), _sentences("0"))
+def test_what_only_sounds_like_praise_or_a_complaint(
+    rules: Rules, aspect: str, sign: str, text: str, stars: int
+) -> None:
+    assert aspect not in {item.id for item in rules.label(text, stars).aspects}
