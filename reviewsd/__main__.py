@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from reviewsd.api.texts import printable
+from reviewsd.api.texts import counted, printable
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 
 if TYPE_CHECKING:
@@ -224,9 +224,10 @@ def check(config: "Config") -> int:
     facts = report.facts
     if facts is None:
         return _fail([line for problem in report.problems for line in problem.lines], EX_CONFIG)
-    reviews = f"{facts.reviews:,} review{'' if facts.reviews == 1 else 's'}"
     insights = "yes" if facts.insights else "made from them" if facts.made else "none"
-    print(f"configuration and data are valid: {reviews}, insights {insights}")
+    print(
+        f"configuration and data are valid: {counted(facts.reviews, 'review')}, insights {insights}"
+    )
     return 0
 
 

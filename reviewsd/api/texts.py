@@ -1,4 +1,4 @@
-"""Ids and texts of reviews as both programs compare them, and text as both print it."""
+"""Ids and texts of reviews as both programs compare them, and counts and foreign text as both print them."""
 
 import re
 from typing import Final
@@ -24,6 +24,11 @@ def merge_key(review_id: str) -> str:
 def plain_text(text: str) -> str:
     """Return a text without differences of case and white space."""
     return " ".join(text.casefold().split())
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, whose plural ends in -s: ``1,204 reviews``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def printable(text: str) -> str:

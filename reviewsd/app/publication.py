@@ -10,6 +10,7 @@ from functools import partial
 from twisted.logger import Logger
 
 from reviewsd.api.jobs import Step
+from reviewsd.api.texts import counted
 from reviewsd.app.context import DaemonContext
 from reviewsd.config.schema import Config
 from reviewsd.mcp.tools import LISTING
@@ -135,7 +136,7 @@ def _status_line(snapshots: Snapshots, report: Report) -> str:
     serving = "Waiting for data"
     if not snapshots.empty:
         manifest = snapshots.current.manifest
-        serving = f"Serving {manifest.review_count:,} reviews"
+        serving = f"Serving {counted(manifest.review_count, 'review')}"
         if manifest.updated_at is not None:
             serving += f", data of {manifest.updated_at}"
     if report.good:

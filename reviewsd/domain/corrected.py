@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
+from reviewsd.api.texts import counted
 from reviewsd.domain import times
 from reviewsd.domain.corrections import ANONYMOUS, Correction, Erasure, Overlay
 from reviewsd.domain.records import Progress, Records
@@ -89,7 +90,9 @@ class Withheld:
         reasons = ", ".join(f"{count} {_plain(name)}" for name, count in self.reasons.items())
         total = shown + self.count - self.wordless
         verb = "is" if self.count == 1 else "are"
-        return f"{self.count} of {total} reviews {verb} {extent} by the owner ({reasons})"
+        return (
+            f"{self.count:,} of {counted(total, 'review')} {verb} {extent} by the owner ({reasons})"
+        )
 
 
 _MOST_HIDDEN: Final = 0.05

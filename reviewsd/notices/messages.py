@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from reviewsd.api.texts import counted
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
 from reviewsd.notices.comparison import find_review
@@ -57,7 +58,7 @@ class MessageWriter:
             titles.append(_new_reviews(new))
             paragraphs += self._list(new)
         if unanswered:
-            reviews, after = _count(len(unanswered), "review"), _count(days or 0, "day")
+            reviews, after = counted(len(unanswered), "review"), counted(days or 0, "day")
             titles.append(f"{reviews} without a reply after {after}")
             paragraphs += [f"Without a reply after {after}:", *self._list(unanswered)]
         for condition, reason in events.conditions.items():
@@ -105,8 +106,4 @@ def _new_reviews(reviews: Sequence[Review]) -> str:
     fewest = ratings.count(min(ratings))
     more = " or more" if len(reviews) == MAX_EVENTS else ""
     share = "" if fewest == len(reviews) else f", {fewest:,}"
-    return f"{_count(len(reviews), 'new review')}{more}{share} of {_STARS[min(ratings) - 1]}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{counted(len(reviews), 'new review')}{more}{share} of {_STARS[min(ratings) - 1]}"

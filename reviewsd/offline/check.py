@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.jobs import Step
+from reviewsd.api.texts import counted
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.load import Loaded
@@ -169,7 +170,7 @@ def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:
         return
     places = withheld_places(insights, dataset.withheld, partial(texts_of, dataset.records))
     if places:
-        subject = f"{len(places):,} place{'s have' if len(places) > 1 else ' has'}"
+        subject = f"{counted(len(places), 'place')} {'has' if len(places) == 1 else 'have'}"
         reason = f"{subject} words, names or ids of withheld reviews; none is served, but the file still has them"
         yield Diagnostic(file=INSIGHTS_FILE, path="", reason=reason)
     for path in places:

@@ -32,6 +32,7 @@ from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
+from reviewsd.api.texts import counted
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, load
@@ -256,7 +257,7 @@ def _guard_shrink(count: int, before: int, share: float) -> None:
         DataError: Too many reviews are missing.
     """
     if before and (before - count) / before > share:
-        reason = f"has {count:,} reviews, was {before:,}; use reload --force"
+        reason = f"has {counted(count, 'review')}, was {before:,}; use reload --force"
         raise DataError((Diagnostic(file=REVIEWS_FILE, path="$.reviews", reason=reason),))
 
 

@@ -19,6 +19,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
 from reviewsd.api.jobs import Guard, ReloadOutcome, Step
+from reviewsd.api.texts import counted
 from reviewsd.publish.compile_process import ChildError, StepObserver
 from reviewsd.publish.messages import Job, Outcome, PublicationOrder
 from reviewsd.runtime.counters import Counts
@@ -261,10 +262,12 @@ class Publisher:
             self.succeeded_at = report.at
             self._logged = ()
             if report.outcome == "published":
+                count = self._snapshots.current.manifest.review_count
                 self._log.info(
-                    "published {revision}: {reviews} reviews in {seconds} s",
+                    "published {revision}: {count} in {seconds} s",
                     revision=self._snapshots.current.revision,
-                    reviews=self._snapshots.current.manifest.review_count,
+                    count=counted(count, "review"),
+                    reviews=count,
                     seconds=round(report.seconds, 2),
                     type="load",
                 )

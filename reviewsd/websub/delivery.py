@@ -13,6 +13,7 @@ from functools import partial
 
 from twisted.logger import Logger
 
+from reviewsd.api.texts import counted
 from reviewsd.domain.callback import parse_stored
 from reviewsd.domain.subscription import DeliveryFailed, DeliveryGone, DeliverySucceeded
 from reviewsd.http1 import urls
@@ -222,7 +223,7 @@ class Deliverer:
                 "delivered {topic} version {version} to {subscribers}",
                 topic=topic,
                 version=version,
-                subscribers="1 subscriber" if count == 1 else f"{count} subscribers",
+                subscribers=counted(count, "subscriber"),
                 count=count,
                 type="deliver",
             )

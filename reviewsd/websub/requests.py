@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 
 from twisted.logger import Logger
 
+from reviewsd.api.texts import counted
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import hits, neighborhood
@@ -258,7 +259,7 @@ class HubRequests:
 
 def _try_later(status: int, reason: str, seconds: float) -> HubResponse:
     wait = max(1, ceil(seconds))
-    text = f"{reason}; try again in {wait} seconds"
+    text = f"{reason}; try again in {counted(wait, 'second')}"
     return HubResponse(status=status, text=text, retry_after=wait)
 
 

@@ -483,6 +483,17 @@ def test_a_publication_does_not_outlive_a_killed_daemon_for_long(daemon: Daemon)
     check_tidy(daemon)
 
 
+def test_one_review_is_counted_as_one(tmp_path: Path) -> None:
+    daemon = Daemon(tmp_path, publishes=True)
+    write_data(daemon.data, reviews=1)
+    daemon.start()
+    assert 0 == daemon.stop()
+    assert re.search(r" info  published \w+: 1 review in ", daemon.log.read_text())
+    assert any(message.startswith("STATUS=Serving 1 review, data of") for message in daemon.heard)
+    done = run("--check", "--config", str(daemon.config))
+    assert done.stdout.startswith("configuration and data are valid: 1 review, insights ")
+
+
 # -- command line
 
 

@@ -62,7 +62,7 @@ def _lines(report: "CheckReport", *, strict: bool) -> "Iterator[str]":
         yield f"{'' if strict else 'warning: '}{printable(first)}"
         yield from map(printable, rest)
     if (more := report.warning_count - len(report.warnings)) > 0:
-        yield f"... and {more:,} more warning{'' if more == 1 else 's'}"
+        yield f"... and {counted(more, 'more warning')}"
     if report.problems or report.warnings:
         yield ""
     if report.config is not None:
@@ -102,7 +102,7 @@ def _insights(facts: "Facts") -> str:
 
 def _verdict(report: "CheckReport") -> str:
     counts = [
-        f"{count:,} {noun}{'' if count == 1 else 's'}"
+        counted(count, noun)
         for count, noun in ((report.problem_count, "problem"), (report.warning_count, "warning"))
         if count
     ]

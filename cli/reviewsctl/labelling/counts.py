@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from reviewsctl.labelling.model import Reply
+from reviewsd.api.texts import counted
 
 BYTES: Final = 4  # bytes of a token, about; more in English, fewer in other languages
 ANSWERED: Final = 70  # tokens of the labels of a review, about
@@ -64,20 +65,21 @@ class Counts:
             tokens = line(self.tokens_in, self.tokens_out, f", {origin}")
             sentences = [f"used {tokens}"]
             sentences.append(
-                f"{self.labels:,} labels for {self.asked:,} texts; refused, as not in the lists or not in"
+                f"{counted(self.labels, 'label')} for {counted(self.asked, 'text')}; refused, as not in the lists or not in"
                 f" the text: {self.refused:,}"
             )
         if self.sentences:
             sentences.append(
-                f"wrote a summary of {self.sentences} sentences and {self.questions} questions;"
+                f"wrote a summary of {counted(self.sentences, 'sentence')} and"
+                f" {counted(self.questions, 'question')};"
                 f" dropped: {len(self.dropped)}"
             )
         elif self.dropped:
             sentences.append("fewer than two sentences are true; the summary of the rules stands")
         sentences += [f"dropped {fault}" for fault in self.dropped]
         sentences.append(
-            f"{self.reviews_by_model:,} reviews have labels of a model, {self.reviews_by_rules:,} are"
-            " read by rules; all are counted by rules"
+            f"read by a model: {counted(self.reviews_by_model, 'review')}, by rules:"
+            f" {self.reviews_by_rules:,}; all are counted by rules"
         )
         return sentences
 

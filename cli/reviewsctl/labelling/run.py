@@ -171,21 +171,21 @@ def _useless(model: str, answer: str) -> ModelError:
 
 def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str]:
     """Return the plan of a run as sentences."""
-    labelled = f", {plan.labelled:,} texts are labelled already" if plan.labelled else ""
-    lines = [f"{plan.reviews:,} reviews, {plan.wordless:,} of them without words{labelled}"]
+    labelled = f", labelled already: {counted(plan.labelled, 'text')}" if plan.labelled else ""
+    lines = [f"{counted(plan.reviews, 'review')}, {plan.wordless:,} without words{labelled}"]
     if plan.outdated:
         lines.append(
-            f"{plan.outdated:,} texts have labels of another model or of an earlier insights.yaml,"
-            " which are used until they are labelled again"
+            f"with labels of another model or of an earlier insights.yaml: {counted(plan.outdated, 'text')};"
+            " they are used until the texts are labelled again"
         )
     if plan.to_send:
         tokens = line(plan.bytes // BYTES, ANSWERED * plan.to_send)
         lines.append(
-            f"to label: {plan.to_send:,} texts in {plan.batches:,} requests to"
+            f"to label: {counted(plan.to_send, 'text')} in {counted(plan.batches, 'request')} to"
             f" {endpoint.netloc}, about {tokens}"
         )
     if plan.postponed:
-        lines.append(f"--limit leaves out {plan.postponed:,} texts, which the rules label")
+        lines.append(f"--limit leaves out {counted(plan.postponed, 'text')}, which the rules label")
     if options.summary:
         lines.append(f"to write the summary: {MAX_REVIEWS} of all texts with counts in one request")
     if plan.has_file:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.wire import Wire
+from reviewsd.api.texts import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,5 +99,7 @@ def read_pages(
         tokens.add(page.next)
         page = fetch(page.next)
     if page.total is not None and rows < page.total:
-        raise ReadFailedError(f"{rows:,} reviews came, and the platform tells of {page.total:,}")
+        raise ReadFailedError(
+            f"{counted(rows, 'review')} came, and the platform tells of {page.total:,}"
+        )
     return Download(files=files, look=current, rows=rows)

@@ -50,7 +50,7 @@ def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) 
     if outcome.is_unchanged or outcome.merge is None:
         return "unchanged" if outcome.is_unchanged else "no reviews"
     new, changed, removed = map(outcome.merge.count, (Fate.NEW, Fate.CHANGED, Fate.REMOVED))
-    cost = f"{requests} request{'' if requests == 1 else 's'}, " if requests else ""
+    cost = f"{counted(requests, 'request')}, " if requests else ""
     return (
         f"{counted(state.reviews, 'review')} read: {new:,} new, {changed:,} changed, {removed:,} gone "
         f"({cost}{seconds:.0f} s)"

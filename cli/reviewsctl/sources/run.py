@@ -21,6 +21,7 @@ from reviewsctl.sources import schedule
 from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
 from reviewsctl.sources.paging import Download, SourceReader
 from reviewsctl.sources.state import SourceState
+from reviewsd.api.texts import counted
 from reviewsd.config.source_schema import ReviewSource
 
 MAX_SECONDS: Final = 1800
@@ -111,11 +112,12 @@ class SourceRun:
             places.extend(in_export)
             there = sum(result.there.get(place, 0) for place in in_export)
             absent = sum(result.removed.values()) + len(rule.missing)
+            is_or_are = "is" if absent == 1 else "are"
             if not self.options.accept_loss and schedule.is_loss(
                 absent, there, self.source.max_loss
             ):
                 raise SourceStoppedError(
-                    f"{absent:,} of {there:,} reviews are missing, more than max_loss"
+                    f"{absent:,} of {counted(there, 'review')} {is_or_are} missing, more than max_loss"
                     f" ({self.source.max_loss})",
                     f"If that is right: reviewsctl sync {self.source.name} --accept-loss",
                 )

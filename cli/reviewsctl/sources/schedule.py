@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from reviewsctl.sources.state import Missing, SourceState
+from reviewsd.api.texts import counted
 from reviewsd.config.source_rules import GOOGLE_MAX_AGE, seconds
 from reviewsd.config.source_schema import ReviewSource
 
@@ -72,7 +73,7 @@ def age_warning(source: ReviewSource, state: SourceState, now: datetime.datetime
         return ""
     left = max(datetime.timedelta(), limit - (now - state.read_at))
     urgency = "critical: " if left * 3 <= limit else ""
-    return f"{urgency}its reviews leave in {left.days} days unless it can be read"
+    return f"{urgency}its reviews leave in {counted(left.days, 'day')} unless it can be read"
 
 
 class GoneRule:

@@ -25,6 +25,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 import msgspec
 
 from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsd.api.texts import counted
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 
 MAX_PAGE: Final = 64 * 1024 * 1024
@@ -169,7 +170,7 @@ class Wire:
         allowance = self._allowance - self.requests
         if requests > allowance:
             raise ReadFailedError(
-                f"it takes {requests:,} more requests, and {allowance:,} of requests_per_day are left"
+                f"it takes {counted(requests, 'more request')}, and {allowance:,} of requests_per_day are left"
             )
 
     def get(self, url: str, token: Callable[[bool], str], remedy: str) -> Answer:

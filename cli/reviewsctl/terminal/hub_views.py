@@ -91,7 +91,8 @@ def topic_lines(topics: Iterable[TopicState], now: datetime.datetime) -> Iterato
 def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
     """Return the effect of a block, or of its dry run."""
     value, count = printable(blocked.value), blocked.removed
-    subscriptions = f"{counted(count, 'subscription')} or request{'' if count == 1 else 's'}"
+    noun = "subscription or request" if count == 1 else "subscriptions or request"
+    subscriptions = counted(count, noun)
     if dry_run:
         return f"would block {value} and remove {subscriptions}\n{NOTHING_WRITTEN}"
     return f"blocked {value}, removed {subscriptions}; undo with: reviewsctl hub unblock {value}"

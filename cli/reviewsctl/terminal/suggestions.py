@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reviewsctl.terminal.flow import flow
+from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
     from reviewsd.analysis.settings import ServiceSetting
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def suggestion_lines(suggestions: "Suggestions") -> Iterator[str]:
     """Yield the lines."""
-    yield f"## Candidates for insights.yaml from {suggestions.reviews:,} reviews. A line counts once you"
+    yield f"## Candidates for insights.yaml from {counted(suggestions.reviews, 'review')}. A line counts once you"
     yield '## remove its "# "; lines with "##" are remarks.'
     if not (suggestions.technicians or suggestions.services or suggestions.aspects):
         yield "## There are none."
@@ -48,7 +49,7 @@ def suggestion_lines(suggestions: "Suggestions") -> Iterator[str]:
 
 def _preset(services: "Sequence[ServiceSetting]") -> Iterator[str]:
     if services:
-        yield f"## Your list replaces the {len(services):,} services of the category:"
+        yield f"## Your list replaces the {counted(len(services), 'service')} of the category:"
     for service in services:
         members = _mapping(
             ("id", service.id),
@@ -61,8 +62,7 @@ def _preset(services: "Sequence[ServiceSetting]") -> Iterator[str]:
 
 
 def _remark(candidate: "Candidate") -> str:
-    reviews = "1 review" if candidate.reviews == 1 else f"{candidate.reviews:,} reviews"
-    return f"## {reviews}, such as: {candidate.quotation}"
+    return f"## {counted(candidate.reviews, 'review')}, such as: {candidate.quotation}"
 
 
 def _mapping(*members: tuple[str, str | Sequence[str]]) -> str:

@@ -1,16 +1,15 @@
-"""Counts with their nouns, and lines folded between words."""
+"""Counts with their nouns, sentences that commands share, and lines folded between words."""
 
 import os
 import sys
 from collections.abc import Sequence
 from typing import Final
 
+from reviewsd.api.texts import counted
+
+__all__ = ["counted", "folded", "unchecked_addresses"]
+
 _MIN_WIDTH: Final = 20  # columns of text beside its indent
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, whose plural ends in -s: ``1,204 reviews``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def unchecked_addresses(targets: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from reviewsd.api.jobs import Step
+from reviewsd.api.texts import counted
 from reviewsd.config.schema import Pages
 from reviewsd.mcp.tools import LISTING
 from reviewsd.pages.settings import MachineSettings
@@ -256,7 +257,7 @@ def test_the_shrink_guard_refuses_what_lost_too_much(
     assert directories.publish(max_shrink=share).result == "published"
     directories.write(*(review(f"a{n}") for n in range(after)), name="Other")
     outcome = directories.publish(lifted=frozenset({"shrink"} if force else ()), max_shrink=share)
-    reason = f"$.reviews: has {after} reviews, was {before}; use reload --force"
+    reason = f"$.reviews: has {counted(after, 'review')}, was {before}; use reload --force"
     if accepted:
         assert outcome.result == "published"
     else:
