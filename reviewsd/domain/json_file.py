@@ -110,8 +110,7 @@ class JsonFile:
         try:
             members = strict_json.split(view)
         except strict_json.NotJsonError as error:
-            line, column = _line_and_column(view, error.offset)
-            reason = f"invalid JSON: {error.reason}"
+            line, column, reason = located(view, error)
             self._findings.add(Diagnostic(file=self._name, line=line, column=column, reason=reason))
             return None
         except strict_json.UnfitError as error:
@@ -196,6 +195,20 @@ def _first_not_utf8(text: memoryview) -> int | None:
         except UnicodeDecodeError as error:
             return start + error.start
     return None
+
+
+def fault(text: bytes) -> tuple[int, int, str] | None:
+    """Return line, column and reason of the first place where a text is not JSON; None if it is."""
+    try:
+        strict_json.check(text)
+    except strict_json.NotJsonError as error:
+        return located(memoryview(text), error)
+    return None
+
+
+def located(text: memoryview, error: strict_json.NotJsonError) -> tuple[int, int, str]:
+    """Return line and column of a fault, both counted from 1, and its reason in words."""
+    return *_line_and_column(text, error.offset), f"invalid JSON: {error.reason}"
 
 
 def _line_and_column(text: memoryview, offset: int) -> tuple[int, int]:

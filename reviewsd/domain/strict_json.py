@@ -74,8 +74,18 @@ def split(text: JsonBuffer) -> dict[str, Raw]:
     try:
         return _read(text, _members)
     except msgspec.ValidationError:
-        _read(text, _anything)  # msgspec stopped at the first byte; check the rest
+        check(text)  # msgspec stopped at the first byte; check the rest
         raise
+
+
+def check(text: JsonBuffer) -> None:
+    """Check that a text is JSON of any kind.
+
+    Raises:
+        NotJsonError: The text is not JSON.
+        UnfitError: It is nested too deeply to be decoded.
+    """
+    _read(text, _anything)
 
 
 def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
@@ -86,7 +96,7 @@ def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
     except msgspec.DecodeError as error:
         malformed = _MALFORMED.fullmatch(str(error))
         if malformed is None:
-            raise NotJsonError(memoryview(text).nbytes, "unexpected end") from None
+            raise NotJsonError(memoryview(text).nbytes, "it ends too early") from None
         offset, reason = int(malformed[2]), malformed[1].replace("'", '"')
         if reason == _INVALID and bytes(memoryview(text)[offset : offset + 1]) in (b"\n", b"\r"):
             reason = "a text without a quotation mark at its end"

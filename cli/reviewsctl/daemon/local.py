@@ -97,6 +97,13 @@ def schema() -> dict[str, object]:
     return show.schema()
 
 
+def json_fault(text: bytes) -> tuple[int, int, str] | None:
+    """Return line, column and reason of the first place where UTF-8 is not JSON, as ``check`` has them."""
+    from reviewsd.domain import json_file
+
+    return json_file.fault(text)
+
+
 @contextlib.contextmanager
 def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
     """Read the data directory for a block of code; arguments as ``check``.

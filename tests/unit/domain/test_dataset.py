@@ -390,7 +390,7 @@ def test_every_fault_of_both_files_is_told() -> None:
 
 
 def test_both_files_are_one_unit() -> None:
-    expected = ["reviews.json:1:2: invalid JSON: unexpected end"]
+    expected = ["reviews.json:1:2: invalid JSON: it ends too early"]
     expected += ["insights.json: $: expected object, got array"]
     assert expected == refused(b"{", b"[]")
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
+from reviewsctl.daemon import local
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.values import without_surrogates
 
@@ -84,17 +85,15 @@ class Document:
             return Raw(json.dumps(value, ensure_ascii=False).encode())
 
     def _loaded(self, text: bytes) -> object:
-        """Return a value by the lenient decoder of the standard library, which says what is wrong and where."""
+        """Return a value by the lenient decoder of the standard library, which takes NaN and half characters."""
         try:
             return json.loads(text.decode(), parse_constant=lambda _: None)
         except UnicodeDecodeError as fault:
             raise self._not_utf8(fault) from None
         except json.JSONDecodeError as fault:
-            reason = fault.msg[0].lower() + fault.msg[1:]
-            if fault.pos >= len(fault.doc.rstrip()):
-                reason = "it ends too early"
-            place = f"{self._name}:{self._line + fault.lineno}:{fault.colno}"
-            raise ImportRefusedError(f"{place}: invalid JSON: {reason}", self._remedy) from None
+            line, column, reason = local.json_fault(text) or (fault.lineno, fault.colno, fault.msg)
+            place = f"{self._name}:{self._line + line}:{column}"
+            raise ImportRefusedError(f"{place}: {reason}", self._remedy) from None
         except ValueError as fault:  # an integer of thousands of digits
             raise ImportRefusedError(f"{self._name}: {fault}", self._remedy) from None
 

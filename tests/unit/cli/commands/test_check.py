@@ -221,3 +221,27 @@ def test_schema_describes_every_key(environment: dict[str, str], folder: Path) -
         for key, member in section["properties"].items()
         if not member.get("description") and "$ref" not in member  # a section
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"reviews": [{"id": "a\n"}]}',
+        '{"reviews": [',
+        '{"reviews": [1 2]}',
+        "{'a': 1}",
+        "{} x",
+        "{\n]",
+    ],
+)
+def test_import_says_of_broken_json_what_check_says(
+    environment: dict[str, str], folder: Path, text: str
+) -> None:
+    """Two decoders named other places and other reasons."""
+    file = folder / "data/reviews.json"
+    file.write_text(text)
+    fault = reviewsctl(environment, "check").stdout.splitlines()[0]
+    assert fault.startswith(f"{file}:")
+    refused = reviewsctl(environment, "import", str(file), "--data", str(folder))
+    place, _, reason = fault.removeprefix(f"{file.parent}/").partition(": invalid JSON: ")
+    assert f"{place}: invalid JSON: {reason}\n" in refused.stderr
