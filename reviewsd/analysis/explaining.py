@@ -52,6 +52,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """Whether the rules know the language."""
     clauses: tuple[ClauseExplanation, ...]
     labels: Labels
+    names: dict[str, dict[str, str]] = {}
+    """The names of all that may be labelled, by id, and by the member of ``Labels``."""
 
 
 def explain(review: Review, business: Business, settings: InsightSettings) -> Explanation:

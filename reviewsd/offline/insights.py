@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -27,6 +28,9 @@ from reviewsd.offline.corrections import NoSuchReviewError, find_id
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import documents, made_insights, sources
 from reviewsd.publish.publication import load_sources
+
+_LABELLED: Final = ("aspects", "technicians", "services", "problems", "service_areas")
+"""The members of ``Labels``."""
 
 _decode = msgspec.json.Decoder(Review).decode
 
@@ -157,7 +161,8 @@ class Folder:
         analyser = Analyser(business, self.settings.for_owner(), words, self.labels)
         explanation = explain(review, business, self.settings)
         labels = next(iter(analyser.block([review]).labels.values()), explanation.labels)
-        return replace(explanation, labels=labels)
+        names = {kind: dict(analyser.catalogue.labels(kind)) for kind in _LABELLED}
+        return replace(explanation, labels=labels, names=names)
 
     def make(self, settings: InsightSettings, labels: KeptLabels | None = None) -> InsightsFile:
         """Make insights; with other labels than the kept ones if they are given."""

@@ -104,7 +104,8 @@ def explain(
     """Shows why a review counts as it does.
 
     Each part of its text is shown with the aspects that are found in it, whether that is praise or
-    criticism, and the words that decide it.
+    criticism, and the words that decide it; then the people, services and problems that it
+    mentions.
     """
     from reviewsctl.terminal.insights import explanation_lines  # 25 ms, see main
 

@@ -3,7 +3,7 @@
 The caller passes them through ``printable``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from reviewsctl.terminal.escaping import printable
@@ -12,7 +12,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 if TYPE_CHECKING:
     from reviewsd.analysis.comparing import Figures
-    from reviewsd.analysis.explaining import Explanation
+    from reviewsd.analysis.explaining import ClauseExplanation, Explanation
     from reviewsd.domain.insights import Entity
     from reviewsd.offline.insights import Compared, ServedInsights
 
@@ -94,28 +94,57 @@ def explanation_lines(explanation: "Explanation") -> Iterator[str]:
     if not explanation.clauses:
         yield "it has no text: only its stars count"
     labels = explanation.labels
+    aspects = explanation.names.get("aspects", {})
     if labels.model:
         yield f"{labels.model} read it, whose labels count:"
         for label in labels.aspects:
-            yield f'  {label.id}: {label.sentiment}, by "{label.phrase}"'
+            name = aspects.get(label.id, label.id)
+            yield f'  {name}: {label.sentiment}, by "{label.phrase}"'
         yield "the rules alone:"
     for clause in explanation.clauses:
         yield ""
-        yield f'"{clause.text}"'
-        for aspect in clause.aspects:
-            matches = ", ".join(f'"{word}"' for word in aspect.matched)
-            sentiment = aspect.sentiment or "not counted"
-            reason = f"; {aspect.reason}" if aspect.sentiment else ""
-            yield f"  {aspect.aspect}: {sentiment}, found by {matches}{reason}"
-        if not clause.aspects:
-            yield "  no aspect is named, so nothing is counted"
-        if clause.exclusion_reason is not None:
-            yield f"  left out, as it {clause.exclusion_reason}"
-        if clause.words:
-            words = ", ".join(f"{word} {valence:+.1f}" for word, valence in clause.words)
-            yield f"  opinion words: {words}; all together {clause.score:+.2f} ({_verdict(clause.score)})"
-        if clause.contrasted:
-            yield "  a word such as but is in the sentence: less is needed to overrule the stars"
+        yield from _clause_lines(clause, aspects)
+    mentions = list(_mentions(explanation))
+    if mentions:
+        yield ""
+        yield "also mentioned:"
+        yield from mentions
+
+
+def _clause_lines(clause: "ClauseExplanation", aspects: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of a clause.
+
+    Args:
+        clause: The clause.
+        aspects: The names of aspects by id.
+    """
+    yield f'"{clause.text}"'
+    for aspect in clause.aspects:
+        matches = ", ".join(f'"{word}"' for word in aspect.matched)
+        sentiment = aspect.sentiment or "not counted"
+        reason = f"; {aspect.reason}" if aspect.sentiment else ""
+        name = aspects.get(aspect.aspect, aspect.aspect)
+        yield f"  {name}: {sentiment}, found by {matches}{reason}"
+    if not clause.aspects:
+        yield "  no aspect is named, so nothing is counted"
+    if clause.exclusion_reason is not None:
+        yield f"  left out, as it {clause.exclusion_reason}"
+    if clause.words:
+        words = ", ".join(f"{word} {valence:+.1f}" for word, valence in clause.words)
+        verdict = _verdict(clause.score)
+        yield f"  opinion words: {words}; all together {clause.score:+.2f} ({verdict})"
+    if clause.contrasted:
+        yield "  a word such as but is in the sentence: less is needed to overrule the stars"
+
+
+def _mentions(explanation: "Explanation") -> Iterator[str]:
+    """Yield the people, services, problems and places that a review mentions."""
+    for kind in ("technicians", "services", "problems", "service_areas"):
+        names = explanation.names.get(kind, {})
+        for label in getattr(explanation.labels, kind):
+            sentiment = "" if label.sentiment is None else f": {label.sentiment}"
+            where = "" if label.phrase is None else f', in "{label.phrase}"'
+            yield f"  {names.get(label.id, label.id)}{sentiment}{where}"
 
 
 def _verdict(score: float) -> str:

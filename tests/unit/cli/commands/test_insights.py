@@ -104,7 +104,7 @@ def test_person_without_opinions_has_a_reason_instead_of_a_share(
 def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) -> None:
     output, _ = printed(environment, folder, "explain", "a")
     assert output.startswith('a, 5 stars\n\n"Priya was on time')
-    assert 'punctuality: positive, found by "on time"; the phrase says so' in output
+    assert 'Punctuality: positive, found by "on time"; the phrase says so' in output
     assert "a word such as but is in the sentence" in output
     _, errors = printed(environment, folder, "explain", "none", code=4)
     assert "no review has the id 'none'\nList them: reviewsctl reviews list" in errors
@@ -116,9 +116,32 @@ def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) 
     line = encoded(KeptLabel(text=key, model="tiny", lists="", labels=answer))
     (folder / "insights.labels").write_bytes(line)
     output, _ = printed(environment, folder, "explain", "a")
-    expected = 'tiny read it, whose labels count:\n  cleanliness: negative, by "left dirty"\n'
+    expected = 'tiny read it, whose labels count:\n  Cleanliness: negative, by "left dirty"\n'
     assert expected in output
     assert output.index(expected) < output.index("the rules alone:")
+
+
+def test_explanation_names_what_the_owner_named(environment: dict[str, str], folder: Path) -> None:
+    """It had the ids of aspects, and did not mention people, services and problems at all."""
+    (folder / "insights.yaml").write_text(
+        "technicians: [{name: Priya Raman, aliases: [Priya]}]\n"
+        "services: [{id: svc-3, label: Hall lamps, words: [hall]}]\n"
+        "aspects: {asp_1: {label: The hall, words: [hall], complaint: [left dirty]}}\n"
+    )
+    output, _ = printed(environment, folder, "explain", "a")
+    assert '  The hall: negative, found by "hall", "left dirty"; ' in output
+    assert output.endswith(
+        "\n\nalso mentioned:\n"
+        '  Priya Raman: positive, in "Priya was on time"\n'
+        '  Hall lamps, in "but the hall was left dirty"\n'
+    )
+    assert not any(name in output for name in ("priya-raman", "svc-3", "asp_1", "punctuality"))
+    document = json.loads(printed(environment, folder, "explain", "a", "--json")[0])
+    assert "asp_1" in [a["aspect"] for a in document["clauses"][-1]["aspects"]]
+    assert "The hall" == document["names"]["aspects"]["asp_1"]
+    assert {"priya-raman": "Priya Raman"} == document["names"]["technicians"]
+    problems, _ = printed(environment, folder, "explain", "b")
+    assert '\nalso mentioned:\n  No-show, in "Nobody showed"' in problems
 
 
 def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
