@@ -116,7 +116,7 @@ def restore(
 def _refusals(*, runs: bool, existing: Sequence[Path], force: bool) -> Iterator[str]:
     """Yield why a restore would be refused."""
     if runs:
-        yield f"it would be refused, as the daemon runs: {_STOP}"
+        yield f"it would be refused, as the daemon runs. {_STOP}"
     if existing and not force:
         yield f"it would need --force, which replaces {counted(len(existing), 'existing file')}"
 
