@@ -160,7 +160,9 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
     assert "the daemon runs\nStop it, and its sockets, first" in running.stderr
     dry = daemon.ctl("restore", str(copy), "--dry-run")
     assert (0, "") == (dry.returncode, dry.stderr)
-    assert "\nit would be refused, as the daemon runs. Stop it, and its sockets, first" in dry.stdout
+    assert (
+        "\nit would be refused, as the daemon runs. Stop it, and its sockets, first" in dry.stdout
+    )
     (tmp_path / "other").mkdir()
     target = Daemon(tmp_path / "other")
     config = ("--config", str(target.config))

@@ -12,9 +12,11 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, source_names
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
+from reviewsctl.daemon.units import is_installed
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsctl.terminal.words import folded
+from reviewsd.api.places import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +73,8 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     from reviewsctl.daemon import client, local, start_failure  # all of them 60 ms, see main
     from reviewsctl.daemon.errors import DaemonError, NotRunning
     from reviewsctl.doctor import offline, public, running
+    from reviewsctl.files.folders import ROOT
+    from reviewsctl.files.named_files import unreadable_secrets
     from reviewsctl.sources import overview
 
     now = time.time()
@@ -88,6 +92,8 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     yield offline.configuration(report)
     if report.unread_addresses:
         yield offline.notices(report)
+    if settings is not None and is_installed() and Path(settings.file) == SYSTEM:
+        yield from offline.secrets(unreadable_secrets(settings, ROOT, running.user(answer)))
     yield offline.data(report)
     yield offline.directory(report, served=_serves(answer, report))
     yield offline.ownership(report, running.user(answer))

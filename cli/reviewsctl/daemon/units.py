@@ -47,6 +47,11 @@ def is_packaged(root: Path = _ROOT) -> bool:
     return (_below(root, PACKAGED) / SERVICE).exists()
 
 
+def is_installed(root: Path = _ROOT) -> bool:
+    """Return whether systemd has the unit of the service."""
+    return (_below(root, folder(root)) / SERVICE).exists()
+
+
 def folder(root: Path = _ROOT) -> Path:
     """Return the folder of the units that systemd uses, or would use once they are installed."""
     own = (_below(root, OWN) / SERVICE).exists()

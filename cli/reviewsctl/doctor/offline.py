@@ -5,10 +5,12 @@ import shlex
 import shutil
 import stat
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.files.named_files import NamedFile
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import counted, unchecked_addresses
@@ -39,6 +41,17 @@ def notices(report: CheckReport) -> Diagnosis:
     """Say which addresses of notices the test of the configuration could not read."""
     unread = unchecked_addresses(report.unread_addresses)
     return skip("notices", f"{unread}; test them: reviewsctl notify test")
+
+
+def secrets(unreadable: Iterable[NamedFile]) -> Iterator[Diagnosis]:
+    """Yield a fault for each secret of a service that only root can read."""
+    for file in unreadable:
+        detail = f"{file.key}: the service has a user of its own, who cannot read {file.path}"
+        remedy = (
+            f"Have systemd hand it over (LoadCredential=): {file.copying}; then take the key out of the"
+            " configuration, and see docs/how-to/notices.md"
+        )
+        yield fail("secrets", detail, remedy)
 
 
 def data(report: CheckReport) -> Diagnosis:

@@ -1,10 +1,13 @@
 """The files that a configuration names, and their places on a server (interfaces.md 1.6)."""
 
+import shlex
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from reviewsctl.files.steps import below
 from reviewsd.api.files import EffectiveConfig
 
 ETC: Final = Path("/etc/reviewsd")
@@ -31,6 +34,11 @@ class NamedFile:
     """The place of a copy for the service."""
     is_secret: bool = False
     """Only root may read the copy; systemd hands it over, and the key is no longer needed."""
+
+    @property
+    def copying(self) -> str:
+        """The command that makes the copy of a secret."""
+        return f"sudo install -D -m 600 {shlex.quote(str(self.path))} {self.copy}"
 
 
 def named_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
@@ -72,6 +80,29 @@ def needed_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
             copy = NOTICES / f"{target['name']}.url"
             key = f"the address of notify.{target['name']}"
             yield NamedFile(key=key, place="", path=copy, copy=copy, is_secret=True)
+
+
+def unreadable_secrets(
+    settings: EffectiveConfig, root: Path, user: int | None = None
+) -> Iterator[NamedFile]:
+    """Yield the secrets that a service cannot read, as it has a user of its own.
+
+    Secrets of sources are not among them: another service reads these.
+
+    Args:
+        settings: The configuration of the service.
+        root: Of the system, ``/`` for the running one.
+        user: The uid of the service, if it runs.
+    """
+    for file in named_files(settings):
+        if not file.is_secret or file.copy.parent == CREDENTIALS:
+            continue
+        try:
+            facts = below(root, file.path).stat()
+        except OSError:  # the check of the configuration reports it
+            continue
+        if facts.st_uid != user and not facts.st_mode & (stat.S_IRGRP | stat.S_IROTH):
+            yield file
 
 
 def entries(settings: EffectiveConfig, section: str) -> list[dict[str, Any]]:

@@ -1,8 +1,6 @@
 """The installation that ``reviewsctl service install`` is asked for, by its configuration and its programs."""
 
-import shlex
 import shutil
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +8,13 @@ from typing import Final, NoReturn
 
 from reviewsctl.daemon import local
 from reviewsctl.files.installation import CONFIG, Installation
-from reviewsctl.files.named_files import CREDSTORE, NamedFile, entries, named_files
+from reviewsctl.files.named_files import (
+    CREDSTORE,
+    NamedFile,
+    entries,
+    named_files,
+    unreadable_secrets,
+)
 from reviewsctl.files.steps import below
 from reviewsctl.files.unit_text import Programs, is_hidden
 from reviewsctl.terminal.output import fail
@@ -44,7 +48,11 @@ def requested(config: Path | None, root: Path) -> Installation:
     if is_copied:
         named = tuple(_copied(named, config))
     else:
-        _refuse_what_the_service_cannot_read(named, root, there)
+        for file in unreadable_secrets(shown, root):
+            _refuse(
+                f"{file.key}: the service cannot read {file.path}",
+                f"Have systemd hand it over:\n  {file.copying}\nand take the key out of {there}.",
+            )
     sources = entries(shown, "sources")
     exports = {
         f"$.sources[{index}].path": Path(source["path"])
@@ -85,25 +93,6 @@ def _copied(named: Sequence[NamedFile], config: Path) -> Iterator[NamedFile]:
         elif is_hidden(file.path):
             detail = f"{file.key}: a service cannot see {file.path}"
             _refuse(detail, f"Move it to {config.parent}, from where it is copied.")
-
-
-def _refuse_what_the_service_cannot_read(
-    named: Sequence[NamedFile], root: Path, config: Path
-) -> None:
-    """Refuse secrets of the service that only root can read, and have systemd hand them over."""
-    for file in named:
-        try:
-            facts = below(root, file.path).stat()
-        except OSError:  # the check of the configuration reports it
-            continue
-        is_readable = facts.st_mode & stat.S_IROTH or facts.st_mode & stat.S_IRGRP
-        if file.is_secret and not file.key.startswith("sources.") and not is_readable:
-            _refuse(
-                f"{file.key}: the service cannot read {file.path}",
-                "Have systemd hand it over:\n"
-                f"  sudo install -D -m 600 {shlex.quote(str(file.path))} {file.copy}\n"
-                f"and take the key out of {config}.",
-            )
 
 
 def _programs() -> Programs:

@@ -14,7 +14,7 @@ OF_SYSTEMD = {
     "commands/service.py",
     "doctor/running.py",
     "files/ownership.py",
-    "files/requested.py",
+    "files/named_files.py",
 }
 """Modules whose advice is about units of systemd, which no container has."""
 
