@@ -6,6 +6,7 @@ of this directory; one of root, as the installation makes it, is given to a user
 interfaces.md 1.6, security-and-operations.md O5, O6, O14.
 """
 
+import errno
 import json
 import os
 import re
@@ -161,7 +162,11 @@ def _copies(source: Path, data: Path, root: Path) -> Iterator[CopyFile]:
 
 
 def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
-    """Yield copies of the files that the configuration names and the service does not have."""
+    """Yield copies of the files that the configuration names and the service does not have.
+
+    Raises:
+        OSError: The service has another file in the place of one.
+    """
     named = installation.named_files
     folders = {file.copy.parent for file in named if file.is_secret}
     if installation.has_notices:
@@ -177,8 +182,12 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
         else:
             sources = [(file.path, file.copy)]
         for source, copy in sources:
-            if not os.path.lexists(below(root, copy)):
+            there = below(root, copy)
+            if not os.path.lexists(there):
                 yield CopyFile(source, copy, 0o600 if file.is_secret else 0o644)
+            elif there.read_bytes() != source.read_bytes():
+                text = f"it is there already, and differs from {source}"
+                raise FileExistsError(errno.EEXIST, text, str(there))
 
 
 def _moved(content: str, installation: Installation) -> str:

@@ -430,6 +430,19 @@ def test_files_that_a_configuration_names_go_with_it(
     )
 
 
+def test_older_secret_in_the_place_of_a_new_one_is_refused(
+    environment: dict[str, str], named: Path, tmp_path: Path
+) -> None:
+    """Messages would go to the address of an earlier installation."""
+    root = tmp_path / "root"
+    there = root / "etc/reviewsd/notify/owner.url"
+    there.parent.mkdir(parents=True)
+    there.write_text("older")
+    done = reviewsctl(environment, "service", "install", "--root", str(root), "--dry-run")
+    assert (1, "") == (done.returncode, done.stdout)
+    assert f"{there}: it is there already, and differs from {named}/owner.url\n" in done.stderr
+
+
 def test_secret_that_the_service_cannot_read_is_refused(
     environment: dict[str, str], shop: Path, tmp_path: Path
 ) -> None:
