@@ -15,7 +15,7 @@ from reviewsctl.importing.pipeline import run
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.report import ImportResult
-from reviewsctl.importing.settings import Settings
+from reviewsctl.importing.settings import NO_SOURCE, Settings
 
 NOW = datetime.datetime(2026, 6, 1, 12, tzinfo=datetime.UTC)
 SAMPLES = Path(__file__).parents[1] / "unit/cli/importing/samples"
@@ -31,6 +31,8 @@ class Shop:
     """The lines that the last import printed before it wrote."""
     answer: bool | None = None
     """The operator's answer at a terminal; None without a terminal."""
+    platform: str | None = NO_SOURCE
+    """The operator's answer to where the reviews of a table were written; None without a terminal."""
     questions: list[str] = field(default_factory=list)
     options: ImportOptions = field(init=False)
     """Those of the last import."""
@@ -60,10 +62,15 @@ class Shop:
             self.questions.append(question)
             return bool(self.answer)
 
+        def source(default: str) -> str:
+            self.questions.append(default)
+            return self.platform or default
+
         prompts = Prompts(
             progress=lambda _: None,
             show=self.lines.extend,
             choose=None,
+            source=None if self.platform is None else source,
             confirm=None if self.answer is None else confirm,
         )
         self.options = ImportOptions(**defaults | options)

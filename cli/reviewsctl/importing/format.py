@@ -140,6 +140,8 @@ class Format:
     """Whether it is of no known platform: columns are guessed, and ratings may have any scale."""
     describe_columns: Callable[[Head, Settings], Sequence[str]] | None = None
     """Returns how the columns were understood; None where they are not guessed."""
+    names_source: Callable[[Head, Settings], bool] = lambda _head, _settings: True
+    """Returns whether it is known where the reviews of a file were written."""
 
     @property
     def tabular(self) -> bool:

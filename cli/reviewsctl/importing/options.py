@@ -55,5 +55,7 @@ class Prompts:
     """Shows lines, before what takes long or cannot be undone."""
     choose: Callable[[Mapping[str, str]], str] | None
     """Asks for one of these locations, which have descriptions; None without a terminal."""
+    source: Callable[[str], str] | None = None
+    """Asks where the reviews of a table were written, with a default; None without a terminal."""
     confirm: Callable[[str], bool] | None = None
     """Asks a question that is answered by yes or no; None without a terminal."""

@@ -33,6 +33,7 @@ from reviewsctl.importing.rows import (
     read_rows,
     readers_of,
 )
+from reviewsctl.importing.source_name import named_source
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
@@ -73,8 +74,9 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
 def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export]) -> ImportResult:
     check_options(options, exports)
     lines = [line for export in exports for line in described(export, options)]
-    readers = readers_of(options, exports)
     prompts.show(lines)
+    options = named_source(options, exports, prompts)
+    readers = readers_of(options, exports)
     place = options.target.parent
     if not (options.dry_run or os.access(place, os.W_OK)):
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))

@@ -32,6 +32,12 @@ def prompts(*, silent: bool) -> "Iterator[Prompts]":
             progress.close()
             return _choose(locations)
 
+        def source(default: str) -> str:
+            progress.close()
+            question = f"Where were these reviews written? {default}, or a platform such as google"
+            answer: str = typer.prompt(question, default=default, err=True)
+            return answer.strip() or default
+
         def confirm(question: str) -> bool:
             progress.close()
             return typer.confirm(question, default=False, err=True)
@@ -41,6 +47,7 @@ def prompts(*, silent: bool) -> "Iterator[Prompts]":
             progress=(lambda _: None) if silent else progress.show,
             show=show,
             choose=choose if can_ask else None,
+            source=source if can_ask else None,
             confirm=confirm if can_ask else None,
         )
 

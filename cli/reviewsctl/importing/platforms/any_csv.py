@@ -122,6 +122,11 @@ class Table:
             lines += [_hint(name) for name in unused if _has_dates(sample, name)]
         return lines
 
+    def names_source(self, head: Head, settings: Settings) -> bool:
+        """Return whether the platform, the operator or a column says where the reviews were written."""
+        known = self.source or settings.source
+        return known is not None or "source" in self._understood(head, settings).names
+
     def _understood(self, head: Head, settings: Settings) -> _Understood:
         sample = columns_of(head)
         names = chosen(sample, settings, self.unmapped, asks=self.best is None)

@@ -171,7 +171,11 @@ def _format(name: str, table: dict[str, Any]) -> Format:
         members["signature"] = Signature(**needs)
     if "table" in members:
         rows = any_csv.Table(**members.pop("table"))
-        members |= {"parser": rows.parser, "describe_columns": rows.describe}
+        members |= {
+            "parser": rows.parser,
+            "describe_columns": rows.describe,
+            "names_source": rows.names_source,
+        }
     elif "row" in members:
         members["parser"] = Layout(**members.pop("row")).parser
     return Format(name=name, **members)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_RECORD
-from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.values import listed, shown
@@ -91,13 +91,14 @@ def check_rows(name: str, header: str, below: str = "", *, is_cut: bool = False)
         is_cut: Whether more stands below it.
 
     Raises:
-        ImportRefusedError: There are only blanks and delimiters.
+        NoReviewsError: There are only blanks and delimiters below the first line.
+        ImportRefusedError: There is no first line.
     """
     if not header.strip():
         raise ImportRefusedError(f"{name} is empty", EMPTY)
     if not is_cut and not below.strip(f'{_DELIMITERS}" \r\n'):
         detail = f"{name}: a table without rows; its first line is {shown(header.strip())}"
-        raise ImportRefusedError(detail, EMPTY)
+        raise NoReviewsError(detail, EMPTY)
 
 
 TOO_MANY = "\0"

@@ -585,7 +585,7 @@ def test_names_of_others_do_not_steer_the_terminal(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     (tmp_path / "x.csv").write_text("date,rating\n2025-01-01,\x1b[2Jbad\n2025-01-01,5\n")
-    run = imported(environment, data, str(tmp_path / "x.csv"), "--verbose")
+    run = imported(environment, data, str(tmp_path / "x.csv"), "--source", "web", "--verbose")
 
     assert 'row 2: rating "\\u001b[2Jbad"' in run.stdout
     assert "\x1b" not in run.stdout
@@ -666,6 +666,45 @@ def test_mistyped_value_of_an_option_is_answered_with_the_nearest(
     assert error in imported(environment, data, str(table), *arguments, code=2).stderr
 
 
+def test_first_table_without_a_source_is_refused_with_the_option(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    """It was imported under "import", which the pages showed as the platform."""
+    table = tmp_path / "x.csv"
+    table.write_text("Date,Stars,Review\n2025-01-01,5,Nice\n")
+    error = imported(environment, data, str(table), code=2).stderr
+    assert (
+        "nothing says where the reviews of x.csv were written\n"
+        "Say it: --source website if customers wrote them to you, or a platform, as --source google; "
+        "--map source=COLUMN if a column has it.\n"
+    ) in error
+    assert THERE == (data / "reviews.json").read_text()
+    imported(environment, data, str(table), "--yes")
+    (review,) = [
+        r
+        for r in json.loads((data / "reviews.json").read_bytes())["reviews"]
+        if r.get("text") == "Nice"
+    ]
+    assert "website" == review["source"]
+
+
+def test_terminal_is_asked_for_the_source_of_a_first_table(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    table = tmp_path / "x.csv"
+    table.write_text("Date,Stars,Review\n2025-01-01,5,Nice\n")
+    code, output = at_a_terminal(
+        environment, b"google\nn\n", "import", str(table), "--data", str(data)
+    )
+    assert 0 == code
+    assert (
+        "Where were these reviews written? website, or a platform such as google [website]: "
+        in output
+    )
+    sources = [review["source"] for review in reviews_of(data) if review.get("text") == "Nice"]
+    assert ["google"] == sources
+
+
 def test_help_names_every_format_and_setting() -> None:
     names = {line.strip().partition("  ")[0] for line in import_.EPILOG.splitlines()}
     words = {word for name in names for word in name.split(", ")}
@@ -693,7 +732,7 @@ def big(path: Path, rows: int, words: int) -> Path:
 def test_a_large_import_shows_how_far_it_is(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
-    run = imported(environment, data, str(big(tmp_path / "big.csv", 1_500, 600)))
+    run = imported(environment, data, str(big(tmp_path / "big.csv", 1_500, 600)), "--source", "web")
 
     stages = [line.partition(" % ")[0] for line in run.stderr.splitlines()]
     assert "reading (MB) 100" == stages[-1]
@@ -710,7 +749,7 @@ def test_a_stopped_import_leaves_the_file_as_it_was(
     with subprocess.Popen(
         [
             *(sys.executable, "-c", CONSOLE_SCRIPT, "import", str(export)),
-            *("--data", str(data)),
+            *("--source", "web", "--data", str(data)),
         ],
         env=environment,
         stdout=subprocess.PIPE,
@@ -771,7 +810,9 @@ def test_on_a_terminal_a_large_import_has_a_bar(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     export = str(big(tmp_path / "big.csv", 1_500, 600))
-    code, output = at_a_terminal(environment, b"", "import", export, "--data", str(data))
+    code, output = at_a_terminal(
+        environment, b"", "import", export, "--source", "web", "--data", str(data)
+    )
 
     assert 0 == code
     assert "━" in output

@@ -314,7 +314,7 @@ def test_file_of_the_owner_may_be_larger_than_an_export(
     (tmp_path / "x.csv").write_text("rating,date,author\n5,2025-03-14,Ann Doe\n")
     command = [sys.executable, "-m", "reviewsctl.main", "import", str(tmp_path / "x.csv")]
     run = subprocess.run(
-        [*command, "--data", str(tmp_path), "--json"],
+        [*command, "--source", "web", "--data", str(tmp_path), "--json"],
         env={**environment, "PYTHONPATH": str(CLI)},
         capture_output=True,
         check=False,

@@ -186,7 +186,8 @@ def test_many_that_may_be_edited_are_counted(shop: Shop, tmp_path: Path) -> None
 
 
 def test_a_dry_run_has_nothing_to_undo(shop: Shop, tmp_path: Path) -> None:
-    file = export(tmp_path, *GOOD)
+    file = tmp_path / "reviews.csv"
+    file.write_text("Date,Stars,Source\n2025-03-01,5,google\n2025-03-02,4,\n")
     dry, wet = (shop.imported(file, dry_run=dry_run).notes for dry_run in (True, False))
     assert any("to name it: import with --source NAME or" in note for note in dry)
     assert any(

@@ -68,7 +68,7 @@ EVERY = {
     "trustpilot-api": ["trustpilot_api.json"],
     "podium": ["podium.json", "--set", "name=Acme"],
     "yelp": ["yelp.json", "--set", "name=Acme"],
-    "csv": ["bom.csv", "--set", "name=Acme"],
+    "csv": ["bom.csv", "--set", "name=Acme", "--source", "website"],
     "reviewsd": ["own.json"],
 }
 
@@ -357,7 +357,7 @@ def test_table_without_verification_is_not_verified(tmp_path: Path) -> None:
 
 
 def test_dates_that_can_be_read_in_two_ways_are_asked_about(tmp_path: Path) -> None:
-    options = ["--set", "name=Acme"]
+    options = ["--set", "name=Acme", "--source", "website"]
     message = refusal(2, tmp_path, str(SAMPLES / "ambiguous.csv"), *options)
     done = sample(tmp_path, "ambiguous.csv", *options, "--set", "date_format=%d/%m/%Y")
 
@@ -387,7 +387,7 @@ def test_columns_are_mapped_by_the_operator(tmp_path: Path) -> None:
 
 
 def test_invalid_link_is_left_out(tmp_path: Path) -> None:
-    done = sample(tmp_path, "bom.csv", "--set", "name=Acme")
+    done = sample(tmp_path, *EVERY["csv"])
 
     assert done.by_author("Max")["source_url"] is None
     assert "https://example.com/1" == done.by_author("Jane Doe")["source_url"]
