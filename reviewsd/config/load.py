@@ -5,6 +5,7 @@ which replace values of the file before these are checked.
 """
 
 import os
+import shlex
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] =
     try:
         file = find_configuration(environ, places)
     except ForeignFileError as error:
-        reason = f"belongs to uid {error.owner}; to use it all the same: --config {error.path}"
+        reason = f"belongs to uid {error.owner}; to use it all the same: --config {shlex.quote(str(error.path))}"
         raise ConfigError([of_file(str(error.path), reason)]) from error
     if file is not None:
         return file
@@ -146,8 +147,8 @@ def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
     except OSError as error:
         raise ConfigError([of_file(str(file), f"cannot be read: {error.strerror}")]) from error
     if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
-        reason = f"refused, everybody may write it; run: chmod o-w {file}"
+        reason = f"refused, everybody may write it; run: chmod o-w {shlex.quote(str(file))}"
         raise ConfigError([of_file(str(file), reason)])
     if stat.S_ISREG(mode) and mode & stat.S_IWGRP:
-        return data, (f"{file}: its group may write it; run: chmod g-w {file}",)
+        return data, (f"{file}: its group may write it; run: chmod g-w {shlex.quote(str(file))}",)
     return data, ()

@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -82,13 +83,16 @@ def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str])
         listen: The addresses that the daemon listens on.
     """
     base = environ.get("REVIEWSD_BASE_URL") or f"http://{listen[0].removeprefix('tcp:')}"
-    reads = "\n".join(
-        f"    {base}{path.format(date=_DATE)}{_QUERY if path == urls.SEARCH else ''}"
+    addresses = (
+        f"{base}{path.format(date=_DATE)}{_QUERY if path == urls.SEARCH else ''}"
         for path in urls.MAIN
         if path != urls.MCP
     )
+    reads = "\n".join(f"    {shlex.quote(address)}" for address in addresses)
     guide = (files(__package__) / "guide.txt").read_text("utf-8")
-    text = guide.format(base=base, reads=reads, mcp=urls.MCP, folder=folder)
+    socket = shlex.quote(str(folder / "admin.sock"))
+    agent = shlex.quote(f"{base}{urls.MCP}")
+    text = guide.format(base=base, reads=reads, agent=agent, folder=folder, socket=socket)
     print(text, flush=True)  # noqa: T201  the guide of a command
 
 

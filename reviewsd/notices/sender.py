@@ -5,6 +5,7 @@ of its own; one that hangs delays no publication, and not the end of the process
 """
 
 import logging
+import shlex
 import stat
 import sys
 from collections.abc import Mapping, Sequence
@@ -150,7 +151,9 @@ def _address(target: NotifyTarget, environ: Mapping[str, str]) -> str:
     except OSError as error:
         raise TargetError(f"{target.name}: {path} cannot be read: {error.strerror}") from error
     if mode & stat.S_IRWXO:
-        raise TargetError(f"{target.name}: {path} is open to all users; run: chmod o= {path}")
+        raise TargetError(
+            f"{target.name}: {path} is open to all users; run: chmod o= {shlex.quote(str(path))}"
+        )
     lines = [line.strip() for line in content.decode(errors="replace").splitlines()]
     addresses = [line for line in lines if line and not line.startswith("#")]
     if len(addresses) != 1:

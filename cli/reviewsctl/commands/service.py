@@ -1,6 +1,7 @@
 """``reviewsctl service``: have systemd run the daemon, or no longer (interfaces.md 1.1, 1.6)."""
 
 import os
+import shlex
 import shutil
 import time
 from dataclasses import replace
@@ -268,7 +269,8 @@ def _explain_sync(installation: "Installation", root: Path) -> None:
     typer.echo(f"\nnote: reviewsd-sync.timer runs reviewsctl sync as {user}, the owner of {data}")
     if root != _ROOT and not is_owner:
         typer.echo(
-            f"note: give that user the folder when the system runs: chown -R {user}:{group} {data}"
+            f"note: give that user the folder when the system runs: chown -R {user}:{group} "
+            f"{shlex.quote(str(data))}"
         )
 
 

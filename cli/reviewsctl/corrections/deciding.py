@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -156,7 +157,7 @@ class Decision:
             yield (
                 f"{_UPDATE}; copies that others have made may remain, and so does the review on the platform"
             )
-            ids = " ".join(review.id for review in chosen[:_NAMED])
+            ids = shlex.join([review.id for review in chosen[:_NAMED]])
             more = " ..." if len(chosen) > _NAMED else ""
             yield f"to show them as they were: reviewsctl reviews restore {ids}{more}"
         yield f"readers are told: {after.readers_note or 'nothing, as all reviews are shown'}"

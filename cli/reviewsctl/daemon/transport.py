@@ -9,6 +9,7 @@ Importing this costs about 25 ms (``http.client`` pulls in ``email`` and ``ssl``
 
 import contextlib
 import http.client
+import shlex
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -193,14 +194,14 @@ class _UnixConnection(http.client.HTTPConnection):
 
 def _unreachable(path: Path, fault: OSError) -> Unreachable:
     beside = path.with_name("reviewsd.yaml")
-    begin = f"reviewsd --config {beside}" if beside.exists() else start_command()
+    begin = f"reviewsd --config {shlex.quote(str(beside))}" if beside.exists() else start_command()
     start = f"Start it: {begin} (or name its socket with --socket)"
     match fault:
         case FileNotFoundError() if len(nodes := node_sockets(path)) > 1:
             names = ", ".join(node.name for node in nodes)
             return NotRunning(
                 f"several nodes run here ({names} in {path.parent})",
-                f"Name one of them: --socket {nodes[0]}",
+                f"Name one of them: --socket {shlex.quote(str(nodes[0]))}",
             )
         case FileNotFoundError():
             return NotRunning(f"it is not running: there is no {path}", start)

@@ -83,19 +83,20 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
     if report.data_dir is None:
         return skip(name, "the configuration does not say where it is")
     folder = Path(report.data_dir)
+    typed = shlex.quote(str(folder))
     try:
         facts = folder.stat()
         files = [folder / file for file in DATA_FILES if (folder / file).exists()]
         modes = [file.stat().st_mode for file in files]
     except FileNotFoundError:
-        remedy = f"Make it, or name another as data_dir: {as_root(f'mkdir -p {folder}')}"
+        remedy = f"Make it, or name another as data_dir: {as_root(f'mkdir -p {typed}')}"
         return fail(name, f"there is no {folder}", remedy)
     except OSError as fault:
-        remedy = f"Make it readable: {as_root(f'chmod o+rx {folder}')}"
+        remedy = f"Make it readable: {as_root(f'chmod o+rx {typed}')}"
         return fail(name, f"{folder}: {fault.strerror}", remedy)
     owner = f"{folder} belongs to {user_name(facts.st_uid)}"
     if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
-        remedy = as_root(f"chmod o-w {folder}")
+        remedy = as_root(f"chmod o-w {typed}")
         return fail(name, f"{owner}, and every user can replace the files in it", remedy)
     closed = _closed(folder)
     if closed is None and not all(mode & stat.S_IROTH for mode in modes):
@@ -105,9 +106,11 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
     if closed is not None:
         where = "it" if closed == folder else f"what is in {closed}"
         detail = f"{owner}, and other users, as that of the service, cannot read {where}"
-        readable = as_root(" ".join(("chmod o+r", *map(str, files))))
+        readable = as_root(shlex.join(("chmod", "o+r", *map(str, files))))
         files_too = f" && {readable}" if closed == folder else ""
-        return warn(name, detail, f"{as_root(f'chmod o+rx {closed}')}{files_too}")
+        return warn(
+            name, detail, f"{as_root(shlex.join(('chmod', 'o+rx', str(closed))))}{files_too}"
+        )
     kind = "links, which are swapped" if _is_linked(folder, files) else "files, which are renamed"
     return ok(name, f"{owner}, every user can read it; {kind} or rewritten")
 

@@ -83,7 +83,7 @@ class CopyFile:
     mode: int = 0o644
 
     def __str__(self) -> str:
-        return f"install -D -m {self.mode:o} {self.source} {self.path}"
+        return f"install -D -m {self.mode:o} {shlex.join((str(self.source), str(self.path)))}"
 
     def do(self, root: Path) -> None:
         """Do the step below a root."""

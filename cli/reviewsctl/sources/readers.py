@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -91,7 +92,9 @@ def _secret(source: ReviewSource, key: str, environ: Mapping[str, str]) -> str |
     except OSError as fault:
         raise SourceStoppedError(f"{path}: {fault.strerror}", f"Write the {key} there.") from fault
     if mode & 0o007:
-        raise SourceStoppedError(f"{path} may be read by others", f"chmod o= {path}")
+        raise SourceStoppedError(
+            f"{path} may be read by others", f"chmod o= {shlex.quote(str(path))}"
+        )
     try:
         text = content.decode().strip()
     except UnicodeDecodeError as fault:

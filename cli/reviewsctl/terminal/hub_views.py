@@ -1,6 +1,7 @@
 """Views of the hub for the operator, as ``status_views``."""
 
 import datetime
+import shlex
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -95,7 +96,7 @@ def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
     subscriptions = counted(count, noun)
     if dry_run:
         return f"would block {value} and remove {subscriptions}\n{NOTHING_WRITTEN}"
-    return f"blocked {value}, removed {subscriptions}; undo with: reviewsctl hub unblock {value}"
+    return f"blocked {value}, removed {subscriptions}; undo with: reviewsctl hub unblock {shlex.quote(value)}"
 
 
 def subscription_lines(listings: Iterable[Listing], now: datetime.datetime) -> Iterator[str]:

@@ -4,6 +4,7 @@ One notion for all formats: the signs of a row decide before its platform parses
 not understood is a question to the operator, which ``--set public=COLUMN=VALUE`` answers.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -121,8 +122,8 @@ class Publicity:
         raise SayMoreError(
             f"column {shown(sign.name)} may say whether {what} is public at its platform, and its "
             f"values are not all known: {values}",
-            f'Name each of them that is public, as in --set "public={name}={example}"; rows with the others '
-            f'are then left out. If the column does not say it: --set "public={name}={ANY}"',
+            f"Name each of them that is public, as in --set {shlex.quote(f'public={name}={example}')}; rows with the "
+            f"others are then left out. If the column does not say it: --set {shlex.quote(f'public={name}={ANY}')}",
         )
 
 

@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import shlex
 import ssl
 import tempfile
 import threading
@@ -293,6 +294,24 @@ def test_closed_parent_folder_is_named(data: Path) -> None:
         in diagnosis.detail
     )
     assert OK is offline.directory(report(data), served=True).verdict
+
+
+def test_remedies_of_a_folder_can_be_pasted_into_a_shell(data: Path) -> None:
+    folder = data.parent / "Anna's reviews & more"
+    missing = offline.directory(report(folder)).remedy
+    assert missing.endswith(f"sudo {shlex.join(['mkdir', '-p', str(folder)])}")
+    folder.mkdir()
+    (folder / "reviews.json").touch(0o600)
+    folder.chmod(0o750)
+    commands = offline.directory(report(folder)).remedy
+    files = str(folder / "reviews.json")
+    assert ["sudo", "chmod", "o+rx", str(folder), "&&", "sudo", "chmod", "o+r", files] == (
+        shlex.split(commands)
+    )
+    folder.chmod(0o757)
+    assert ["sudo", "chmod", "o-w", str(folder)] == (
+        shlex.split(offline.directory(report(folder)).remedy)
+    )
 
 
 def test_missing_data_directory_fails(data: Path) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,15 @@ def test_review_that_is_shown_is_not_restored(shop: Shop) -> None:
     out, _ = shop.run("reviews", "restore", ERASED)
     assert f"{ERASED} was not hidden" == out.splitlines()[-1]
     assert not (shop.data / "corrections.json").exists()
+
+
+def test_command_that_restores_can_be_pasted_into_a_shell(shop: Shop, data: Path) -> None:
+    file = json.loads((data / "reviews.json").read_bytes())
+    file["reviews"].append(review("it's&1"))
+    (data / "reviews.json").write_text(json.dumps(file))
+    out, _ = shop.run("reviews", "hide", "it's&1", "--reason", "spam")
+    (command,) = [line for line in out.splitlines() if "reviews restore" in line]
+    assert ["restore", "it's&1"] == shlex.split(command.partition("reviewsctl reviews ")[2])
 
 
 def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> None:

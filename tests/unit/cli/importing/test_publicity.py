@@ -301,7 +301,8 @@ def test_status_that_is_not_understood_stops_the_import(tmp_path: Path) -> None:
         'column "status" may say whether a review is public at its platform, and its values are not '
         'all known: "featured" (1)' == caught.value.detail
     )
-    assert '--set "public=status=featured"' in caught.value.remedy
+    assert "as in --set public=status=featured; " in caught.value.remedy
+    assert "--set 'public=status=*'" in caught.value.remedy
     assert ["Good.", "Odd."] == texts(reviews)
     assert {'not public at the platform (column "status")': 1} == answered.rows.skipped
 
