@@ -43,7 +43,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 
 def test_every_printed_address_answers(demo: Demo) -> None:
-    urls = re.findall(r"http://\S+", demo.printed.partition("A sample business")[2])
+    urls = re.findall(r"http://[^\s']+", demo.printed.partition("A sample business")[2])
     assert [demo.base_url + path for path in ("/", *PATHS, "/mcp")] == urls
     for url in urls[:-1]:
         with urllib.request.urlopen(url, timeout=60) as answer:
