@@ -246,8 +246,8 @@ def label(  # noqa: PLR0913  # these are the command's options
     and a later one pays for new texts only. Rules read the reviews that have no labels.
     """
     try:
-        from reviewsctl.labelling import run  # openai takes a second
-        from reviewsctl.labelling.counts import SERVED_INSTEAD
+        from reviewsctl.labeling import run  # openai takes a second
+        from reviewsctl.labeling.counts import SERVED_INSTEAD
 
         options = run.Options(
             config=config,

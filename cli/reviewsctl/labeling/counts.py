@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from reviewsctl.labelling.model import Reply
+from reviewsctl.labeling.model import Reply
 from reviewsd.api.texts import counted
 
 BYTES: Final = 4  # bytes of a token, about; more in English, fewer in other languages

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.files import folders
-from reviewsctl.labelling import records
-from reviewsctl.labelling.endpoint import ModelError
+from reviewsctl.labeling import records
+from reviewsctl.labeling.endpoint import ModelError
 from reviewsd.analysis.kept_labels import KeptLabel, encoded
 from reviewsd.analysis.model_labels import ReviewAnswer
 

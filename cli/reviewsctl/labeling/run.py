@@ -16,10 +16,10 @@ from reviewsctl.daemon import local
 from reviewsctl.files import folders
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.options import Prompts
-from reviewsctl.labelling import records
-from reviewsctl.labelling.counts import ANSWERED, BYTES, SERVED_INSTEAD, Counts, line
-from reviewsctl.labelling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
-from reviewsctl.labelling.model import Model
+from reviewsctl.labeling import records
+from reviewsctl.labeling.counts import ANSWERED, BYTES, SERVED_INSTEAD, Counts, line
+from reviewsctl.labeling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
+from reviewsctl.labeling.model import Model
 from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write

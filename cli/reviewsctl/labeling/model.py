@@ -12,7 +12,7 @@ from urllib.parse import SplitResult
 
 import msgspec
 
-from reviewsctl.labelling.endpoint import ModelError
+from reviewsctl.labeling.endpoint import ModelError
 
 try:
     import openai

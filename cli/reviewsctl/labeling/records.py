@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.reviews_file import draft
-from reviewsctl.labelling.endpoint import ModelError
+from reviewsctl.labeling.endpoint import ModelError
 from reviewsctl.terminal.interruption import signals_deferred
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.api.places import KEPT_FOLDER, LABELS_FILE

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reviewsctl.labelling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
+from reviewsctl.labeling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
 from tests.support.authority import authority, self_signed
 from tests.support.commands import CLI
 from tests.support.language_model import Raw, honest, language_model
 
 if TYPE_CHECKING:
-    from reviewsctl.labelling.model import Reply
+    from reviewsctl.labeling.model import Reply
 
 REVIEWS = [{"id": "1", "rating": 5, "text": "Good work, all of it"}]
 SCHEMA: dict[str, object] = {"type": "object"}
@@ -24,7 +24,7 @@ AT_ONCE = {"Retry-After-Ms": "1"}
 
 
 def ask(url: str, key: str | None = None, *, seconds: float = 30.0, retries: int = 0) -> "Reply":
-    from reviewsctl.labelling.model import Model  # noqa: PLC0415  all workers would load openai
+    from reviewsctl.labeling.model import Model  # noqa: PLC0415  all workers would load openai
 
     model = Model(parse_endpoint(url), key, seconds=seconds, retries=retries)
     try:
@@ -247,7 +247,7 @@ def test_invalid_endpoint_is_refused_with_the_remedy(url: str, reason: str) -> N
 )
 def test_client_accepts_each_valid_endpoint(url: str) -> None:
     """Its parser of addresses is another one, whose errors would end in a traceback."""
-    from reviewsctl.labelling.model import Model  # noqa: PLC0415  all workers would load openai
+    from reviewsctl.labeling.model import Model  # noqa: PLC0415  all workers would load openai
 
     Model(parse_endpoint(url), None).close()
 
