@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
-from reviewsd.analysis.labelling import Reading
+from reviewsd.analysis.labeling import Reading
 from reviewsd.analysis.lexicon import Opinion, lexicon_of
 from reviewsd.analysis.names import DETERMINERS, RELATIONS
 from reviewsd.analysis.rules import Rules

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from reviewsd.analysis.clause_rules import SET_ASIDE, ClauseReading, Decision
-from reviewsd.analysis.labelling import Reading, labels_of
+from reviewsd.analysis.labeling import Reading, labels_of
 from reviewsd.analysis.labels import WORDLESS, Labels
 from reviewsd.analysis.patterns import within_longer
 from reviewsd.analysis.rules import Rules

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from reviewsd.analysis.counting import Catalogue
-from reviewsd.analysis.labelling import MAX_PHRASE, PROBLEM_STARS
+from reviewsd.analysis.labeling import MAX_PHRASE, PROBLEM_STARS
 from reviewsd.analysis.text import fold, words_of
 
 T = TypeVar("T")

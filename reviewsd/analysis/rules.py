@@ -14,7 +14,7 @@ import msgspec
 
 from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense
 from reviewsd.analysis.clause_rules import ClauseReading, decide
-from reviewsd.analysis.labelling import Reading, labels_of
+from reviewsd.analysis.labeling import Reading, labels_of
 from reviewsd.analysis.labels import RULES, WORDLESS, Labels
 from reviewsd.analysis.language import ENGLISH, Detector
 from reviewsd.analysis.language_data import has_data

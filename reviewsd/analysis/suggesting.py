@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from reviewsd.analysis.labelling import Reading
+from reviewsd.analysis.labeling import Reading
 from reviewsd.analysis.language import ENGLISH
 from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.prose import MAX_QUOTE
