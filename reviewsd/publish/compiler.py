@@ -186,8 +186,6 @@ def _add_reviews(
         for begin in range(0, len(records), _BATCH):
             if begin % _STEP == 0:
                 folder.progress("writing", begin, len(records))
-                writer.flush()
-                folder.compressor.follow(REVIEWS_FILE, writer.size)
             raws = [*records.raws(begin, begin + _BATCH)]
             reviews = [*map(_decode, raws)]
             rendered = [*map(documents.render_review, raws, reviews)]

@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import json
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -19,7 +18,6 @@ from reviewsd.domain.dataset import load
 from reviewsd.http1 import urls
 from reviewsd.publish import compiler, compression
 from reviewsd.publish.compiler import compile_folder
-from reviewsd.publish.compression import Compressor
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import Manifest
 from tests.support.broken import Document
@@ -174,7 +172,7 @@ def test_the_gzip_form_is_the_same_bytes_and_knows_no_time(
 def test_nothing_under_a_kilobyte_is_compressed(tmp_path: Path, size: int) -> None:
     """contract 2"""
     (tmp_path / "file").write_bytes(b"x" * size)
-    packed = compression._compress(tmp_path, "file", size)
+    packed = compression.compress(tmp_path, "file", size)
     assert (size >= 1_000) == (packed is not None) == (tmp_path / "file.gz").exists()
     if packed is not None:
         content = (tmp_path / "file.gz").read_bytes()
@@ -184,52 +182,11 @@ def test_nothing_under_a_kilobyte_is_compressed(tmp_path: Path, size: int) -> No
 
 def test_larger_gzip_form_is_removed(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(Random(1).randbytes(5_000))
-    assert compression._compress(tmp_path, "file", 5_000) is None
+    assert compression.compress(tmp_path, "file", 5_000) is None
     assert not (tmp_path / "file.gz").exists()
 
 
 # -- feeds
-
-
-@pytest.mark.parametrize("size", [0, 999, 50_000, 65_536, 90_001])
-def test_a_file_is_compressed_alike_while_and_after_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
-    monkeypatch.setattr(compression, "LARGE", 20_000)
-    monkeypatch.setattr(compression, "_CHUNK", 4_096)
-    content = b"".join(b"%d " % number for number in range(size))[:size]
-    after = tmp_path / "after"
-    after.mkdir()
-    with ThreadPoolExecutor(max_workers=1) as threads:
-        compressor = Compressor(tmp_path, threads)
-        with (tmp_path / "file").open("wb", buffering=0) as file:
-            for at in range(0, size, 7_001):
-                file.write(content[at : at + 7_001])
-                compressor.follow("file", min(size, at + 7_001))
-        compressor.begin("file", size)
-        result = compressor.compressed("file", size)
-        (after / "file").write_bytes(content)
-        assert result == Compressor(after, threads).compressed("file", size)
-    if result is not None:
-        packed = (tmp_path / "file.gz").read_bytes()
-        assert packed == (after / "file.gz").read_bytes()
-        assert content == gzip.decompress(packed)
-
-
-def test_an_error_while_a_file_is_followed_is_raised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compression, "LARGE", 10)
-    (tmp_path / "file.gz").touch()
-    with ThreadPoolExecutor(max_workers=1) as threads:
-        compressor = Compressor(tmp_path, threads)
-        with pytest.raises(FileExistsError):
-            compressor.follow("file", 10)
-        (tmp_path / "file.gz").unlink()
-        compressor.follow("file", 10)
-        with pytest.raises(FileNotFoundError):
-            compressor.compressed("file", 10)
-        compressor._followed["file"]._writer.close()
 
 
 def test_the_feed_has_the_labels_of_whom_and_what_a_review_mentions(tmp_path: Path) -> None:
