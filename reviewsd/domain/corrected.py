@@ -109,20 +109,8 @@ def _plain(reason: str) -> str:
     return reason.replace("-", " ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected:
-    """The reviews after all corrections."""
-
-    records: Records
-    stars: Mapping[int, int]
-    """Number of reviews for each rating that occurs."""
-    latest: datetime.date | None
-    """The latest review or reply date."""
-    withheld: Withheld
-
-
-def correct(records: Records, overlay: Overlay, progress: Progress) -> Corrected:
-    """Apply corrections to the valid reviews of a file.
+def correct(records: Records, overlay: Overlay, progress: Progress) -> tuple[Records, Withheld]:
+    """Apply corrections to the valid reviews of a file; return the shown and the withheld ones.
 
     Args:
         records: The sorted reviews.
@@ -130,8 +118,6 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> Corrected
         progress: Called with the number of reviews read so far.
     """
     corrected: list[_CorrectedReview] = []
-    stars: Counter[int] = Counter()
-    latest: datetime.date | None = None
     for position, raw in enumerate(records.raws(0, len(records))):
         if position % _STEP == 0:
             progress("correcting", position, len(records))
@@ -139,21 +125,12 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> Corrected
         correction = overlay.find(review)
         if correction is not None:
             corrected.append(_CorrectedReview(position, raw, review, correction))
-        if correction is None or not correction.hides:
-            stars[review.rating] += 1
-            reply = review.owner_reply
-            last = review.date if reply is None else max(review.date, reply.date)
-            latest = last if latest is None else max(latest, last)
     progress("correcting", len(records), len(records))
-    return Corrected(
-        records=records.corrected(
-            {review.position: review.shown() for review in corrected},
-            {review.position: times.microseconds(review.changed_at) for review in corrected},
-        ),
-        stars=stars,
-        latest=latest,
-        withheld=_withheld(corrected, overlay),
+    shown_records = records.corrected(
+        {review.position: review.shown() for review in corrected},
+        {review.position: times.microseconds(review.changed_at) for review in corrected},
     )
+    return shown_records, _withheld(corrected, overlay)
 
 
 def shown(raw: bytes, overlay: Overlay) -> bytes | None:

@@ -6,7 +6,6 @@ Each review is decoded once, typed, and only its place in the file is kept (``re
 
 import datetime
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,15 +43,16 @@ class Dataset:
     """The top-level members of reviews.json, unchanged and without ``reviews``."""
     records: Records
     """Newest first: date descending, then id descending (contract 3)."""
-    stars: Mapping[int, int]
-    """Number of reviews for each rating that occurs."""
-    latest: datetime.date | None
-    """The latest review or reply date."""
     insights: InsightsFile | None
     withheld: Withheld = field(default_factory=Withheld)
     """The reviews that the owner withholds."""
     removed: tuple[RemovedReview, ...] = ()
     """The removed reviews, newest first: those that the file names and those that are hidden."""
+
+    @property
+    def stars(self) -> Mapping[int, int]:
+        """Number of reviews for each rating that occurs."""
+        return self.records.stars
 
     @property
     def updated_at(self) -> datetime.datetime | None:
@@ -85,7 +85,8 @@ def load(
     if corrections is not None:
         overlay = load_corrections(corrections, findings)
         if dataset is not None and overlay is not None:
-            dataset = _apply_corrections(dataset, Overlay(overlay), progress)
+            records, withheld = correct(dataset.records, Overlay(overlay), progress)
+            dataset = replace(dataset, records=records, withheld=withheld)
     insights_file = None
     if insights is not None:
         places = {} if dataset is None else dataset.records.places
@@ -97,17 +98,6 @@ def load(
         clean = remove_words(bytes(insights), dataset.withheld, texts)
         insights_file = load_insights(JsonFile(INSIGHTS_FILE, findings), clean, places, progress)
     return replace(dataset, insights=insights_file, removed=_removed(dataset))
-
-
-def _apply_corrections(dataset: Dataset, overlay: Overlay, progress: Progress) -> Dataset:
-    corrected = correct(dataset.records, overlay, progress)
-    return replace(
-        dataset,
-        records=corrected.records,
-        stars=corrected.stars,
-        latest=corrected.latest,
-        withheld=corrected.withheld,
-    )
 
 
 def _removed(dataset: Dataset) -> tuple[RemovedReview, ...]:
@@ -162,18 +152,11 @@ def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Datas
         return None
     records = Records(text)
     begin, locations = begins.get("reviews", 0), _locations(file, business)
-    stars, latest = _load_records(file, records, reviews, begin, locations, progress)
+    _load_records(file, records, reviews, begin, locations, progress)
     if business is None:
         return None
     records.sort()
-    return Dataset(
-        business=business,
-        members=members,
-        records=records,
-        stars=stars,
-        latest=latest,
-        insights=None,
-    )
+    return Dataset(business=business, members=members, records=records, insights=None)
 
 
 def _locations(file: JsonFile, business: Business | None) -> Locations:
@@ -192,7 +175,7 @@ def _load_records(
     begin: int,
     locations: Locations,
     progress: Progress,
-) -> tuple[Mapping[int, int], datetime.date | None]:
+) -> None:
     """Collect the valid reviews.
 
     Args:
@@ -202,16 +185,11 @@ def _load_records(
         begin: The offset of the array in the file.
         locations: The locations that a review may name; without any it may name each.
         progress: Called with the number of reviews validated so far.
-
-    Returns:
-        The number of reviews for each rating, and the latest date.
     """
     items = _list_items(file, raw)
     items.reverse()  # pop() frees each item after it was decoded
     total = len(items)
-    stars: Counter[int] = Counter()
     indexes: dict[str, int] = {}
-    latest = 0
     end = begin + 1
     for index in range(total):
         if index % _STEP == 0:
@@ -232,15 +210,9 @@ def _load_records(
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)
             continue
-        day = review.date.toordinal()
-        reply = review.owner_reply
-        last_day = day if reply is None else max(day, reply.date.toordinal())
-        updated = times.updated_microseconds(review, last_day)
-        records.append(review.id, day, updated, begin, item)
-        stars[review.rating] += 1
-        latest = max(latest, last_day)
+        day, updated = review.date.toordinal(), times.updated_microseconds(review)
+        records.append(review.id, day, updated, review.rating, begin, item)
     progress("validating", total, total)
-    return stars, datetime.date.fromordinal(latest) if latest else None
 
 
 def _list_items(file: JsonFile, raw: Raw) -> list[Raw]:

@@ -7,6 +7,7 @@ therefore read from the file each time it is needed.
 import os
 import weakref
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -82,6 +83,7 @@ class Records(Sequence[Record]):
         # These stay in the order of the file.
         self._begins = array("Q")
         self._sizes = array("I")
+        self._ratings = bytearray()
         self._digests = bytearray()
         self._order = array("I")
         self._replacements: Mapping[int, bytes] = {}
@@ -91,13 +93,21 @@ class Records(Sequence[Record]):
         """Positions by id after ``sort``; 0.1 GB for a million, so it is built on first use."""
         return dict(zip(self.ids, count(), strict=False))
 
-    def append(self, review_id: str, day: int, updated: int, begin: int, raw: Raw) -> None:
+    @cached_property
+    def stars(self) -> Mapping[int, int]:
+        """Number of reviews for each rating that occurs, after ``sort``."""
+        return Counter(map(self._ratings.__getitem__, self._order))
+
+    def append(
+        self, review_id: str, day: int, updated: int, rating: int, begin: int, raw: Raw
+    ) -> None:
         """Add a review.
 
         Args:
             review_id: Its id.
             day: Proleptic ordinal of its date.
             updated: When it changed last (``times.microseconds``).
+            rating: Its stars.
             begin: Its offset in the file.
             raw: Its text.
         """
@@ -106,6 +116,7 @@ class Records(Sequence[Record]):
         self.updated.append(updated)
         self._begins.append(begin)
         self._sizes.append(len(raw))
+        self._ratings.append(rating)
         self._digests += digest(raw)
 
     def sort(self) -> None:
@@ -137,7 +148,7 @@ class Records(Sequence[Record]):
         copy.days = array("i", map(self.days.__getitem__, positions))
         copy.updated = array("q", (updated.get(place, self.updated[place]) for place in positions))
         copy._order = array("I", map(self._order.__getitem__, positions))
-        copy._begins, copy._sizes = self._begins, self._sizes
+        copy._begins, copy._sizes, copy._ratings = self._begins, self._sizes, self._ratings
         copy._digests = bytearray(self._digests)
         copy._replacements = {
             self._order[position]: raw for position, raw in changes.items() if raw is not None

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.labels import text_key
 from reviewsd.api.texts import merge_key
-from reviewsd.domain.corrected import Corrected, Withheld, correct
+from reviewsd.domain.corrected import Withheld, correct
 from reviewsd.domain.corrections import (
     Action,
     Correction,
@@ -30,6 +30,7 @@ from reviewsd.domain.corrections import (
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.json_file import Findings
+from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review, aggregate
 from reviewsd.domain.withheld_words import remove_words
 from reviewsd.publish import sources
@@ -113,23 +114,26 @@ class ReviewsWithCorrections:
         """Newest first."""
 
     @cached_property
-    def _outcome(self) -> Corrected:
+    def _outcome(self) -> tuple[Records, Withheld]:
         return correct(self._dataset.records, Overlay(self.corrections), lambda *_: None)
 
     @property
     def readers_note(self) -> str:
         """The note to readers about withheld reviews; empty if none is withheld."""
-        return self._outcome.withheld.sentence(len(self._outcome.records))
+        records, withheld = self._outcome
+        return withheld.sentence(len(records))
 
     @property
     def selection_warning(self) -> str | None:
         """Why the corrections look as if the owner had withheld bad reviews; None if they do not."""
-        return self._outcome.withheld.selection(self._outcome.stars)
+        records, withheld = self._outcome
+        return withheld.selection(records.stars)
 
     @property
     def rating(self) -> AggregateRating:
         """The aggregate of the reviews that are shown."""
-        return aggregate(self._outcome.stars)
+        records, _ = self._outcome
+        return aggregate(records.stars)
 
     @property
     def has_own_rating(self) -> bool:

@@ -456,7 +456,6 @@ def test_reviews_are_newest_first_then_by_descending_id() -> None:
 def test_a_dataset_holds_what_was_given() -> None:
     dataset = load(b"\xef\xbb\xbf" + encoded(REVIEWS), encoded(INSIGHTS))
     assert dataset.stars == {5: 1, 4: 1}
-    assert dataset.latest == datetime.date(2025, 3, 15)  # of a reply
     assert dataset.business.name == "Acme"
     assert dataset.members.keys() == REVIEWS.keys() - {"reviews"}
     assert all(json.loads(bytes(raw)) == REVIEWS[name] for name, raw in dataset.members.items())
@@ -472,7 +471,7 @@ def test_a_dataset_holds_what_was_given() -> None:
 def test_the_least_data_set_is_a_name() -> None:
     least = b'{"business": {"name": "A"}, "reviews": []}'
     dataset = load(least, b"{}")
-    assert (list(dataset.records), dataset.stars, dataset.latest) == ([], {}, None)
+    assert (list(dataset.records), dataset.stars) == ([], {})
     assert dataset.insights is not None
     assert (dataset.insights.mentions, dataset.insights.analysed) == ([], 0)
     assert load(least, None).insights is None

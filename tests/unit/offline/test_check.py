@@ -54,6 +54,7 @@ def report(
 
 
 def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
+    write(folder, [REVIEW | {"owner_reply": {"text": "Thanks.", "date": "2025-03-02"}}])
     document, _ = report(folder)
     assert {
         "type": "result",
@@ -70,7 +71,7 @@ def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
             "last": "2025-03-01",
             "average": 4.0,
             "stars": {"1": 0, "2": 0, "3": 0, "4": 1, "5": 0},
-            "replies_until": "2025-03-01",
+            "replies_until": "2025-03-02",
             "insights": False,
             "analysed": 0,
             "uncovered": 0,
