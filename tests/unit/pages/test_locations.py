@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.pages import LONG, NASTY, Html, Place, review
+from tests.support.pages import Html, Place, review
 
 DOVER = {
     "id": "dover",
@@ -203,23 +203,3 @@ def test_one_location_changes_no_page(tmp_path: Path) -> None:
     assert documents.keys() == one.snapshots.current.documents.keys()
     for path in [*documents.keys() - {"/reviews.json"}, "/r/a", "/reviews?rating=5", "/embed"]:
         assert none.get(path).body == one.get(path).body, path
-
-
-def test_markup_in_texts_of_a_location_is_escaped(place: Place) -> None:
-    nasty = {
-        **dict.fromkeys(("description", "phone"), NASTY),
-        "name": NASTY[:200],
-        "email": f"{NASTY}@x.example",
-        "url": LONG,
-        "aliases": [NASTY],
-        "address": dict.fromkeys(("street", "city", "region", "postal_code", "country"), NASTY),
-        "review_urls": {NASTY: "https://g.example/r"},
-    }
-    locations = [nasty | {"id": "a"}, nasty | {"id": "b", "aliases": []}]
-    place.publish([review("r", location=NASTY)], {"name": "Acme", "locations": locations})
-    for path in ("/", "/l/a", "/l/b", "/reviews?location=a", "/r/r"):
-        page = place.page(path)
-        assert "<script>alert" not in page.source, path
-        assert all(json.loads(script) for script in page.scripts)
-    for path in ("/l/a.md", "/index.md", "/llms.txt", "/reviews.md?location=a"):
-        assert "<script>" not in place.get(path).body.decode(), path

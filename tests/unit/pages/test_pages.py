@@ -12,7 +12,7 @@ import pytest
 from reviewsd.config.schema import Pages
 from reviewsd.http1 import urls
 from tests.support.connections import BASE_URL
-from tests.support.pages import LONG, NASTY, Html, Place, demo, review
+from tests.support.pages import Html, Place, demo, review
 
 REVIEW = "/r/01M735509D7J01RS7WWV71AR47"
 PAGES = (
@@ -27,47 +27,6 @@ PAGES = (
 )
 
 REPLY = {"text": "Thanks.", "date": "2025-03-15"}
-IDS = ["a/b?c#d", "..", ".", "a//b", "%2e", "x.md", "a&b;'\"<>", "~"]
-
-
-def hostile() -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
-    """Texts that would break a page, in every member that holds one."""
-    reply = {"text": NASTY, "date": "2025-03-15"}
-    reviews = [
-        review(
-            review_id, author=NASTY, text=NASTY, source=NASTY, source_url=LONG, owner_reply=reply
-        )
-        for review_id in IDS
-    ]
-    business = {
-        "name": NASTY[:200],
-        **dict.fromkeys(("description", "category", "phone", "verification_statement"), NASTY),
-        "email": f"{NASTY}@x.example",
-        "url": LONG,
-        "address": dict.fromkeys(("street", "city", "region", "postal_code", "country"), NASTY),
-        "hours": [{"day": "monday", "opens": "08:00", "closes": "24:00"}],
-        "service_areas": [NASTY],
-        "social_urls": [LONG],
-        "logo_url": LONG,
-        "language": NASTY,
-    }
-    entity = {
-        "id": NASTY,
-        "label": NASTY,
-        "mention_count": 2,
-        "positive_count": 1,
-        "negative_count": 1,
-    }
-    insights = {
-        "model": NASTY,
-        "summary": NASTY,
-        "pull_quote": NASTY,
-        "aspects": [entity],
-        "topics": [entity],
-        "entities": {kind: [entity] for kind in ("technicians", "services", "problems")},
-        "faq": [{"question": NASTY, "answer": NASTY}],
-    }
-    return reviews, business, insights
 
 
 @pytest.mark.parametrize("target", PAGES)
@@ -131,53 +90,6 @@ def test_negotiated_answer_is_private(harbor: Place, path: str) -> None:
 @pytest.mark.parametrize("path", ["/index.md", "/index.json", "/reviews.md"])
 def test_alternative_is_public_at_its_own_address(harbor: Place, path: str) -> None:
     assert ["public, max-age=60"] == harbor.get(path).values("cache-control")
-
-
-def test_markup_in_hostile_texts_is_escaped(place: Place, harbor: Place) -> None:
-    reviews, business, insights = hostile()
-    assert place.publish(reviews, business, insights).result == "published"
-    allowed = {"https:", "tel:", "mailto:"}
-    for target in ("/", "/reviews", "/reviews?rating=4", "/summary"):
-        page, usual = place.page(target), harbor.page(target)
-        names, allowed_names = ({each.name for each in part.elements} for part in (page, usual))
-        assert names <= allowed_names, target
-        for link in page.links:
-            own = link.startswith(("/", BASE_URL)) and not link.startswith("//")
-            assert own or link in {LONG, BASE_URL} or link.split("/")[0] in allowed, link
-        for script in page.scripts:
-            json.loads(script)
-    for review_id in IDS:
-        page = place.page(urls.permalink(review_id))
-        graph = json.loads(page.scripts[0])["@graph"]
-        assert BASE_URL + urls.permalink(review_id) == graph[0]["@id"]
-        assert NASTY == graph[0]["reviewBody"]
-        (original,) = [link for link in page.named("a") if "ugc" in link.get("rel", "")]
-        assert ("nofollow ugc noopener", LONG) == (original["rel"], original["href"])
-        twin = place.get(f"{urls.permalink(review_id)}.md")
-        assert 200 == twin.status
-        assert b"<script" not in twin.body.replace(b"\\<", b"")
-
-
-def test_page_has_no_character_that_html_cannot_hold(place: Place) -> None:
-    """Neither does one turn the text around it; what is made for a request had no guard for owners' texts."""
-    place.publish(*hostile())
-    made = ("/r/x.md", "/reviews?rating=4", "/developers/embed?theme=dark", "/embed?layout=grid")
-    for target in ("/", "/reviews", *made):
-        source, _, rest = place.page(target).source.partition('<script type="application/ld+json">')
-        text = source + rest.partition("</script>")[2]
-        assert set("\x00\x07\u202e").isdisjoint(text), target
-
-
-def test_customer_text_makes_no_heading_in_markdown(place: Place) -> None:
-    place.publish(
-        [review(text="# Buy now\n\n[here](https://evil.example)\n- one", author="a\n# b")]
-    )
-    for target in ("/index.md", "/reviews.md", "/r/a.md"):
-        text = place.get(target).body.decode()
-        assert "\n\\# Buy now\n" in text
-        assert "\n\\- one\n" in text
-        assert "[here]" not in text
-        assert "\n# b" not in text
 
 
 def test_unknown_review_or_address_has_an_error_page(harbor: Place) -> None:
