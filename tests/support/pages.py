@@ -91,10 +91,10 @@ class Place:
         (response,) = responses(line.value(), (0,) if method == "HEAD" else ())
         return response
 
-    def page(self, target: str) -> "Html":
-        """A page that is there."""
-        response = self.get(target)
-        assert 200 == response.status, target
+    def page(self, target: str, status: int = 200) -> "Html":
+        """A page with a status."""
+        response = self.get(target, "Accept: text/html")
+        assert status == response.status, target
         return Html(response.body.decode())
 
 
@@ -160,6 +160,16 @@ class Html(HTMLParser):
     def named(self, name: str) -> list[dict[str, str]]:
         """The attributes of all elements of a name."""
         return [element.attributes for element in self.elements if element.name == name]
+
+    @property
+    def hrefs(self) -> list[str]:
+        """The targets of its links, in order."""
+        return [link["href"] for link in self.named("a") if "href" in link]
+
+    @property
+    def reviews(self) -> list[str]:
+        """The addresses of the reviews that it links to, in order, each once."""
+        return [href for href in dict.fromkeys(self.hrefs) if href.startswith("/r/")]
 
     @property
     def links(self) -> set[str]:

@@ -266,7 +266,7 @@ def test_setup_page_has_no_links_to_the_documentation_of_programs(harbor: Place)
 
 
 def test_setup_page_shows_an_issue_beside_its_field(harbor: Place) -> None:
-    page = Html(harbor.get("/developers/embed?count=99&layout=grid&accent=red").body.decode())
+    page = harbor.page("/developers/embed?count=99&layout=grid&accent=red", 400)
     described = {
         field["name"]: field["aria-describedby"]
         for field in page.named("select") + page.named("input")

@@ -8,7 +8,7 @@ import pytest
 
 from reviewsd.domain.reviews import Address, Business, Geo
 from reviewsd.pages import charts, contact
-from tests.support.pages import Html, Place, review
+from tests.support.pages import Place, review
 
 ORDER = (
     "Harbor Heating & Plumbing",
@@ -36,8 +36,7 @@ def test_sections_have_the_order_in_which_a_customer_decides(harbor: Place) -> N
 
 def test_newest_reviews_stand_above_what_is_made_of_them(harbor: Place) -> None:
     page = harbor.page("/")
-    paths = [link["href"] for link in page.named("a") if link.get("href", "").startswith("/r/")]
-    listed = list(dict.fromkeys(paths))
+    listed = page.reviews
     assert 15 == len(listed)
     before = page.source[: page.source.index("h-mentioned")]
     assert listed[:3] == list(dict.fromkeys(re.findall(r'"(/r/\w+)"', before)))
@@ -81,10 +80,6 @@ def test_page_with_few_reviews_shows_each_once(place: Place, count: int) -> None
     assert (count > 3) == bool(page.named("form"))
 
 
-def links(page: Html) -> list[str]:
-    return [link["href"] for link in page.named("a") if "href" in link]
-
-
 def test_one_platform_is_the_first_button(place: Place) -> None:
     urls = {"google": "https://g.example/r?a=1&b=2"}
     place.publish([review()], {"name": "Acme", "review_urls": urls, "phone": "030 1234"})
@@ -92,7 +87,7 @@ def test_one_platform_is_the_first_button(place: Place) -> None:
     strong = [link for link in page.named("a") if "strong" in link.get("class", "")]
     assert [urls["google"]] == [link["href"] for link in strong]
     assert "noopener" == strong[0]["rel"]
-    assert links(page).index(urls["google"]) < links(page).index("tel:0301234")
+    assert page.hrefs.index(urls["google"]) < page.hrefs.index("tel:0301234")
     assert not [item for item in page.named("summary") if "class" in item]
     text = place.get("/index.md").body.decode()
     assert "[Write a review on Google](<https://g.example/r?a=1&b=2>)" in text
@@ -103,7 +98,7 @@ def test_several_platforms_are_a_list_in_the_order_of_the_owner(place: Place) ->
     place.publish([review()], {"name": "Acme", "review_urls": urls})
     page = place.page("/")
     assert {"class": "button strong"} in page.named("summary")
-    assert [*urls.values()] == [link for link in links(page) if link.endswith(".example/r")]
+    assert [*urls.values()] == [link for link in page.hrefs if link.endswith(".example/r")]
 
 
 def test_reviews_are_the_first_button_where_none_can_be_written(place: Place) -> None:
@@ -155,7 +150,7 @@ def test_head_of_the_page_leads_once_to_all_reviews(harbor: Place) -> None:
 
 def test_stars_with_reviews_are_links_to_them(place: Place) -> None:
     place.publish([review("a"), review("b", rating=1)])
-    paths = [link for link in links(place.page("/")) if "?rating=" in link]
+    paths = [link for link in place.page("/").hrefs if "?rating=" in link]
     assert ["/reviews?rating=4", "/reviews?rating=1"] == paths
 
 

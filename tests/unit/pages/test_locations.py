@@ -39,14 +39,6 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return place
 
 
-def links(page: Html) -> list[str]:
-    return [link["href"] for link in page.named("a") if "href" in link]
-
-
-def cards(page: Html) -> list[str]:
-    return [path for path in dict.fromkeys(links(page)) if path.startswith("/r/")]
-
-
 def graph(page: Html) -> dict[str, dict[str, Any]]:
     """Return the nodes of the structured data by type."""
     (script,) = page.scripts
@@ -55,11 +47,11 @@ def graph(page: Html) -> dict[str, dict[str, Any]]:
 
 def test_page_of_a_location_has_its_own_reviews_and_rating(acme: Place) -> None:
     page = acme.page("/l/dover")
-    assert ["/r/a", "/r/b"] == cards(page)
+    assert ["/r/a", "/r/b"] == page.reviews
     assert "4.5" in page.text
     assert "2 reviews" in page.text
-    assert {"/reviews?location=dover", "/reviews?location=dover&rating=5"} <= {*links(page)}
-    assert "/reviews?location=dover&rating=1" not in links(page)  # no review has one star
+    assert {"/reviews?location=dover", "/reviews?location=dover&rating=5"} <= {*page.hrefs}
+    assert "/reviews?location=dover&rating=1" not in page.hrefs  # no review has one star
     assert "Acme, Dover Harbor: 2 customer reviews" in page.source
 
 
@@ -67,8 +59,8 @@ def test_page_of_a_location_has_its_own_address_and_hours(acme: Place) -> None:
     dover, kittery = acme.page("/l/dover"), acme.page("/l/Kittery")
     assert "1 Elm St" in dover.text
     assert "Opening hours" in dover.text
-    assert {"tel:03012", "https://acme.example"} <= {*links(dover)}  # those of the business
-    assert {"tel:03099", "https://k.example"} <= {*links(kittery)}
+    assert {"tel:03012", "https://acme.example"} <= {*dover.hrefs}  # those of the business
+    assert {"tel:03099", "https://k.example"} <= {*kittery.hrefs}
     for page in (dover, kittery, acme.page("/l/rye")):
         assert "Head Office" not in page.text
         assert "All of Acme." not in page.text  # insights are of the whole business
@@ -76,7 +68,7 @@ def test_page_of_a_location_has_its_own_address_and_hours(acme: Place) -> None:
 
 def test_location_without_reviews_says_so(acme: Place) -> None:
     page = acme.page("/l/rye")
-    assert [] == cards(page)
+    assert [] == page.reviews
     assert "No reviews yet" in page.text
     assert "aggregateRating" not in graph(page)["LocalBusiness"]
 
@@ -101,9 +93,9 @@ def test_page_of_one_of_many_locations_links_to_itself_alone(tmp_path: Path) -> 
         (tmp_path / str(count)).mkdir()
         place = Place(tmp_path / str(count))
         place.publish([review("a")], BUSINESS | {"locations": locations[:count]})
-        own = [link for link in links(place.page("/l/l3")) if link.startswith("/l/")]
+        own = [link for link in place.page("/l/l3").hrefs if link.startswith("/l/")]
         assert (expected, True) == (len(own), "/l/l3" in own)
-        assert count == sum(link.startswith("/l/") for link in links(place.page("/")))
+        assert count == sum(link.startswith("/l/") for link in place.page("/").hrefs)
         folded = [each for each in place.page("/").named("summary") if not each]
         assert (count > 11) == bool(folded)
 
@@ -152,7 +144,7 @@ def test_list_is_filtered_by_location(
     acme: Place, query: str, found: list[str], heading: str
 ) -> None:
     page = acme.page(f"/reviews?{query}")
-    assert found == cards(page)
+    assert found == page.reviews
     assert heading in page.text
     text = acme.get(f"/reviews.md?{query}").body.decode()
     assert len(found) == text.count("/r/")

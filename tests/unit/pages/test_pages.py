@@ -96,8 +96,7 @@ def test_unknown_review_or_address_has_an_error_page(harbor: Place) -> None:
     response = harbor.get("/r/nobody")
     assert (404, ["no-store"]) == (response.status, response.values("cache-control"))
     assert "This review does not exist" in Html(response.body.decode()).text
-    browser = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
-    assert "nothing at this address" in Html(harbor.get("/nope", browser).body.decode()).text
+    assert "nothing at this address" in harbor.page("/nope", 404).text
     assert ["application/json"] == harbor.get("/nope").values("content-type")
 
 
@@ -127,9 +126,7 @@ def test_title_of_a_filtered_list_is_short_in_every_language(place: Place, langu
 
 
 def test_issue_is_shown_beside_its_field(harbor: Place) -> None:
-    response = harbor.get("/reviews?min_rating=9&rating=0&since=x&query=boiler&limit=0")
-    page = Html(response.body.decode())
-    assert 400 == response.status
+    page = harbor.page("/reviews?min_rating=9&rating=0&since=x&query=boiler&limit=0", 400)
     texts = {element["id"]: element for element in page.named("p") if "id" in element}
     wrong = {
         element["name"]: element["aria-describedby"]
@@ -147,8 +144,7 @@ def test_issue_is_shown_beside_its_field(harbor: Place) -> None:
         "From must be a date as YYYY-MM-DD, got x.",
     ):
         assert 2 == page.text.count(message), message
-    links = {link.get("href") for link in page.named("a")}
-    assert {f"#f-{name}" for name in (*names, "rating")} <= links
+    assert {f"#f-{name}" for name in (*names, "rating")} <= {*page.hrefs}
     assert "9" not in {option["value"] for option in page.named("option")}
     assert "<title>Error: Search · " in page.source
     assert not [link for link in page.links if "since=2" in link]
@@ -169,10 +165,8 @@ def test_name_that_resembles_a_filter_leads_to_the_filter(
     harbor: Place, query: str, field: str, href: str
 ) -> None:
     """All reviews under a heading that names no filter would look like the answer."""
-    response = harbor.get(f"/reviews?{query}")
-    page = Html(response.body.decode())
+    page = harbor.page(f"/reviews?{query}", 400)
     (name, _, _) = query.partition("=")
-    assert 400 == response.status
     assert f"{name} is not a parameter; did you mean {field}?" in page.text
     assert "Please fix the highlighted field." in page.text
     assert [f"e-{field}-1"] == [
@@ -193,12 +187,11 @@ def test_markdown_twin_of_a_filtered_list_is_filtered(harbor: Place, query: str)
     twin = harbor.get(f"/reviews.md?{query}")
     text = twin.body.decode()
     html = Html(page.body.decode())
-    listed = [link["href"] for link in html.named("a") if link.get("href", "").startswith("/r/")]
     heading = next(line for line in text.splitlines() if line)
     next_links = [link["href"] for link in html.named("a") if link.get("rel") == "next"]
 
     assert (200, ["text/markdown; charset=utf-8"]) == (twin.status, twin.values("content-type"))
-    assert listed == re.findall(rf"^<{BASE_URL}(/r/[^>]+)>$", text, re.MULTILINE)
+    assert html.reviews == re.findall(rf"^<{BASE_URL}(/r/[^>]+)>$", text, re.MULTILINE)
     assert heading.startswith("# Reviews: ")
     assert page.values("etag") != twin.values("etag")
     assert f'<{BASE_URL}/reviews?{query}>; rel="canonical"' in twin.values("link")[0]
@@ -376,9 +369,7 @@ def test_filters_are_named_in_the_heading(harbor: Place, query: str, heading: st
 
 @pytest.mark.parametrize("query", ["rating=5&cursor=zzz", "page=2&rating=5"])
 def test_invalid_cursor_links_to_the_first_page(harbor: Place, query: str) -> None:
-    response = harbor.get(f"/reviews?{query}")
-    page = Html(response.body.decode())
-    assert 400 == response.status
+    page = harbor.page(f"/reviews?{query}", 400)
     assert "This page no longer exists" in page.text
     assert "next_cursor" not in page.source
     assert "/reviews?rating=5" in page.links
@@ -409,12 +400,9 @@ def test_pages_follow_each_other_by_cursor(harbor: Place) -> None:
         response = harbor.get(target)
         page = Html(response.body.decode())
         assert {"name": "robots", "content": "noindex, follow"} in page.named("meta")
-        cards = [link["href"] for link in page.named("a") if link.get("href", "").startswith("/r/")]
-        paths += cards
+        paths += page.reviews
         next_links = [link["href"] for link in page.named("a") if link.get("rel") == "next"]
-        assert (
-            (f'<{next_links[0]}>; rel="next"' in response.values("link")[0]) if next_links else True
-        )
+        assert next_links == re.findall('<([^>]*)>; rel="next"', response.values("link")[0])
         target = next_links[0] if next_links else ""
     assert 105 == len(paths) == len(set(paths))
     first = harbor.page("/reviews")
