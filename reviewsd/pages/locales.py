@@ -30,9 +30,6 @@ _DIGITS: Final = "latn"
 _NO_NAME: Final = "M01"
 """The name of January in a locale of CLDR that has no names."""
 
-_GROUP: Final = 3
-"""Digits of a group in a number."""
-
 _SCRIPT: Final = 4
 """Letters of the name of a script in a tag (BCP 47)."""
 
@@ -58,12 +55,11 @@ class LocaleFormats:
             return Language(tag=self.tag, direction=direction)
         symbols = self.locale.number_symbols[_DIGITS]
         day_pattern, months = self._date_format()
-        grouped = self.locale.decimal_formats[None].grouping[0] == _GROUP
         return Language(
             tag=self.tag,
             day_pattern=day_pattern,
             months=months,
-            comma=symbols["group"] if grouped else "",
+            comma=symbols["group"],
             point=symbols["decimal"],
             direction=direction,
         )
