@@ -173,6 +173,8 @@ def test_data_model_describes_every_schema_that_it_refers_to(name: str) -> None:
             waiting.append(inner)
 
     assert {schema.lower() for schema in referenced} <= described
+    links = {urldefrag(href).fragment for path in PATHS for href in parsed(path).hrefs}
+    assert {schema.lower() for schema in referenced} <= links
 
 
 def test_webhooks_page_names_what_a_subscriber_sends_and_receives() -> None:

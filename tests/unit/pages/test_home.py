@@ -176,9 +176,11 @@ def test_long_lists_of_mentions_can_be_shown_whole(
 def test_count_of_a_person_is_not_read_as_a_rating(place: Place, path: str) -> None:
     """Readers take the number in "Grace Hall 5" for stars."""
     person = {"id": "grace-hall", "name": "Grace Hall", "mention_count": 5}
-    place.publish([review()], insights={"entities": {"technicians": [person]}})
-    text = re.sub("<[^>]+>", "", place.get(path).body.decode())
+    aspect = {"id": "price", "label": "Price", "mention_count": 7}
+    place.publish([review()], insights={"entities": {"technicians": [person]}, "aspects": [aspect]})
+    text = " ".join(re.sub("<[^>]+>", "", place.get(path).body.decode()).split())
     assert re.search("Grace Hall:? 5 reviews", text)
+    assert re.search("Price:? 7 mentions", text)
 
 
 def test_topic_with_the_name_of_a_service_is_shown_once(place: Place) -> None:

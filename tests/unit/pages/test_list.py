@@ -45,7 +45,7 @@ def test_issue_is_shown_beside_its_field(harbor: Place) -> None:
     assert {f"#f-{name}" for name in (*names, "rating")} <= {*page.hrefs}
     assert "9" not in {option["value"] for option in page.named("option")}
     assert "<title>Error: Search · " in page.source
-    assert not [link for link in page.links if "since=2" in link]
+    assert not [link for link in page.links if "since=" in link]
     assert {"query": "boiler"}.items() <= {
         field["name"]: field["value"] for field in page.named("input")
     }.items()

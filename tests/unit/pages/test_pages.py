@@ -10,6 +10,7 @@ import pytest
 
 from reviewsd.config.schema import Pages
 from reviewsd.http1 import urls
+from tests.support.connections import BASE_URL
 from tests.support.pages import Html, Place, demo, review
 
 REVIEW = "/r/01M735509D7J01RS7WWV71AR47"
@@ -205,7 +206,9 @@ def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path)
         assert " ".join(node.get("reviewBody", "").split()) in page.text
         assert node["publisher"]["name"] in {"Google", "Trustpilot", "Facebook", "Yelp"}
     assert "23:59" in {opening["closes"] for opening in business["openingHoursSpecification"]}
-    own = json.loads(harbor.page("/r/01M739YG0D19M9F73VGTYNH9RZ").scripts[0])["@graph"][0]
+    own, trail = json.loads(harbor.page("/r/01M739YG0D19M9F73VGTYNH9RZ").scripts[0])["@graph"]
+    items = [item["item"].removeprefix(BASE_URL) for item in trail["itemListElement"]]
+    assert ["/", "/reviews", "/r/01M739YG0D19M9F73VGTYNH9RZ"] == items
     assert {"@type", "@id", "name", "address"} == own["itemReviewed"].keys()
     assert own["isBasedOn"].startswith("https://google.example/")
     quiet = demo(tmp_path, Pages(jsonld_reviews=False))
