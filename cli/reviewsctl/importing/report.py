@@ -218,18 +218,21 @@ def notes_of_merge(result: MergeResult, *, has_refused: bool) -> list[str]:
 
 def _edited(count: int, changes: Sequence[Change]) -> str:
     """Return the note on rows that took the place of reviews."""
-    names = [change.review.rpartition(", ")[0] for change in changes[:_SHOWN]]
-    named = "; ".join(names if count <= _SHOWN else [*names, "..."])
     has_reply = any(change.members for change in changes)
     replies = "; your replies to them stay" if has_reply else ""
-    return f"taken for edited, as source, author and day are those of one that is gone: {count:,} ({named}){replies}"
+    return f"known as edited by author and day: {count:,} ({_named(count, changes)}){replies}"
+
+
+def _named(count: int, changes: Sequence[Change]) -> str:
+    """Return the authors and days of the first reviews of a note."""
+    names = [change.review.rpartition(", ")[0] for change in changes[:_SHOWN]]
+    return "; ".join(names if count <= _SHOWN else [*names, "..."])
 
 
 def _likes(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
     """Return the note on new reviews that may be edited ones of the file."""
     first = "correct the refused rows, and " if has_refused else ""  # else it removes nothing
-    names = [change.review.rpartition(", ")[0] for change in changes[:_SHOWN]]
-    named = "; ".join(names if count <= _SHOWN else [*names, "..."])
+    named = _named(count, changes)
     has, ones, were = (
         ("has", "one that is", "it was") if count == 1 else ("have", "ones that are", "they were")
     )

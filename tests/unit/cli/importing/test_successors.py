@@ -36,10 +36,10 @@ STARS = [
 
 @pytest.mark.parametrize("old", STARS)
 @pytest.mark.parametrize("new", STARS)
-def test_pairs_are_those_of_which_no_other_pairing_is_as_good(
+def test_equal_stars_and_then_the_only_two_are_pairs_and_all_others_doubts(
     old: tuple[int, ...], new: tuple[int, ...]
 ) -> None:
-    """Each of up to three reviews and rows, of all stars."""
+    """Up to three reviews and rows, of any of three stars."""
     edges = [
         Edge(f"o{i}", f"n{j}", stars == row_stars)
         for i, stars in enumerate(old)
@@ -54,6 +54,13 @@ def test_pairs_are_those_of_which_no_other_pairing_is_as_good(
         (left_new,) = {f"n{j}" for j in range(len(new))} - set(expected.values())
         expected[left_old] = left_new
     assert expected == pairs
+    _, doubts, _ = found(
+        [review(f"o{i}", rating=stars) for i, stars in enumerate(old)],
+        [review(f"n{j}", rating=stars) for j, stars in enumerate(new)],
+    )
+    olds_left = [f"o{i}" for i in range(len(old)) if f"o{i}" not in pairs]
+    news_left = {f"n{j}" for j in range(len(new))} - set(pairs.values())
+    assert (dict.fromkeys(news_left, olds_left) if olds_left else {}) == doubts
 
 
 def test_edited_text_and_stars_are_a_pair() -> None:

@@ -1,0 +1,77 @@
+"""A shop whose customers edit their reviews in a table without ids, and whose owner corrects some."""
+
+import json
+from typing import Any
+
+from reviewsctl.corrections import files
+from reviewsctl.importing.options import SyncedRead
+from reviewsctl.importing.report import ImportResult
+from reviewsd.domain.corrected import shown
+from reviewsd.domain.corrections import Action, Overlay
+from reviewsd.offline import corrections
+from tests.support.shop import Shop, table
+
+HEADER = "Date,Stars,Name,Review\n"
+ANN = "2026-03-14,1,Ann Lee,They broke the blue vase.\n"
+EDITED = "2026-03-14,2,Ann Lee,They broke the vase in the hall.\n"
+BO = "2026-03-15,5,Bo Li,Quick and clean.\n"
+REPLY = {"text": "Sorry, Ann.", "date": "2026-03-16"}
+
+
+def imported(
+    shop: Shop,
+    *rows: str,
+    header: str = HEADER,
+    replace: bool = True,
+    **options: Any,  # noqa: ANN401  of any type
+) -> ImportResult:
+    export = table(shop.folder.parent / "reviews.csv", header + "".join(rows))
+    return shop.imported(export, source="website", replace=replace, **options)
+
+
+def correct(shop: Shop, author: str, action: Action = "hide") -> str:
+    """Correct the reviews of an author, and return the id of the last one."""
+    reviews = corrections.read(shop.folder)
+    chosen = [each.review for each in reviews.reviews if each.review.author == author]
+    corrected = reviews.with_correction(
+        chosen, action, None if action == "restore" else "request", shop.now
+    )
+    files.write(shop.folder / "reviews.json", corrected)
+    return chosen[-1].id
+
+
+def states(shop: Shop) -> dict[str, str]:
+    """The texts of all reviews with their corrections."""
+    return {
+        str(each.review.text): "shown" if each.correction is None else each.correction.action
+        for each in corrections.read(shop.folder).reviews
+    }
+
+
+def published(shop: Shop) -> str:
+    """The reviews as a daemon publishes them."""
+    overlay = Overlay(corrections.read(shop.folder).corrections)
+    texts = [shown(json.dumps(review).encode(), overlay) for review in shop.file["reviews"]]
+    return b"\n".join(filter(None, texts)).decode()
+
+
+def overlay_file(shop: Shop) -> bytes:
+    return (shop.folder / "corrections.json").read_bytes()
+
+
+def log(shop: Shop) -> list[dict[str, Any]]:
+    path = shop.folder / ".reviewsctl/corrections.log"
+    return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+
+
+def synced(shop: Shop, *rows: str, check: Any = lambda *_: None, gone: bool = True) -> ImportResult:  # noqa: ANN401  a function
+    """Import as a sync does, which calls ``check`` where a terminal would ask."""
+    read = SyncedRead(name="shop", is_current=True, is_gone=lambda _: gone, check=check)
+    return imported(shop, *rows, synced=read)
+
+
+def erase(shop: Shop, author: str) -> None:
+    reviews = corrections.read(shop.folder)
+    chosen = [each.review for each in reviews.reviews if each.review.author == author]
+    target = shop.folder / "reviews.json"
+    files.erase(target, reviews.with_erasure(chosen, shop.now), chosen, shop.now)
