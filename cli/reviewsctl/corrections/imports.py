@@ -96,16 +96,17 @@ class KnownCorrections:
             self._erased_authors.add(self._overlay.erased_author(review))
         return action == "erase"
 
-    def may_be_erased(self, record: Mapping[str, object]) -> bool:
+    def may_be_erased(self, entry: Entry) -> bool:
         """Return whether a new row may be an edited version of an erased review that the export does not have.
 
         Called when all rows have been asked for ``is_erased``.
         """
-        if self._overlay is None or is_nameless(record.get("author")):
+        if self._overlay is None:
             return False
         from reviewsd.domain.reviews import Review  # see ``_read``
 
-        digest = self._overlay.erased_author(msgspec.convert(record, Review))
+        review = msgspec.json.decode(entry.record, type=Review)
+        digest = None if is_nameless(review.author) else self._overlay.erased_author(review)
         return digest is not None and digest not in self._erased_authors
 
     def is_corrected(self, record: Mapping[str, object]) -> bool:

@@ -1,13 +1,14 @@
 """The reviews of the file that were edited in a table without ids, and what follows for their rows."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
+from reviewsctl.importing.outcomes import Predecessors
 from reviewsctl.importing.review_merge import ADDED, Review, moment
 from reviewsctl.importing.staging import Staged
-from reviewsctl.importing.successors import Predecessors, find
+from reviewsctl.importing.successors import Sketch, Successors, find, sketch
 
 _REPLY = "owner_reply"
 
@@ -28,68 +29,117 @@ class EditedReviews:
     """Corrected reviews, each with a row that is by its author and not known to be an edited version of it."""
 
 
-def edited_reviews(
-    absent: Sequence[Review],
-    removed: Collection[str],
-    rows: Sequence[Staged],
-    there: Mapping[str, Review],
-    is_corrected: Callable[[Review], bool],
-) -> EditedReviews:
-    """Find the edited reviews.
+class EditedSearch:
+    """Finds the edited reviews; of those that are not corrected it keeps a sketch.
 
     Args:
-        absent: The reviews of the file that no row is of.
-        removed: The ids of those of them that are to be removed.
-        rows: The new rows without ids of their own.
-        there: The reviews of the file that have such a row, by its merge key.
         is_corrected: Called with an absent review, returns whether it is hidden or anonymous.
     """
-    records: dict[str, Review] = {}
-    by_id: dict[str, Staged] = {}
-    for staged in rows:
-        record = msgspec.json.decode(staged.entry.record)
-        records[record["id"]], by_id[record["id"]] = record, staged
-    found = find(absent, list(records.values()), is_corrected)
-    reviews = {str(review.get("id")): review for review in absent}
-    predecessors = {
-        by_id[new].entry.key: Predecessors(reviews=[reviews[old]], is_certain=True)
-        for old, new in found.pairs.items()
-    } | {
-        by_id[new].entry.key: Predecessors(reviews=[reviews[old] for old in olds], is_certain=False)
-        for new, olds in found.doubts.items()
-    }
-    doubtful = {old for olds in found.doubts.values() for old in olds}
-    replies = _passed_replies(
-        [reviews[old] for old in removed if old not in found.pairs and old not in doubtful], there
-    )
-    return EditedReviews(
-        rows={old: by_id[new] for old, new in found.pairs.items() if old in removed},
-        replies={key: reviews[old][_REPLY] for old, key in replies.items()},
-        answered=frozenset(replies),
-        predecessors=predecessors,
-        others=[(reviews[old], records[new]) for old, new in found.others],
-    )
 
+    def __init__(self, is_corrected: Callable[[Review], bool]) -> None:
+        self._is_corrected = is_corrected
+        self._absent: list[Sketch] = []
+        self._corrected: dict[str, Review] = {}
+        self._removed: set[str] = set()
+        self._answered: set[str] = set()  # those of the removed ones that have a reply
 
-def _passed_replies(removed: Iterable[Review], there: Mapping[str, Review]) -> dict[str, str]:
-    """Return the merge keys of the rows that get the replies of removed reviews, by the ids of these.
+    def add(self, review: Review, *, is_removed: bool) -> None:
+        """Add a review of the file that no row is of."""
+        is_corrected = self._is_corrected(review)
+        made = sketch(review, is_corrected=is_corrected, with_text=is_corrected)
+        self._absent.append(made)
+        if is_corrected:
+            self._corrected[made.review_id] = review
+        if is_removed:
+            self._removed.add(made.review_id)
+            if review.get(_REPLY):
+                self._answered.add(made.review_id)
 
-    An edited row comes as a new review without ``--replace``; a later import with it removes the old one. So the
-    review that is there has to have come later.
-    """
-    removed = list(removed)
-    if not any(review.get(_REPLY) for review in removed):
-        return {}
-    keys = {str(review.get("id")): key for key, review in there.items()}
-    pairs = find(removed, list(there.values()), lambda _: False).pairs
-    return {
-        str(review.get("id")): key
-        for review in removed
-        if review.get(_REPLY)
-        and (key := keys.get(pairs.get(str(review.get("id")), ""))) is not None
-        and not there[key].get(_REPLY)
-        and _came_later(there[key], review)
-    }
+    def found(
+        self, rows: Iterable[Staged], there: Callable[[], Iterable[tuple[Review, str]]]
+    ) -> EditedReviews:
+        """Return the edited reviews.
+
+        Args:
+            rows: The new rows without ids of their own.
+            there: Called once at most, returns all reviews of the file, each with the merge key of its row without
+                an id, or "".
+        """
+        if not self._absent:
+            return EditedReviews()
+        sketches, by_id = self._sketched(rows)
+        successors = find(self._absent, sketches)
+        certain = {new: [old] for old, new in successors.pairs.items()}
+        predecessors = {
+            by_id[new].entry.key: Predecessors(corrected, is_certain)
+            for olds_of, is_certain in ((certain, True), (successors.doubts, False))
+            for new, olds in olds_of.items()
+            if (corrected := [self._corrected[old] for old in olds if old in self._corrected])
+        }
+        replies = self._passed_replies(successors, there)
+        return EditedReviews(
+            rows={old: by_id[new] for old, new in successors.pairs.items() if old in self._removed},
+            replies=dict(replies.values()),
+            answered=frozenset(replies),
+            predecessors=predecessors,
+            others=[
+                (self._corrected[old], msgspec.json.decode(by_id[new].entry.record))
+                for old, new in successors.others
+            ],
+        )
+
+    def _sketched(self, rows: Iterable[Staged]) -> tuple[list[Sketch], dict[str, Staged]]:
+        """Return the sketches of the rows that may have to do with an absent review, and the rows by their ids."""
+        people = {review.person_key for review in self._absent}
+        corrected = [review for review in self._absent if review.is_corrected]
+        days = {review.day_key for review in corrected}
+        authors = {review.author_key for review in corrected}
+        sketches: list[Sketch] = []
+        by_id: dict[str, Staged] = {}
+        for staged in rows:
+            made = sketch(msgspec.json.decode(staged.entry.record), with_text=bool(corrected))
+            if made.day_key in days or made.author_key in authors or made.person_key in people:
+                sketches.append(made)
+                by_id[made.review_id] = staged
+        return sketches, by_id
+
+    def _passed_replies(
+        self, successors: Successors, there: Callable[[], Iterable[tuple[Review, str]]]
+    ) -> dict[str, tuple[str, object]]:
+        """Return the merge keys of the rows that get the replies of removed reviews, by the ids of these.
+
+        An edited row comes as a new review without ``--replace``; a later import with it removes the old one. So the
+        review that is there has to have come later.
+        """
+        doubtful = {old for olds in successors.doubts.values() for old in olds}
+        left = [
+            review
+            for review in self._absent
+            if review.review_id in self._removed
+            and review.review_id not in successors.pairs
+            and review.review_id not in doubtful
+        ]
+        if self._answered.isdisjoint(review.review_id for review in left):
+            return {}
+        people = {review.person_key for review in left}
+        reviews: dict[str, Review] = {}
+        keys: dict[str, str] = {}
+        candidates: list[Sketch] = []
+        for review, key in there():
+            made = sketch(review)
+            if made.person_key in people and (key or made.review_id in self._removed):
+                reviews[made.review_id] = review
+            if made.person_key in people and key:
+                candidates.append(made)
+                keys[made.review_id] = key
+        pairs = find(left, candidates).pairs
+        return {
+            old: (keys[new], reviews[old][_REPLY])
+            for old, new in pairs.items()
+            if old in self._answered
+            and not reviews[new].get(_REPLY)
+            and _came_later(reviews[new], reviews[old])
+        }
 
 
 def _came_later(review: Review, earlier: Review) -> bool:

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from reviewsctl.importing.business import Declared, empty, filled
-from reviewsctl.importing.edited import EditedReviews, edited_reviews
+from reviewsctl.importing.edited import EditedReviews, EditedSearch
 from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
@@ -74,7 +74,7 @@ class Merge:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
         if any(NO_ID in staged.entry.notes for staged in self._staged):
-            self._edited = self._find_edited(reviews_of(document))
+            self._edited = self._find_edited(document)
             self._result.others = self._edited.others
         rewrite(self._out, document, self._member, self._records, self._removed_member)
         return self._result
@@ -114,39 +114,38 @@ class Merge:
 
     # Reviews
 
-    def _find_edited(self, reviews: Iterator[Review]) -> EditedReviews:
+    def _find_edited(self, document: Document) -> EditedReviews:
         """Find the reviews that were edited in a table without ids."""
-        absent: list[Review] = []
-        removed: set[str] = set()
-        there: dict[str, Review] = {}
-        for review in reviews:
-            identifier = review.get("id")
-            if not isinstance(identifier, str) or identifier in EXAMPLES:
-                continue
+        search = EditedSearch(self._plan.is_corrected)
+        for review, identifier in _identified(document):
             staged, _ = self._row(review, identifier)
-            if staged is not None:
+            if staged is None:
+                fate = self._absence(review, merge_key(identifier))
+                search.add(review, is_removed=fate is Fate.REMOVED)
+            else:
                 self._used.add(staged.entry.key)
-                if NO_ID in staged.entry.notes:
-                    there[staged.entry.key] = review
-                continue
-            absent.append(review)
-            if self._absence(review, merge_key(identifier)) is Fate.REMOVED:
-                removed.add(identifier)
         new = [
             staged
             for staged in self._staged
             if NO_ID in staged.entry.notes and staged.entry.key not in self._used
         ]
-        rows = [staged for staged in new if not self._is_erased(staged)]
-        self._used = {staged.entry.key for staged in new} - {staged.entry.key for staged in rows}
-        return edited_reviews(absent, removed, rows, there, self._plan.is_corrected)
+        erased = {staged.entry.key for staged in new if self._is_erased(staged)}
+        rows = (staged for staged in new if staged.entry.key not in erased)
+
+        def there() -> Iterator[tuple[Review, str]]:
+            for review, identifier in _identified(document):
+                staged = self._staged.find(identifier, merge_key(identifier))
+                has_row = staged is not None and NO_ID in staged.entry.notes
+                yield review, staged.entry.key if staged is not None and has_row else ""
+
+        self._used = erased
+        return search.found(rows, there)
 
     def _is_erased(self, staged: Staged) -> bool:
         """Return whether a new row may be an edited version of an erased review; then count it."""
-        record = msgspec.json.decode(staged.entry.record)
-        may_be_erased = self._plan.may_be_erased(record)
+        may_be_erased = self._plan.may_be_erased(staged.entry)
         if may_be_erased:
-            self._result.add(record, {Fate.ERASED: ()})
+            self._result.add(msgspec.json.decode(staged.entry.record), {Fate.ERASED: ()})
         return may_be_erased
 
     def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:
@@ -320,6 +319,14 @@ class Merge:
         if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
             return Fate.SPARED
         return Fate.REMOVED
+
+
+def _identified(document: Document) -> Iterator[tuple[Review, str]]:
+    """Iterate over the reviews of the file with their ids, without the examples."""
+    for review in reviews_of(document):
+        identifier = review.get("id")
+        if isinstance(identifier, str) and identifier not in EXAMPLES:
+            yield review, identifier
 
 
 def _without_no_change(fates: Fates) -> Fates:

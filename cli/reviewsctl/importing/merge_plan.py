@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from reviewsctl.importing.import_log import ImportLog
+from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import Review
 from reviewsctl.importing.staging import Place
 
@@ -40,5 +41,5 @@ class MergePlan:
     """The members beside the reviews of such an export, for a new file."""
     is_corrected: Callable[[Review], bool] = lambda _: False
     """Called with a review of the file, returns whether it is hidden or anonymous."""
-    may_be_erased: Callable[[Review], bool] = lambda _: False
+    may_be_erased: Callable[[Entry], bool] = lambda _: False
     """Called with a new row without an id, returns whether it may be an edited version of an erased review."""

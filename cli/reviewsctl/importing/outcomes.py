@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from reviewsctl.importing.business import Declared
 from reviewsctl.importing.import_log import Written
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.successors import Predecessors
 from reviewsctl.importing.values import word
 
 MAX_LISTED: Final = 10_000
@@ -80,8 +79,16 @@ class Change:
     """Those with another value."""
 
 
+class Predecessors(NamedTuple):
+    """The corrected reviews of the file that a new row of a table without ids is, or may be."""
+
+    reviews: Sequence[Mapping[str, object]]
+    is_certain: bool
+    """Whether it is the edited version of the only one; else it may be one of several, corrected or not."""
+
+
 class Succession(NamedTuple):
-    """A new row of a table without ids that is, or may be, an edited version of reviews of the file."""
+    """A new row of a table without ids that has predecessors."""
 
     record: bytes
     """Its review, as the new file has it."""

@@ -9,7 +9,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Final, NamedTuple
+
+import msgspec
 
 from reviewsctl.importing.values import is_placeholder, short_name
 from reviewsd.api.texts import plain_text
@@ -18,11 +21,52 @@ _RUN: Final = 4  # consecutive words that identify a text (corrections.md C20)
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
 _word = re.compile(r"\w+")
 
-Review = Mapping[str, object]
-"""A review, as JSON has it."""
 
-_Key = tuple[str, ...]
-_Index = Mapping[_Key, Sequence[Review]]
+class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The members of a review by which it is known again; an import may have 100,000 of them."""
+
+    review_id: str
+    source: str
+    author: str
+    day: str
+    stars: object
+    location: str
+    text: str
+    """Empty where it is not compared."""
+    is_corrected: bool
+    """Whether it is a review of the file that is hidden or anonymous."""
+    person_key: int
+    """A number that the reviews of its source, day and author share, whose name may be short."""
+
+    @property
+    def day_key(self) -> int:
+        """A number that the reviews of its source and day share."""
+        return hash((self.source, self.day))
+
+    @property
+    def author_key(self) -> int:
+        """A number that the reviews of its source and author share."""
+        return hash((self.source, _short(self.author)))
+
+
+def sketch(
+    review: Mapping[str, object], *, is_corrected: bool = False, with_text: bool = False
+) -> Sketch:
+    """Return the sketch of a review, as JSON has it; it may be invalid."""
+    name, text = review.get("author"), review.get("text")
+    author = name if isinstance(name, str) else ""
+    source, day = intern(str(review.get("source"))), intern(str(review.get("date")))
+    return Sketch(
+        review_id=str(review.get("id")),
+        source=source,
+        author=author,
+        day=day,
+        stars=review.get("rating"),
+        location=intern(str(review.get("location") or "")),
+        text=text if with_text and isinstance(text, str) else "",
+        is_corrected=is_corrected,
+        person_key=hash((source, day, _short(author))),
+    )
 
 
 class Edge(NamedTuple):
@@ -48,42 +92,35 @@ class Successors:
     name, with a row of its day."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predecessors:
-    """The reviews that a new row is, or may be."""
-
-    reviews: Sequence[Review]
-    is_certain: bool
-    """Whether it is the edited version of the only one; else it may be one of them."""
-
-
-def find(
-    absent: Sequence[Review], rows: Sequence[Review], is_corrected: Callable[[Review], bool]
-) -> Successors:
+def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the rows that may be absent reviews.
 
     Args:
         absent: The reviews of the file that no row is of.
         rows: The new rows without ids of their own.
-        is_corrected: Called with an absent review, returns whether it is hidden or anonymous.
     """
     names = _Names(absent, rows)
-    corrected = list(filter(is_corrected, absent))
-    named = list(_of_same_author(absent, _indexed(rows, _person), names))
-    by_day = _indexed(rows, _day)
-    pairs = paired(named)
+    pairs: dict[str, str] = {}
+    edges: list[Edge] = []
+    for of_person in _of_one_author(absent, rows, names):
+        pairs_of_person = paired(of_person)
+        edges += _free(of_person, pairs_of_person)
+        pairs |= pairs_of_person
+    corrected = [review for review in absent if review.is_corrected]
+    by_day = _indexed(rows if corrected else (), lambda row: row.day_key)
+    edges += _free(_of_same_words(corrected, by_day, names), pairs)
     doubts: defaultdict[str, list[str]] = defaultdict(list)
-    for edge in _free([*named, *_of_same_words(corrected, by_day, names)], pairs):
+    for edge in edges:
         doubts[edge.new].append(edge.old)
-    explained = {*pairs, *(old for olds in doubts.values() for old in olds)}
+    explained = {*pairs, *(edge.old for edge in edges)}
     taken = {*pairs.values(), *doubts}
-    by_author = _indexed(rows, _author)
+    by_author = _indexed(rows if corrected else (), lambda row: row.author_key)
     others = [
-        (_id(review), _id(row))
+        (review.review_id, row.review_id)
         for review in corrected
-        if _id(review) not in explained
+        if review.review_id not in explained
         for row in _akin(review, by_author, by_day, names)
-        if _id(row) not in taken
+        if row.review_id not in taken
     ]
     return Successors(pairs=pairs, doubts=doubts, others=others)
 
@@ -121,59 +158,78 @@ class _Names:
         rows: The new rows.
     """
 
-    def __init__(self, absent: Iterable[Review], rows: Iterable[Review]) -> None:
-        counts = Counter(map(_person, absent)) | Counter(map(_person, rows))
-        self._crowds = {person for person, count in counts.items() if count > _MAX_PERSON}
+    def __init__(self, absent: Iterable[Sketch], rows: Iterable[Sketch]) -> None:
+        self._crowds = {
+            person
+            for reviews in (absent, rows)
+            for person, count in Counter(review.person_key for review in reviews).items()
+            if count > _MAX_PERSON
+        }
 
-    def has_name(self, review: Review) -> bool:
+    def has_name(self, review: Sketch) -> bool:
         """Return whether the author of a review is one person."""
-        return not is_nameless(review.get("author")) and _person(review) not in self._crowds
+        return not is_nameless(review.author) and review.person_key not in self._crowds
 
-    def are_same_author(self, review: Review, row: Review) -> bool:
+    def are_same_author(self, review: Sketch, row: Sketch) -> bool:
         """Return whether two reviews are of one author: case, white space and ``short_name`` aside."""
-        names = _name(review), _name(row)
+        first, second = plain_text(review.author), plain_text(row.author)
         return (
             self.has_name(review)
             and self.has_name(row)
-            and (names[0] == names[1] or names[0] == _short(row) or names[1] == _short(review))
+            and (first == second or first == _short(row.author) or second == _short(review.author))
         )
 
 
-def _of_same_author(absent: Iterable[Review], people: _Index, names: _Names) -> Iterator[Edge]:
-    """Iterate over the reviews and rows with one author and day."""
-    for review in filter(names.has_name, absent):
-        for row in people.get(_person(review), ()):
-            if names.are_same_author(review, row) and _may_share_location(review, row):
-                yield _edge(review, row)
+def _of_one_author(
+    absent: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
+) -> Iterator[list[Edge]]:
+    """Iterate over the people, with the edges between the reviews and the rows of one day of each."""
+    olds = _indexed(filter(names.has_name, absent), lambda review: review.person_key)
+    news = _indexed(
+        (row for row in rows if row.person_key in olds), lambda review: review.person_key
+    )
+    for person, reviews in olds.items():
+        yield [
+            _edge(review, row)
+            for review in reviews
+            for row in news.get(person, ())
+            if names.are_same_author(review, row) and _may_share_location(review, row)
+        ]
 
 
-def _of_same_words(corrected: Iterable[Review], days: _Index, names: _Names) -> Iterator[Edge]:
+def _of_same_words(
+    corrected: Iterable[Sketch], days: Mapping[int, Sequence[Sketch]], names: _Names
+) -> Iterator[Edge]:
     """Iterate over the corrected reviews and the rows with their day and words, one of them without a name."""
     for review in corrected:
-        for row in days.get(_day(review), ()):
+        for row in days.get(review.day_key, ()):
             has_names = names.has_name(review) and names.has_name(row)
             if not has_names and _may_share_location(review, row) and shares_words(review, row):
                 yield _edge(review, row)
 
 
-def _akin(review: Review, authors: _Index, days: _Index, names: _Names) -> Iterator[Review]:
+def _akin(
+    review: Sketch,
+    authors: Mapping[int, Sequence[Sketch]],
+    days: Mapping[int, Sequence[Sketch]],
+    names: _Names,
+) -> Iterator[Sketch]:
     """Iterate over the rows of an author; of an author without a name, over those rows of the day."""
     if names.has_name(review):
-        rows = authors.get(_author(review), ())
+        rows = authors.get(review.author_key, ())
         return (row for row in rows if names.are_same_author(review, row))
-    return (row for row in days.get(_day(review), ()) if not names.has_name(row))
+    return (row for row in days.get(review.day_key, ()) if not names.has_name(row))
 
 
-def shares_words(first: Review, second: Review) -> bool:
+def shares_words(first: Sketch, second: Sketch) -> bool:
     """Return whether one review may be the edited other one: its text has four words in a row of the other.
 
     A text of fewer words has to be the beginning of the other one, and both to have the same stars.
     """
-    words, others = _words(first), _words(second)
+    words, others = (_word.findall(review.text.casefold()) for review in (first, second))
     length = min(len(words), len(others), _RUN)
     if length < _RUN:
-        has_same_stars = first.get("rating") == second.get("rating")
-        return length > 0 and has_same_stars and words[:length] == others[:length]
+        return length > 0 and first.stars == second.stars and words[:length] == others[:length]
     return not _runs(words).isdisjoint(_runs(others))
 
 
@@ -183,52 +239,27 @@ def is_nameless(author: object) -> bool:
     return not name or is_placeholder(name.capitalize())
 
 
-def _words(review: Review) -> list[str]:
-    text = review.get("text")
-    return _word.findall(text.casefold()) if isinstance(text, str) else []
-
-
 def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
 
 
-def _edge(review: Review, row: Review) -> Edge:
-    return Edge(_id(review), _id(row), review.get("rating") == row.get("rating"))
+def _edge(review: Sketch, row: Sketch) -> Edge:
+    return Edge(review.review_id, row.review_id, review.stars == row.stars)
 
 
-def _id(review: Review) -> str:
-    return str(review.get("id"))
-
-
-def _name(review: Review) -> str:
-    return plain_text(str(review.get("author")))
-
-
-def _short(review: Review) -> str:
-    author = str(review.get("author"))
+def _short(author: str) -> str:
     return plain_text(short_name(author)) if author.strip() else ""
 
 
-def _day(review: Review) -> _Key:
-    return str(review.get("source")), str(review.get("date"))
-
-
-def _author(review: Review) -> _Key:
-    return str(review.get("source")), _short(review)
-
-
-def _person(review: Review) -> _Key:
-    return *_day(review), _short(review)
-
-
-def _indexed(rows: Iterable[Review], key: Callable[[Review], _Key]) -> _Index:
-    index: defaultdict[_Key, list[Review]] = defaultdict(list)
+def _indexed(
+    rows: Iterable[Sketch], key: Callable[[Sketch], int]
+) -> Mapping[int, Sequence[Sketch]]:
+    index: defaultdict[int, list[Sketch]] = defaultdict(list)
     for row in rows:
         index[key(row)].append(row)
     return index
 
 
-def _may_share_location(review: Review, row: Review) -> bool:
+def _may_share_location(review: Sketch, row: Sketch) -> bool:
     """Return whether both may be about one location, which a table may be without."""
-    locations = {str(record.get("location") or "") for record in (review, row)}
-    return len(locations - {""}) <= 1
+    return "" in {review.location, row.location} or review.location == row.location

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewsctl.importing.successors import Edge, Successors, find, paired, shares_words
+from reviewsctl.importing.successors import Edge, Sketch, find, paired, shares_words, sketch
 
 WORDS = "They broke the blue vase in the hall"
 
@@ -17,10 +17,17 @@ def review(review_id: str, author: str = "Ann Lee", **members: object) -> dict[s
     return {**facts, "rating": 5, "text": WORDS} | members
 
 
+def sketched(record: dict[str, Any], *, is_corrected: bool = False) -> Sketch:
+    return sketch(record, is_corrected=is_corrected, with_text=True)
+
+
 def found(
     absent: list[dict[str, Any]], rows: list[dict[str, Any]], *corrected: str
 ) -> tuple[dict[str, str], dict[str, list[str]], list[tuple[str, str]]]:
-    successors: Successors = find(absent, rows, lambda old: old["id"] in corrected)
+    successors = find(
+        [sketched(old, is_corrected=old["id"] in corrected) for old in absent],
+        [sketched(row) for row in rows],
+    )
     doubts = {new: list(olds) for new, olds in successors.doubts.items()}
     return dict(successors.pairs), doubts, list(successors.others)
 
@@ -152,7 +159,7 @@ def test_short_name_of_two_people_is_a_doubt() -> None:
 def test_words_are_shared_by_four_in_a_row_or_the_whole_beginning(
     old: str | None, new: str | None, stars: int, *, shares: bool
 ) -> None:
-    first, second = review("a", text=old), review("b", text=new, rating=stars)
+    first, second = sketched(review("a", text=old)), sketched(review("b", text=new, rating=stars))
     assert shares is shares_words(first, second) is shares_words(second, first)
 
 
