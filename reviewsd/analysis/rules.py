@@ -5,6 +5,7 @@
 """
 
 import hashlib
+import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -33,13 +34,14 @@ _HIDES: Final = ClauseMark.HIDES
 _WISHED: Final = ClauseMark.WISHED
 _end: Final = operator.itemgetter(1)
 _NAMED: Final = ("technicians", "service_areas")
+_BUSINESS: Final = "business"
 
 
 class _Owned(NamedTuple):
     """The payload of a pattern that names an entity."""
 
     kind: str
-    """``technicians``, ``service_areas``, ``services``, or ``with`` for ``ServiceSetting.with_``."""
+    """One of ``_NAMED``, ``_BUSINESS``, ``services``, or ``with`` for ``ServiceSetting.with_``."""
     id: str
 
 
@@ -58,6 +60,8 @@ class Rules:
         self.areas = {slug(name): name for name in business.service_areas if name.strip()}
         self.technicians = {person.id: person.name for person in settings.technicians}
         self.digest = _digest(business, settings)
+        words = words_of(business.name.partition(",")[0])
+        self._name = [word.removesuffix("'s") for word in words]
         self._language = settings.language and primary_language(settings.language)
         self.language = self._language or primary_language(business.language)
         """The language in which reviews are quoted."""
@@ -143,9 +147,12 @@ class Rules:
         """Add the mentions of each entity."""
         seconds = set()
         namesakes = set()
-        inner = within_longer(match for match, owner in owned if owner.kind in _NAMED)
+        named = (*_NAMED, _BUSINESS)
+        inner = within_longer(match for match, owner in owned if owner.kind in named)
         for match, owner in owned:
             start, end = match.start, match.end
+            if owner.kind == _BUSINESS:
+                continue
             if owner.kind == "with":
                 seconds.add(owner.id)
                 continue
@@ -158,8 +165,9 @@ class Rules:
                 naming = person(tokens, start, end, owner.id)
                 if naming is Naming.NAMESAKE:
                     namesakes.add(owner.id)
+                doubtful = owner.id in namesakes or self._is_business(tokens, start, owner.id)
                 meant = naming is Naming.MEANT and (
-                    owner.id not in namesakes or end - start > 1 or is_staff(tokens, start)
+                    not doubtful or end - start > 1 or is_staff(tokens, start)
                 )
             if meant:
                 entities.setdefault(owner.kind, {}).setdefault(owner.id, []).append(match)
@@ -167,12 +175,22 @@ class Rules:
         for name in [n for n in services if n in self._second and n not in seconds]:
             del services[name]
 
+    def _is_business(self, tokens: Tokens, at: int, owner: str) -> bool:
+        """Return whether a token is the surname of a person and a word of the name of the business."""
+        given, *rest = words_of(self.technicians[owner])
+        surname = rest[-1] if rest else given
+        word = tokens.words[at].removesuffix("'s")
+        return bool(rest) and word == surname and surname in self._name
+
     def _owner_phrases(self, settings: InsightSettings) -> Iterator[OwnerPhrase]:
         """Yield what is looked up in every text, whatever its language."""
         for name, owner in _names(settings):
             yield OwnerPhrase(name, _Owned("technicians", owner), is_person=True)
         for area, name in self.areas.items():
             yield OwnerPhrase(name, _Owned("service_areas", area))
+        for words in (self._name, *itertools.pairwise(self._name)):
+            if len(words) > 1:
+                yield OwnerPhrase(" ".join(words), _Owned(_BUSINESS, ""))
         for name, aspect in settings.aspects.items():
             senses = ((aspect.words, 0.0), (aspect.praise, STRONG), (aspect.complaint, -STRONG))
             for texts, strength in senses:
@@ -243,7 +261,8 @@ def _weigh(
 def _digest(business: Business, settings: InsightSettings) -> bytes:
     """Return a digest of everything but the review that labels depend on."""
     parts = [RULES.encode(), settings.digest()]
-    parts += [msgspec.json.encode((business.category, business.service_areas, business.language))]
+    facts = (business.name, business.category, business.service_areas, business.language)
+    parts += [msgspec.json.encode(facts)]
     return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 

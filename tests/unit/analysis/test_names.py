@@ -149,3 +149,31 @@ def test_word_that_is_a_name_too_is_a_person_where_it_acts(text: str, name: str)
 )
 def test_place_that_is_part_of_another_name_is_no_place(text: str, areas: list[str]) -> None:
     assert areas == [label.id for label in _RULES.label(text, 5).service_areas]
+
+
+@pytest.mark.parametrize(
+    ("language", "business", "text", "names"),
+    [
+        ("en", "Hill Garage", "Hill Garage is the best.", []),
+        ("en", "Hill Garage", "I rang Hill on Monday.", []),
+        ("en", "Hill Garage", "Mr. Hill fixed it himself.", ["gary-hill"]),
+        ("en", "Hill Garage", "Gary fixed it himself.", ["gary-hill"]),
+        ("en", "Gary Hill Motors", "Gary Hill Motors did it again.", []),
+        ("en", "Gary Hill Motors", "Gary Hill did it himself.", ["gary-hill"]),
+        ("en", "Gary's Garage", "Gary's Garage is great.", []),
+        ("en", "Gary's Garage", "Gary's work is great.", ["gary-hill"]),
+        ("en", "Oak Street Garage", "Hill was great.", ["gary-hill"]),
+        ("de", "Autohaus Hill, Bonn", "Das Autohaus Hill ist toll.", []),
+        ("de", "Autohaus Hill, Bonn", "Herr Hill war da.", ["gary-hill"]),
+    ],
+)
+def test_name_of_the_business_is_not_the_person(
+    language: str, business: str, text: str, names: list[str]
+) -> None:
+    """Owners add surnames as aliases, and many a business has its owner's name."""
+    people = (NamedTechnician(name="Gary Hill", aliases=("Hill",)),)
+    rules = Rules(
+        Business(name=business, language=language),
+        InsightSettings(language=language, technicians=people),
+    )
+    assert names == [label.id for label in rules.label(text, 5).technicians]
