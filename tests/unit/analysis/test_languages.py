@@ -132,6 +132,19 @@ def test_common_german_ways_to_praise_and_to_complain(aspect: str, sign: str, te
     assert [_SIGNS.get(sign)] * len(stars) == [_aspects("de", text, n).get(aspect) for n in stars]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mein Zahn war abgebrochen, Frau Vogt hat ihn gerettet.",
+        "Der Wagen klapperte, und die Bremse quietscht.",
+        "Bei uns tropft der Hahn, sie kamen am Freitag.",
+        "Die Heizung streikt jetzt wieder, wir rufen Sie an.",
+    ],
+)
+def test_what_german_customers_came_with_is_no_complaint(text: str) -> None:
+    assert {"negative"}.isdisjoint(_aspects("de", text, 4).values())
+
+
 @needs_detector
 def test_review_is_read_in_its_language_whatever_that_of_the_business() -> None:
     text = "Das Essen war ausgezeichnet und die Bedienung sehr freundlich."
