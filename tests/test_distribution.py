@@ -28,7 +28,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_has_all_that_the_packages_have(wheel: Path) -> None:
-    """Templates, word lists and their licences, sample data, units, and py.typed; links as files."""
+    """Templates, word lists and their licenses, sample data, units, and py.typed; links as files."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         unit = archive.read("reviewsctl/shipped/reviewsd.service")
@@ -81,15 +81,15 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     assert {"notify", "postgres", "model", "test", "lint"} == set(
         fields.get_all("Provides-Extra", [])
     )
-    licences = [
+    licenses = [
         "LICENSE",
         *(f"reviewsd/analysis/data/LICENSE-{name}.txt" for name in ("opinion-lexicon", "vader")),
         "reviewsd/pages/fonts/LICENSE-manrope.txt",
     ]
-    assert licences == fields.get_all("License-File")
+    assert licenses == fields.get_all("License-File")
     with zipfile.ZipFile(wheel) as archive:
         root = f"reviewsd-{PROJECT['version']}.dist-info/licenses"
-        assert all(archive.read(f"{root}/{name}") for name in licences)
+        assert all(archive.read(f"{root}/{name}") for name in licenses)
 
 
 def test_classifiers_are_those_of_the_index() -> None:

@@ -18,7 +18,7 @@ This module runs only in the publishing process. It calls libdivsufsort without 
     ends        the offset 0, then the end of each bitmap
     samples     32 bits
     documents   16 bits: places in the segment, ascending within a block
-    bitmaps     of places, as CRoaring serialises them
+    bitmaps     of places, as CRoaring serializes them
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """Clients that keep RFC 9112 to the letter, and count what a server owes them.
 
-Each is a thread with one connection. ``Connection: close`` is honoured. Before a request on a kept
+Each is a thread with one connection. ``Connection: close`` is honored. Before a request on a kept
 connection it looks whether the server has closed that; if so it opens another, which is no failure
 (RFC 9112 9.5). A request that has been sent is owed a whole answer: an end of the connection instead,
 even before the first byte of it, is a failure, though a browser would ask again.

@@ -77,11 +77,11 @@ def made(folder: Path) -> dict[str, Any]:
     return insights
 
 
-def labelled_texts(folder: Path) -> int:
+def labeled_texts(folder: Path) -> int:
     return len((folder / "insights.labels").read_bytes().splitlines())
 
 
-def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None:
+def test_reviews_are_labeled_and_their_authors_never_sent(folder: Path) -> None:
     """A second run has nothing to ask."""
     key = folder / "key"
     key.write_text(f"{SECRET}\n")
@@ -114,7 +114,7 @@ def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Signals) -> None:
-    """Ctrl-C publishes what is labelled; after a kill the next run does."""
+    """Ctrl-C publishes what is labeled; after a kill the next run does."""
     with language_model(honest) as model:
         model.answers.append(model.hold)
         command = [
@@ -135,7 +135,7 @@ def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Sign
             running.send_signal(number)
             _, output = running.communicate()
         if number == signal.SIGINT:
-            assert (130, BATCH) == (running.returncode, labelled_texts(folder))
+            assert (130, BATCH) == (running.returncode, labeled_texts(folder))
             assert "run the same command to continue" in output.replace("\n", " ")
         else:
             assert not (folder / "insights.labels").exists()
@@ -143,7 +143,7 @@ def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Sign
                 journal.write(b'{"text": "ti')  # as a kill in the middle of a write leaves it
         result, _ = label(folder, model)
         assert [BATCH, 5, 5] == [len(request.reviews) for request in model.received]
-    assert (25, 5, 25) == (result["reviews_by_model"], result["asked"], labelled_texts(folder))
+    assert (25, 5, 25) == (result["reviews_by_model"], result["asked"], labeled_texts(folder))
 
 
 def lie(received: Received) -> list[dict[str, Any]]:
@@ -211,7 +211,7 @@ def test_summary_is_written_of_checked_sentences(folder: Path) -> None:
 
 
 def test_two_useless_batches_end_the_run(folder: Path) -> None:
-    """Each has been asked for twice; what was labelled before is kept, and the rest is asked for again."""
+    """Each has been asked for twice; what was labeled before is kept, and the rest is asked for again."""
     document = json.loads((folder / "reviews.json").read_bytes())
     more = [
         {
@@ -228,7 +228,7 @@ def test_two_useless_batches_end_the_run(folder: Path) -> None:
     sorry = "I am sorry, \x1b[31mI cannot " + "x" * 300
     with language_model(honest, *[lambda _: sorry] * 4) as model:
         done, output = label(folder, model, code=1)
-        assert ({}, 5, BATCH) == (done, len(model.received), labelled_texts(folder))
+        assert ({}, 5, BATCH) == (done, len(model.received), labeled_texts(folder))
         message = json.loads(output.splitlines()[-1])["error"]["detail"]
         assert "no label in the answers of tiny can be used" in message
         assert "begins: I am sorry, \\u001b[31mI cannot xxx" in message

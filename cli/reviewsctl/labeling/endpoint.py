@@ -18,9 +18,9 @@ _HOST_CHARACTERS: Final = frozenset(f"{string.ascii_lowercase}{string.digits}-._
 
 
 class ModelError(DaemonError):
-    """The run ends; what is labelled until then is kept."""
+    """The run ends; what is labeled until then is kept."""
 
-    def __init__(self, detail: str, remedy: str = "", *, title: str = "not labelled") -> None:
+    def __init__(self, detail: str, remedy: str = "", *, title: str = "not labeled") -> None:
         super().__init__(title, detail, remedy=remedy)
 
 

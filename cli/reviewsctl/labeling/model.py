@@ -28,7 +28,7 @@ RETRIES: Final = 5  # of a request; the package waits up to 8 s, or 120 s if the
 _OMITTED: Final = ("OpenAI-Organization", "OpenAI-Project", "Authorization")
 """Headers that the package fills from the environment; the last is sent if there is a key."""
 _REASON: Final = 300  # characters of a server's error that are printed
-_RESUME: Final = "What is labelled is kept; the same command goes on from there."
+_RESUME: Final = "What is labeled is kept; the same command goes on from there."
 
 
 _REMEDIES: Final[dict[int, str]] = {

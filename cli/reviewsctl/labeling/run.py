@@ -90,10 +90,10 @@ def _run(
         counts.has_file = plan.has_file
         _agree(options, endpoint, plan, dialog)
         for batch in labeller.batches():
-            lines = _labelled(batch, plan, labeller, requests)
+            lines = _labeled(batch, plan, labeller, requests)
             stored.add(lines)
             counts.asked += len(batch)
-            dialog.progress(Step(stage="labelling", done=counts.asked, total=plan.to_send))
+            dialog.progress(Step(stage="labeling", done=counts.asked, total=plan.to_send))
             useless = 0 if lines else useless + 1
             if useless == min(MAX_USELESS, plan.batches):
                 raise _useless(options.model, requests.answer)
@@ -125,7 +125,7 @@ class _Requests:
         return reply.text
 
 
-def _labelled(batch: Batch, plan: Plan, labeller: Labeller, requests: _Requests) -> bytes:
+def _labeled(batch: Batch, plan: Plan, labeller: Labeller, requests: _Requests) -> bytes:
     """Return the labels of a batch, after a second request if need be."""
     instructions, lines, refused = plan.instructions, b"", 0
     for _ in range(_TRIES):
@@ -171,12 +171,12 @@ def _useless(model: str, answer: str) -> ModelError:
 
 def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str]:
     """Return the plan of a run as sentences."""
-    labelled = f", labelled already: {counted(plan.labelled, 'text')}" if plan.labelled else ""
+    labelled = f", labeled already: {counted(plan.labelled, 'text')}" if plan.labelled else ""
     lines = [f"{counted(plan.reviews, 'review')}, {plan.wordless:,} without words{labelled}"]
     if plan.outdated:
         lines.append(
             f"with labels of another model or of an earlier insights.yaml: {counted(plan.outdated, 'text')};"
-            " they are used until the texts are labelled again"
+            " they are used until the texts are labeled again"
         )
     if plan.to_send:
         tokens = line(plan.bytes // BYTES, ANSWERED * plan.to_send)

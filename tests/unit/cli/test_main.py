@@ -408,7 +408,7 @@ def test_signal_detaches_from_a_reload_and_ends_with_its_code(
 # Terminals
 
 
-def test_a_terminal_gets_a_bar_and_colours(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_terminal_gets_a_bar_and_colors(environment: dict[str, str], daemon: AdminFake) -> None:
     scripted(daemon, reload=events(progress(250), progress(1000), result("published")))
     screen = on_a_terminal(environment, "reload")
 

@@ -346,7 +346,7 @@ def test_time_that_cannot_be_spelled_in_utc_is_refused(text: str, reason: str) -
     ],
 )
 def test_an_id_is_128_printable_characters_at_most(value: str, value_text: str) -> None:
-    """Another one is quoted only: it must not break the line or colour the terminal."""
+    """Another one is quoted only: it must not break the line or color the terminal."""
     reason = f"expected 1..128 printable characters, got {value_text}"
     check_refused("$.reviews[1].id", json.dumps(value), reason)
     assert load(*both("$.reviews[1].id", f'"{"~" * 128}"')).records

@@ -33,7 +33,7 @@ Fields = Mapping[str, object]
 
 @dataclass(slots=True)
 class Verdict:
-    """The judgement on a row with a public review."""
+    """The judgment on a row with a public review."""
 
     fields: Mapping[str, object]
     """The row, without replies in lists that are not public."""

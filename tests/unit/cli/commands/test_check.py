@@ -183,7 +183,7 @@ def test_option_that_json_would_ignore_is_refused(
 def test_shown_configuration_is_yaml_of_the_same_values(
     folder: Path, environment: dict[str, str]
 ) -> None:
-    """A colour without quotes is a remark, and so on."""
+    """A color without quotes is a remark, and so on."""
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write('pages: {accent: "#225588"}\nserver: {allowed_hosts: [a.example, "10.0"]}\n')
     text = reviewsctl(environment, "config", "show", "--defaults").stdout

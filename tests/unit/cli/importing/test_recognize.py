@@ -57,7 +57,7 @@ def test_every_sample_and_every_format_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_sample_is_recognised_by_one_format_and_no_other(name: str) -> None:
+def test_a_sample_is_recognized_by_one_format_and_no_other(name: str) -> None:
     parts = parts_of(SAMPLES / name)
     export = chosen(parts, "auto")
     claims = {

@@ -74,7 +74,7 @@ EVERY = {
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_a_format_is_recognised_the_daemon_accepts_it_and_again_it_changes_nothing(
+def test_a_format_is_recognized_the_daemon_accepts_it_and_again_it_changes_nothing(
     tmp_path: Path, name: str
 ) -> None:
     file, *options = EVERY[name]

@@ -158,7 +158,7 @@ def test_missing_extra_is_reported_with_the_command_that_installs_it() -> None:
         check=False,
     )
     expected = (
-        "Error: not labelled: the package openai is not installed\n"
+        "Error: not labeled: the package openai is not installed\n"
         f"Install it: {sys.prefix}/bin/pip install openai\n"
     )
     assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)

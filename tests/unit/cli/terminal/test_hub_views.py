@@ -22,9 +22,9 @@ def uncolored(text: str) -> str:
     return Text.from_ansi(text).plain
 
 
-def text(view: Iterable[Field], *, colour: bool = False) -> str:
+def text(view: Iterable[Field], *, color: bool = False) -> str:
     output = "\n".join(line.rstrip() for line in fields(view))
-    return output if colour else uncolored(output)
+    return output if color else uncolored(output)
 
 
 def plain(lines: Iterable[str]) -> str:
@@ -195,7 +195,7 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
 )
 def test_warning_for_the_operator_is_colored(changes: dict[str, object], output: str) -> None:
     assert output in text(hub_views.hub_fields(hub(**changes), NOW))
-    assert "\x1b[" in text(hub_views.hub_fields(hub(**changes), NOW), colour=True)
+    assert "\x1b[" in text(hub_views.hub_fields(hub(**changes), NOW), color=True)
 
 
 def test_topics_and_blocks_are_tables() -> None:

@@ -63,9 +63,9 @@ def uncolored(text: str) -> str:
     return Text.from_ansi(text).plain
 
 
-def text(view: Iterable[Field], *, colour: bool = False) -> str:
+def text(view: Iterable[Field], *, color: bool = False) -> str:
     output = "\n".join(line.rstrip() for line in fields(view))
-    return output if colour else uncolored(output)
+    return output if color else uncolored(output)
 
 
 def data_of(status: Status, **changes: object) -> Status:
@@ -279,10 +279,10 @@ def test_the_text_of_a_problem_is_not_markup() -> None:
     assert "got [bold]x[/bold] :smile:" in text(status_views.status_fields(status, NOW))
 
 
-def test_colour_tells_ok_from_degraded() -> None:
-    assert "\x1b[32mok\x1b[0m" in text(status_views.status_fields(OK, NOW), colour=True)
+def test_color_tells_ok_from_degraded() -> None:
+    assert "\x1b[32mok\x1b[0m" in text(status_views.status_fields(OK, NOW), color=True)
     assert "\x1b[33m\x1b[1mdegraded\x1b[0m" in text(
-        status_views.status_fields(DEGRADED, NOW), colour=True
+        status_views.status_fields(DEGRADED, NOW), color=True
     )
 
 
