@@ -1,5 +1,6 @@
 """Display names of platforms, initials of people, and links to reach the business."""
 
+import itertools
 import unicodedata
 from urllib.parse import quote
 
@@ -38,8 +39,14 @@ def source_name(source: str) -> str:
 
 
 def initials(author: str) -> str:
-    """Return the first letters of the first and the last word of a name, or a star without letters."""
+    """Return the first letters of the first and the last word of a name, or a star without letters.
+
+    The town after a comma is no word of it: "Elektro Brandt, Lübeck", but "Brandt, Jörg".
+    """
     words = [word for word in author.split(None, 40) if word[0].isalnum()][:40]
+    name = list(itertools.takewhile(lambda word: not word.endswith(","), words))
+    if name:
+        words = words[: len(name) + 1]
     if not words:
         return "★"
     chosen = words if len(words) <= _MAX_INITIALS else [words[0], words[-1]]
