@@ -7,9 +7,7 @@ interfaces.md 1.6, security-and-operations.md O5, O6, O14.
 """
 
 import errno
-import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from grp import getgrgid
@@ -68,7 +66,6 @@ _PLACES: Final = {  # of the service; the units have them
     "$.state_dir": "/var/lib/reviewsd",
     "$.admin_socket": "/run/reviewsd/admin.sock",
 }
-_PLAIN: Final = re.compile(r"[A-Za-z0-9/._-]+")  # a path that YAML needs no quotes for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,13 +190,12 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
 def _moved(content: str, installation: Installation) -> str:
     """Return the configuration of a service, with the places of its files."""
     from reviewsctl.daemon import local  # 25 ms, see main
+    from reviewsctl.terminal.flow import flow  # yaml
 
     places = {"$.data_dir": data_dir(installation), **installation.source_paths}
     places |= {file.place: file.copy for file in installation.named_files if not file.is_secret}
-    values = {
-        place: str(path) if _PLAIN.fullmatch(str(path)) else json.dumps(str(path))
-        for place, path in places.items()
-    }
+    # As an item of a list, because the value may be in one, or in a mapping in braces
+    values = {place: flow([str(path)])[1:-1] for place, path in places.items()}
     secrets = {file.place: "null" for file in installation.named_files if file.is_secret}
     return local.rewritten(content, {**_PLACES, **values, **secrets})
 
