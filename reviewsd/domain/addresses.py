@@ -168,7 +168,7 @@ class Addresses:
         return opened.at(int(address)) is not None
 
     def _is_blocked(self, address: IPv4Address | IPv6Address) -> bool:
-        return _is_in(address, self._blocked)
+        return is_in(address, self._blocked)
 
     def _destination(self, text: str) -> IPv4Address | IPv6Address:
         """Return the address that a packet reaches behind mappings and translators."""
@@ -219,7 +219,7 @@ def hits(values: Sequence[str]) -> Callable[[str], bool]:
 
     def hit(host: str) -> bool:
         try:
-            return _is_in(ip_address(host), blocked)
+            return is_in(ip_address(host), blocked)
         except ValueError:
             labels = host.split(".")
             return any(".".join(labels[at:]) in names for at in range(len(labels)))
@@ -275,8 +275,9 @@ def _network(text: str, ipv4_length: int, ipv6_length: int) -> str:
     return str(IPv6Network((int(address), ipv6_length), strict=False))  # int: without the zone
 
 
-def _is_in(address: IPv4Address | IPv6Address, networks: Sequence[Network]) -> bool:
-    return any(network.version == address.version and address in network for network in networks)
+def is_in(address: IPv4Address | IPv6Address, networks: Sequence[Network]) -> bool:
+    """Return whether an address is in one of some networks."""
+    return any(address in network for network in networks)
 
 
 def _behind_nat64(address: IPv6Address, length: int) -> IPv4Address:

@@ -6,9 +6,9 @@ first address that is not a trusted proxy is the client, because the client may 
 
 import re
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv6Address
 
-from reviewsd.domain.addresses import plain_address
+from reviewsd.domain.addresses import Network, is_in, plain_address
 
 MAX_HOPS = 32
 """Hops that are parsed: each takes ten microseconds, and a header has room for 1,600."""
@@ -20,7 +20,7 @@ LOCAL = "local"
 def client_address(
     peer: str | None,
     forwarded: Sequence[str],
-    trusted: Sequence[IPv4Network | IPv6Network],
+    trusted: Sequence[Network],
 ) -> str:
     """Return the address of the client: the peer, or the one that trusted proxies forward.
 
@@ -43,7 +43,7 @@ def client_address(
     if peer is not None:
         address = plain_address(peer)
         client = _without_zone(address)
-        if not _is_trusted(address, trusted):
+        if not is_in(address, trusted):
             return client
     for hop in reversed(",".join(forwarded).rsplit(",", MAX_HOPS)[-MAX_HOPS:]):
         text = hop.strip(" \t")
@@ -54,14 +54,14 @@ def client_address(
         except ValueError:
             break
         client = _without_zone(address)
-        if not _is_trusted(address, trusted):
+        if not is_in(address, trusted):
             break
     return client
 
 
-def is_trusted(peer: str | None, trusted: Sequence[IPv4Network | IPv6Network]) -> bool:
+def is_trusted(peer: str | None, trusted: Sequence[Network]) -> bool:
     """Return whether the peer is a trusted proxy; the arguments are those of ``client_address``."""
-    return peer is None or _is_trusted(plain_address(peer), trusted)
+    return peer is None or is_in(plain_address(peer), trusted)
 
 
 _HOP = re.compile(r"\[(?P<bracketed>[^\[\]]*)\](:[0-9]{1,5})?|(?P<quad>[0-9.]+):[0-9]{1,5}")
@@ -71,12 +71,6 @@ def _read_hop(text: str) -> IPv4Address | IPv6Address:
     """Parse an address, with the brackets and the port that some proxies add."""
     match = _HOP.fullmatch(text)
     return plain_address(text if match is None else match["bracketed"] or match["quad"] or "")
-
-
-def _is_trusted(
-    address: IPv4Address | IPv6Address, trusted: Sequence[IPv4Network | IPv6Network]
-) -> bool:
-    return any(address in network for network in trusted)
 
 
 def _without_zone(address: IPv4Address | IPv6Address) -> str:
