@@ -68,19 +68,7 @@ def doubts(
         now: The current time; later times are reported.
         progress: Called with the number of reviews checked so far.
     """
-    for path, reason in _unknown(dataset.members, _TOP, "$"):
-        yield _finding(path, reason)
-    for path, reason in _not_served(dataset.members):
-        yield _finding(path, reason)
-    business = _MEMBERS.decode(dataset.members["business"])
-    for path, reason in _unknown(business, Business.__struct_fields__, "$.business"):
-        yield _finding(path, reason)
-    address = _OBJECT_OR_NULL.decode(business.get("address", b"null")) or {}
-    for path, reason in _unknown(address, Address.__struct_fields__, "$.business.address"):
-        yield _finding(path, reason)
-    if dataset.business.name == NO_NAME:
-        yield _finding("$.business.name", _UNNAMED)
-    for path, reason in _aggregate(dataset):
+    for path, reason in _of_business(dataset):
         yield _finding(path, reason)
     if (selection := dataset.withheld.selection(dataset.stars)) is not None:
         yield Diagnostic(file=CORRECTIONS_FILE, path="$.reviews", reason=selection)
@@ -92,6 +80,19 @@ def doubts(
         identifiers = set(dataset.records.ids)
         newest = datetime.date.fromordinal(dataset.records.days[0]) if dataset.records else None
         yield from insight_warnings(dataset.insights, identifiers, newest)
+
+
+def _of_business(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield warnings about the members beside ``reviews``."""
+    yield from _unknown(dataset.members, _TOP, "$")
+    yield from _not_served(dataset.members)
+    business = _MEMBERS.decode(dataset.members["business"])
+    yield from _unknown(business, Business.__struct_fields__, "$.business")
+    address = _OBJECT_OR_NULL.decode(business.get("address", b"null")) or {}
+    yield from _unknown(address, Address.__struct_fields__, "$.business.address")
+    if dataset.business.name == NO_NAME:
+        yield "$.business.name", _UNNAMED
+    yield from _aggregate(dataset)
 
 
 _Moment: TypeAlias = datetime.datetime | None
