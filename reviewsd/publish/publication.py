@@ -74,22 +74,18 @@ def publish(job: Job, progress: Progress) -> Outcome:
     Raises:
         OSError: The state directory cannot be written, for example because the disk is full.
     """
-    with _lock(Path(job.order.snapshots)):
-        return _publish(job, progress)
-
-
-def _publish(job: Job, progress: Progress) -> Outcome:
     snapshots = Path(job.order.snapshots)
-    _tidy(snapshots)  # a killed run leaves its folder
-    aside = snapshots / ".new"
-    aside.mkdir()
-    try:
-        return _publish_aside(job, progress, snapshots, aside)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    with _lock(snapshots):
+        _tidy(snapshots)  # a killed run leaves its folder
+        aside = snapshots / ".new"
+        aside.mkdir()
+        try:
+            return _publish(job, progress, snapshots, aside)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
 
 
-def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -> Outcome:
+def _publish(job: Job, progress: Progress, snapshots: Path, aside: Path) -> Outcome:
     order = job.order
     previous = open_manifest(snapshots / layout.CURRENT)
     build_key = order.build_key(job.version)
