@@ -274,12 +274,11 @@ def _write_insights(
     for review_id, part in documents.insights_parts(insights, dataset):
         begin = writer.size
         writer.write(part)
-        if review_id is None:
-            continue
-        if isinstance(review_id, documents.EveryEntry):
+        if isinstance(part, memoryview):
             spans = array.array("Q", (begin + bound for bound in insights.bounds or ()))
             if insights.mapped is not None:
                 insights.mapped.madvise(mmap.MADV_DONTNEED)  # it is not read again
+        if review_id is None:
             continue
         if (position := places.get(review_id)) is not None:
             spans[2 * position], spans[2 * position + 1] = begin, writer.size

@@ -6,7 +6,6 @@ do not depend on the order of members in the file. Below the top level, insights
 """
 
 import datetime
-import enum
 import functools
 import types
 import typing
@@ -22,13 +21,6 @@ from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review, aggregate
 from reviewsd.http1.representation import Buffer
-
-
-class EveryEntry(enum.Enum):
-    """In place of an id: the part has all entries of ``per_review``."""
-
-    EVERY_ENTRY = enum.auto()
-
 
 _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
@@ -184,10 +176,10 @@ def render_insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[byt
 
 def insights_parts(
     file: InsightsFile, dataset: Dataset
-) -> typing.Iterator[tuple[str | EveryEntry | None, bytes | memoryview]]:
+) -> typing.Iterator[tuple[str | None, bytes | memoryview]]:
     """Yield ``/insights.json`` in parts: each entry of ``per_review`` with its id, other parts with None.
 
-    ``per_review`` of made insights is one part, with ``EveryEntry``.
+    ``per_review`` of made insights is one part, the only one that is no bytes.
     """
     omitted = omitted_members(file)
     names = [name for name in _INSIGHTS_NAMES if name not in omitted]
@@ -195,7 +187,7 @@ def insights_parts(
     for index, name in enumerate([*names, *sorted(file.members.keys() - set(_INSIGHTS_NAMES))]):
         yield None, b"," * (index > 0) + _encode(name) + b":"
         if name == "per_review" and file.bounds is not None:
-            yield EveryEntry.EVERY_ENTRY, memoryview(file.members[name])
+            yield None, memoryview(file.members[name])
         elif name == "per_review" and name in file.members:
             yield None, b"{"
             for number, (review_id, raw) in enumerate(_members.decode(file.members[name]).items()):

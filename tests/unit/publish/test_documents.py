@@ -149,7 +149,6 @@ def test_entry_without_an_id_is_one_entry() -> None:
     assert dataset.insights is not None
     parts = dict(documents.insights_parts(dataset.insights, dataset))
     assert b"{}" == parts[""]
-    assert documents.EveryEntry.EVERY_ENTRY not in parts
 
 
 def test_omitted_member_has_no_value() -> None:
