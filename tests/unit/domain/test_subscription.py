@@ -1,4 +1,4 @@
-"""The life of a subscription: seed 3 row by row, every state with every event, and what never is."""
+"""The life of a subscription (seed 3): every state with every event, and what never is."""
 
 from dataclasses import replace
 
@@ -76,59 +76,6 @@ RENEWING = Subscription(ACTIVE, JOIN)
 LEAVING = Subscription(ACTIVE, LEAVE)
 
 State = Subscription | None
-
-
-# Seed 3 -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("before", "event", "after"),
-    [
-        pytest.param(
-            NONE,
-            SubscriptionRequested(JOIN),
-            PENDING,
-            id="none, POST with mode=subscribe: pending verification",
-        ),
-        pytest.param(
-            PENDING,
-            Confirmed(),
-            Subscription(JOINED, None),
-            id="pending verification, 2xx and the challenge: active",
-        ),
-        pytest.param(
-            PENDING, NotConfirmed(), NONE, id="pending verification, anything else: none (rejected)"
-        ),
-        pytest.param(
-            VERIFIED,
-            DeliverySucceeded(8),
-            Subscription(replace(ACTIVE, delivered_version=8), None),
-            id="active, topic content changes: active",
-        ),
-        pytest.param(
-            Subscription(TWICE, None),
-            DeliveryFailed(WAITS),
-            NONE,
-            id="active, 3 consecutive delivery failures: none",
-        ),
-        pytest.param(
-            Subscription(replace(ACTIVE, lease_expires_at=NOW), None),
-            DeadlinesChecked(),
-            NONE,
-            id="active, the lease expires without re-subscription: none",
-        ),
-        pytest.param(
-            VERIFIED,
-            SubscriptionRequested(LEAVE),
-            Subscription(ACTIVE, LEAVE_DUE),
-            id="active, POST with mode=unsubscribe: removal pending",
-        ),
-        pytest.param(LEAVING, Confirmed(), NONE, id="removal pending, challenge confirmed: none"),
-    ],
-)
-def test_seed_3(before: State, event: Event, after: State) -> None:
-    """The row on a plain HTTP callback is the form's: it never gets here."""
-    assert after == step(before, event, NOW)
 
 
 # Every state with every event ---------------------------------------------------------------------
@@ -249,6 +196,11 @@ def test_no_answer_to_the_second_verification_either_drops_the_intent() -> None:
     """H4."""
     assert NONE == step(Subscription(None, RETRIED), Unreachable(), NOW)
     assert VERIFIED == step(Subscription(ACTIVE, RETRIED), Unreachable(), NOW)
+
+
+def test_the_third_failure_in_a_row_ends_the_subscription() -> None:
+    """Seed 3."""
+    assert NONE == step(Subscription(TWICE, None), DeliveryFailed(WAITS), NOW)
 
 
 def test_the_second_failure_waits_longer() -> None:
