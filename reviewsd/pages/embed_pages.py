@@ -14,7 +14,7 @@ from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.http1 import urls
 from reviewsd.pages import embed_lines, theme
 from reviewsd.pages.cards import Cards
-from reviewsd.pages.environment import Templates, style
+from reviewsd.pages.environment import Sheet, Templates, style
 from reviewsd.pages.filters import MAX_VALUE, by_field, values_of
 from reviewsd.pages.frames import EmbedFrames, Frames
 from reviewsd.pages.text import beginning
@@ -30,14 +30,6 @@ _MAX_NAME = 40
 """Characters of an unknown name that a page repeats."""
 
 _PARAMETERS = {parameter.name: parameter for parameter in EMBED_PARAMETERS}
-
-
-class Sheet(Struct, frozen=True):
-    """A style sheet of the embed."""
-
-    text: Markup
-    digest: str
-    """Its hash for the Content-Security-Policy."""
 
 
 class OptionField(Struct, frozen=True, kw_only=True):
@@ -82,7 +74,7 @@ class EmbedPages:
             light=None if scheme == DARK else theme.shades(color, theme.LIGHT),
             dark=None if scheme == LIGHT else theme.shades(color, theme.DARK),
         )
-        return Sheet(*style(text))
+        return style(text)
 
     def embed(self, options: EmbedOptions, reviews: Sequence[Review]) -> bytes:
         """Render the embed; the badge has no reviews."""

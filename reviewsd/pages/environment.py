@@ -86,10 +86,6 @@ class Bytecode(jinja2.BytecodeCache):
         """Keep a template that had to be compiled."""
         self.used[_content(bucket)] = bucket.bytecode_to_string()
 
-    def html(self, text: str, convert: Callable[[str], str]) -> str:
-        """Return a Markdown text as HTML, converted now or by an earlier publication."""
-        return self.result("html", text.encode(), lambda: convert(text).encode()).decode()
-
     def result(self, kind: str, content: bytes, make: Callable[[], bytes]) -> bytes:
         """Return what is made of a content, now or by an earlier publication.
 
@@ -249,14 +245,22 @@ def _finalize_markdown(value: object) -> object:
     return Verbatim("\n".join(map(escaped, printable(value).split("\n"))))
 
 
-def style(text: str) -> tuple[Markup, str]:
-    """Return a style sheet without comments and blanks, and its hash for the Content-Security-Policy."""
+class Sheet(msgspec.Struct, frozen=True):
+    """A style sheet."""
+
+    text: Markup
+    digest: str
+    """Its hash for the Content-Security-Policy."""
+
+
+def style(text: str) -> Sheet:
+    """Return a style sheet without comments and blanks."""
     first, *comments = text.split("/*")
     text = first + "".join(part.partition("*/")[2] for part in comments)
     plain = "".join(line.strip() for line in text.splitlines()).split('"')
     packed = '"'.join(_packed(part) if at % 2 == 0 else part for at, part in enumerate(plain))
     digest = base64.b64encode(hashlib.sha256(packed.encode()).digest()).decode()
-    return Markup(packed), f"sha256-{digest}"  # noqa: S704  ours, or the operator's
+    return Sheet(Markup(packed), f"sha256-{digest}")  # noqa: S704  ours, or the operator's
 
 
 def _packed(part: str) -> str:

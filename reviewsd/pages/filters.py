@@ -2,7 +2,7 @@
 
 import datetime
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct
@@ -63,7 +63,7 @@ class Filters:
         if _year(parameters) is not None:
             groups = [("since", "until"), *(names for names in groups if names[0] not in _DAYS)]
         return [
-            Filter(group[0], self._label(parameters, group), address(parameters, group))
+            Filter(group[0], self._label(parameters, group), address(_without(parameters, group)))
             for group in groups
         ]
 
@@ -134,13 +134,14 @@ class Filters:
         if len(self._years) < 2:  # noqa: PLR2004  one year is all of them
             return []
         chosen = _year(parameters)
-        alone = not parameters.keys() - set(_DAYS) - set(_NOT_FILTERS)
-        rest = address(parameters, _DAYS).removeprefix(urls.LIST).replace("?", "&")
+        others = _without(parameters, _DAYS)
         return [
             Link(
                 label=str(year),
-                count=count if alone else None,
-                href=f"{urls.LIST}?since={year:04d}-01-01&until={year:04d}-12-31{rest}",
+                count=None if others.keys() - set(_NOT_FILTERS) else count,
+                href=address(
+                    {"since": f"{year:04d}-01-01", "until": f"{year:04d}-12-31", **others}
+                ),
                 current=chosen == str(year),
             )
             for year, count in self._years
@@ -149,13 +150,12 @@ class Filters:
     def stars(self, parameters: Mapping[str, str]) -> list[Link]:
         """Return links to the reviews with each number of stars, with the other filters of a search."""
         chosen = parameters.get("rating")
-        without = address(parameters, _RATINGS)
-        rest = without.removeprefix(urls.LIST).replace("?", "&")
+        others = _without(parameters, _RATINGS)
         return [
             Link(
                 stars=stars,
                 label=label,
-                href=without if chosen == str(stars) else f"{urls.LIST}?rating={stars}{rest}",
+                href=address(others if chosen == str(stars) else {"rating": str(stars), **others}),
                 current=chosen == str(stars),
             )
             for stars, label in self._stars
@@ -212,11 +212,13 @@ _DAYS = ("since", "until")
 _RATINGS = ("rating", "min_rating", "max_rating")
 
 
-def address(parameters: Mapping[str, str], without: Iterable[str] = ()) -> str:
-    """Return the address of a search, without some of its parameters."""
-    excluded = set(without)
-    rest = urlencode({name: value for name, value in parameters.items() if name not in excluded})
-    return f"{urls.LIST}?{rest}" if rest else urls.LIST
+def address(parameters: Mapping[str, str]) -> str:
+    """Return the address of a search."""
+    return f"{urls.LIST}?{urlencode(parameters)}" if parameters else urls.LIST
+
+
+def _without(parameters: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    return {name: value for name, value in parameters.items() if name not in names}
 
 
 def _year(parameters: Mapping[str, str]) -> str | None:

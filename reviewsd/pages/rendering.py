@@ -14,7 +14,7 @@ from reviewsd.http1 import urls
 from reviewsd.pages import structured_data, theme
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
-from reviewsd.pages.environment import Bytecode, Templates, style
+from reviewsd.pages.environment import Bytecode, Sheet, Templates, style
 from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.site import Site
 from reviewsd.pages.words import WORDS, Words, has_catalog, load
@@ -178,8 +178,8 @@ class Renderer:
         return moment and self.language.date(datetime.date.fromisoformat(moment[:10]))
 
     @cached_property
-    def style(self) -> tuple[Markup, str]:
-        """The style sheet, and its hash."""
+    def style(self) -> Sheet:
+        """The style sheet."""
         colours = theme.colours(self.site.settings.accent)
         return style(self.templates.render("style.css", **colours))
 
@@ -187,14 +187,14 @@ class Renderer:
         """Return the header fields of a page."""
         frames = "frame-src 'self'; " if page.has_frame else ""
         return {
-            "Content-Security-Policy": _POLICY.format(style=self.style[1], frames=frames),
+            "Content-Security-Policy": _POLICY.format(style=self.style.digest, frames=frames),
             "Link": ", ".join(_links(page, self.site.base_url)),
         }
 
     def text(self, page: Page, **more: object) -> str:
         """Render a page as HTML."""
-        sheet, _ = self.style
-        return self.templates.render(page.template, page=page, css=sheet, **page.context, **more)
+        context = {**page.context, **more, "css": self.style.text}
+        return self.templates.render(page.template, page=page, **context)
 
     def json(self, name: str, **context: object) -> bytes:
         """Render a template of JSON, without white space."""

@@ -92,7 +92,9 @@ def page_of(
     """Return a page of the documentation with a text of Markdown."""
     base_url, name = renderer.site.base_url, renderer.site.business.name
     trail = [MENU[0]] if page is MENU[0] else [MENU[0], page]
-    convert = partial(markdown.render, base_url=base_url, path=page.path)
+    content = renderer.bytecode.result(
+        "html", text.encode(), lambda: markdown.render(text, base_url, page.path).encode()
+    )
     return Page(
         path=page.path,
         twin=urls.twin(page.path),
@@ -105,7 +107,7 @@ def page_of(
         context={
             "documentation": page,
             "menu": MENU,
-            "content": Markup(renderer.bytecode.html(text, convert)),  # noqa: S704  escaped
+            "content": Markup(content.decode()),  # noqa: S704  escaped
             "text": Verbatim(text),
         },
     )
