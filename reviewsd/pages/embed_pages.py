@@ -80,7 +80,7 @@ class EmbedPages:
         """Render the embed; the badge has no reviews."""
         sheet = self.sheet(options.theme, options.accent).text
         if options.layout == BADGE:
-            return self.frames.badge.fill({"sheet": sheet})
+            return self.frames.badge.fill(sheet=sheet)
         excerpts = [
             replace(review, text=review.text and beginning(review.text, _EXCERPT), owner_reply=None)
             for review in reviews
@@ -91,12 +91,10 @@ class EmbedPages:
         if not cards and options.min_rating > 1:
             cards = Markup('<p class="mute">{}</p>').format(self._words("embed_none"))
         return self.frames.reviews.fill(
-            {
-                "sheet": sheet,
-                "layout": options.layout,
-                "note": self._note(options.min_rating),
-                "cards": cards,
-            }
+            sheet=sheet,
+            layout=options.layout,
+            note=self._note(options.min_rating),
+            cards=cards,
         )
 
     def _note(self, min_rating: int) -> str:
@@ -112,10 +110,8 @@ class EmbedPages:
         by_name = {parameter.name: parameter for parameter in parameters}
         texts = [self._advice(issue, by_name) for issue in issues]
         return self.frames.invalid.fill(
-            {
-                "sheet": self.sheet(EmbedOptions().theme, None).text,
-                "issues": self._templates.render("embed_issues.html", issues=texts),
-            }
+            sheet=self.sheet(EmbedOptions().theme, None).text,
+            issues=self._templates.render("embed_issues.html", issues=texts),
         )
 
     def setup(self, options: EmbedOptions) -> bytes:
@@ -141,7 +137,7 @@ class EmbedPages:
         form = self._templates.render(
             "embed_form.html", fields=fields, action=urls.DEVELOPERS_EMBED
         )
-        return self.frames.setup.fill({"form": form, "result": result})
+        return self.frames.setup.fill(form=form, result=result)
 
     def _field(self, parameter: SearchParameter, value: str, issues: Sequence[str]) -> OptionField:
         name = parameter.name

@@ -5,7 +5,6 @@ page can contain. The templates of the cards are in the snapshot beside the fram
 publication, and no serving process reads the operator's folder.
 """
 
-from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -30,7 +29,7 @@ class Frame(Struct, frozen=True, dict=True):
     def _encoded(self) -> tuple[bytes, ...]:
         return tuple(part.encode() for part in self.parts)
 
-    def fill(self, slots: Mapping[str, str]) -> bytes:
+    def fill(self, **slots: str) -> bytes:
         """Return the page in UTF-8, with the escaped content of each slot."""
         parts = list(self._encoded)
         parts[1::2] = [slots[name].encode() for name in self.parts[1::2]]

@@ -82,19 +82,17 @@ class RequestPages:
         card = replace(card, heading=self._words("review_heading", author=author))
         description = review.text or f"{card.stars}, {card.date}."
         return self.frames.review.fill(
-            {
-                "path": escape(path),
-                "title": _escaped(f"{card.heading} · {self.frames.business.name}"),
-                "description": _escaped(shortened(description, MAX_DESCRIPTION)),
-                "twin": escape(f"{path}.md"),
-                "script": structured_data.script(self._graph(review, author)),
-                "cards": self._cards.html((card,), 1),
-                # No link depends on other reviews, so the page stays the same when they change.
-                "newer": escape(f"{urls.LIST}?since={review.date}"),
-                "note": self._note(verified=review.verified),
-                "report": self.report(self._reports(path)),
-                "older": escape(f"{urls.LIST}?cursor={Cursor(review.date, review.id).encode()}"),
-            }
+            path=escape(path),
+            title=_escaped(f"{card.heading} · {self.frames.business.name}"),
+            description=_escaped(shortened(description, MAX_DESCRIPTION)),
+            twin=escape(f"{path}.md"),
+            script=structured_data.script(self._graph(review, author)),
+            cards=self._cards.html((card,), 1),
+            # No link depends on other reviews, so the page stays the same when they change.
+            newer=escape(f"{urls.LIST}?since={review.date}"),
+            note=self._note(verified=review.verified),
+            report=self.report(self._reports(path)),
+            older=escape(f"{urls.LIST}?cursor={Cursor(review.date, review.id).encode()}"),
         )
 
     def _note(self, *, verified: bool) -> str:
@@ -164,14 +162,12 @@ class RequestPages:
             room = max(_MAX_TITLE - len(rest), _LEAST_FILTERS)
             title = f"{self._heading(filters, room)} · {name}"
         return (within or self.frames.listed).fill(
-            {
-                "title": _escaped(title),
-                "heading": _escaped(self._heading(filters)),
-                "form": self._form.render(
-                    parameters, self._filters.stars(parameters), self._filters.years(parameters)
-                ),
-                "found": cards,
-            }
+            title=_escaped(title),
+            heading=_escaped(self._heading(filters)),
+            form=self._form.render(
+                parameters, self._filters.stars(parameters), self._filters.years(parameters)
+            ),
+            found=cards,
         )
 
     def _heading(self, filters: Sequence[Filter], room: int = _MAX_FILTERS) -> str:
@@ -210,12 +206,10 @@ class RequestPages:
         chips = self._filters.stars(valid)
         problem = self._words("error", problem=self._words("search" if wrong else "page_gone"))
         return self.frames.listed.fill(
-            {
-                "title": _escaped(f"{problem} · {self.frames.business.name}"),
-                "heading": _escaped(self._words("all_reviews")),
-                "form": self._form.render(parameters, chips, (), wrong, instead),
-                "found": content,
-            }
+            title=_escaped(f"{problem} · {self.frames.business.name}"),
+            heading=_escaped(self._words("all_reviews")),
+            form=self._form.render(parameters, chips, (), wrong, instead),
+            found=content,
         )
 
 
