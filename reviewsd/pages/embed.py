@@ -3,7 +3,6 @@
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from markupsafe import Markup
@@ -26,7 +25,6 @@ from reviewsd.pages.developers.pages import EMBED as SETUP
 from reviewsd.pages.document import HTML, SVG, FixedDocument
 from reviewsd.pages.embed_lines import SIZES, badge_line, frame_line, script_line
 from reviewsd.pages.embed_pages import EmbedPages
-from reviewsd.pages.environment import Verbatim
 from reviewsd.pages.frames import EmbedFrames, Frames, frame
 from reviewsd.pages.home import stars_filled
 from reviewsd.pages.rendering import Page, Renderer
@@ -102,7 +100,12 @@ def documents(renderer: Renderer, published: Frames) -> Iterator[FixedDocument]:
         media_type=SVG,
         content=published.embed.picture(BadgeOptions()).encode(),
     )
-    yield from renderer.documents(_setup(renderer), pages.setup(options))
+    lines = {
+        name: line_of(renderer.site.base_url, options, _title(renderer))
+        for name, line_of in (("script", script_line), ("frame", frame_line))
+    }
+    twin = _text(renderer, lines).encode()
+    yield from renderer.documents(_setup(renderer), pages.setup(options), twin)
 
 
 def _page(renderer: Renderer, template: str) -> Page:
@@ -152,15 +155,8 @@ def _setup(renderer: Renderer) -> Page:
     """Return the page that configures the embed; its lines are those of the request."""
     words = renderer.words
     head = structs.replace(SETUP, title=words("embed_setup"), description=words("embed_setup_text"))
-    page = documentation.page_of(
-        renderer, head, _text(renderer), "embed_setup.html", has_frame=True
-    )
-    lines = {
-        name: line_of(renderer.site.base_url, EmbedOptions(), _title(renderer))
-        for name, line_of in (("script", script_line), ("frame", frame_line))
-    }
-    twin = Verbatim(_text(renderer, lines))
-    return replace(page, context={**page.context, "text": twin})
+    text = _text(renderer)
+    return documentation.page_of(renderer, head, text, "embed_setup.html", has_frame=True)
 
 
 def _text(renderer: Renderer, lines: Mapping[str, str] | None = None) -> str:

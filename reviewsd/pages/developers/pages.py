@@ -18,7 +18,7 @@ from reviewsd.pages.developers import html as markdown
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.schemas import Json
 from reviewsd.pages.document import FixedDocument
-from reviewsd.pages.environment import TEMPLATES, Verbatim
+from reviewsd.pages.environment import TEMPLATES
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.text import line
 
@@ -78,7 +78,7 @@ def documents(renderer: Renderer, openapi: bytes, tools: str) -> Iterator[FixedD
         if page is EMBED:
             continue
         text = renderer.templates.render(page.template, page=page, **context)
-        yield from renderer.documents(page_of(renderer, page, text))
+        yield from renderer.documents(page_of(renderer, page, text), twin=text.encode())
 
 
 def page_of(
@@ -108,7 +108,6 @@ def page_of(
             "documentation": page,
             "menu": MENU,
             "content": Markup(content.decode()),  # noqa: S704  escaped
-            "text": Verbatim(text),
         },
     )
 
