@@ -265,16 +265,6 @@ def style(text: str) -> Sheet:
 
 def _packed(part: str) -> str:
     """Return a part of a style sheet outside of strings, without needless blanks."""
-    for wide, narrow in (
-        (": ", ":"),
-        ("; ", ";"),
-        (", ", ","),
-        (" {", "{"),
-        ("{ ", "{"),
-        (" }", "}"),
-        ("} ", "}"),
-        (";}", "}"),
-        (" > ", ">"),
-    ):
-        part = part.replace(wide, narrow)
-    return part
+    for mark in ":;,{}":
+        part = part.replace(f"{mark} ", mark)
+    return part.replace(" {", "{").replace(" }", "}").replace(";}", "}").replace(" > ", ">")
