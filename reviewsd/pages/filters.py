@@ -198,8 +198,8 @@ def instead_of(
     names = dict(issue.details).get("values")
     if issue.path[0] not in MENTIONS or not isinstance(names, list):
         return []
-    name = issue.path[0]
-    return [Link(label=each, href=address({**parameters, name: each})) for each in names]
+    mentioned = issue.path[0]
+    return [Link(label=name, href=address({**parameters, mentioned: name})) for name in names]
 
 
 def _moment(value: str, language: Language) -> str:
