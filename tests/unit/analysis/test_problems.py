@@ -32,6 +32,13 @@ def _problems(text: str, language: str = "en", stars: int = 2) -> list[str]:
         ("Left a big hole in the drywall.", "property-damage"),
         ("Sat in the waiting room for 50 minutes.", "long-wait"),
         ("He snapped at me.", "rude-staff"),
+        ("My 10 am started at 10:40.", "long-wait"),
+        ("I waited nearly an hour past my slot.", "long-wait"),
+        ("It was promised for Friday and still wasn't done.", "late-finish"),
+        ("Then a letter for another 410 came.", "price-above-quote"),
+        ("Quoted 900, then charged 1,640.", "price-above-quote"),
+        ("I rang eleven times.", "no-callback"),
+        ("The phone just rings and rings.", "no-callback"),
     ],
 )
 def test_what_happened_is_a_problem(text: str, problem: str) -> None:
@@ -80,6 +87,8 @@ def test_what_happened_is_a_problem_in_german(text: str, problem: str) -> None:
         ("en", "No surprise charges and no extra fees."),
         ("en", "The hole in the drywall was patched perfectly."),
         ("en", "He swore it was all out."),
+        ("en", "Nobody came to tell me anything."),
+        ("en", "I drove over on Friday."),
         # of another business
         ("en", "The last plumber never showed up. They overcharged me."),
         ("en", "Our old dentist was rude. He overcharged me for years."),
