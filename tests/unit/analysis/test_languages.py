@@ -119,17 +119,24 @@ def test_forms_of_words(language: str, text: str, stars: int, expected: list[str
     assert dict.fromkeys(expected, sign) == {key: result.get(key) for key in expected}
 
 
-def _sentences() -> list[tuple[str, str, str]]:
-    lines = (Path(__file__).parent / "sentences-de.txt").read_text("utf-8").splitlines()
-    result = [line.split(" ", 2) for line in lines if line and not line.startswith("#")]
-    return [(aspect, sign, text) for aspect, sign, text in result]
+def _sentences() -> list[tuple[str, str, str, str]]:
+    result = []
+    for file in sorted(Path(__file__).parent.glob("sentences-*.txt")):
+        lines = file.read_text("utf-8").splitlines()
+        for line in (line for line in lines if line and not line.startswith("#")):
+            aspect, sign, text = line.split(" ", 2)
+            result.append((file.stem.removeprefix("sentences-"), aspect, sign, text))
+    return result
 
 
-@pytest.mark.parametrize(("aspect", "sign", "text"), _sentences())
-def test_common_german_ways_to_praise_and_to_complain(aspect: str, sign: str, text: str) -> None:
+@pytest.mark.parametrize(("language", "aspect", "sign", "text"), _sentences())
+def test_common_ways_to_praise_and_to_complain(
+    language: str, aspect: str, sign: str, text: str
+) -> None:
     """The stars agree, so what is tested is that the words are known."""
     stars = {"+": [5], "-": [1], "0": [5, 1]}[sign]
-    assert [_SIGNS.get(sign)] * len(stars) == [_aspects("de", text, n).get(aspect) for n in stars]
+    expected = [_SIGNS.get(sign)] * len(stars)
+    assert expected == [_aspects(language, text, count).get(aspect) for count in stars]
 
 
 @pytest.mark.parametrize(
