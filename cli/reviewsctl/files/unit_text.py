@@ -12,7 +12,7 @@ from reviewsctl.manual.keys import SHIPPED
 
 _HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
 _LAST_KEY: Final = "LoadCredential=reviewsd.mcp-session-key\n"
-_TCP: Final = re.compile(r"tcp:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>[0-9.]+))?")
+_TCP: Final = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>([0-9a-f.]|\\:)+))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,9 @@ def socket_unit(listen: Sequence[str], name: str) -> str:
     match = _TCP.fullmatch(listen[0]) if listen else None
     if match is None:
         return text
-    address = f"{match['host']}:{match['port']}" if match["host"] else match["port"]
+    host = (match["host"] or "").replace("\\:", ":")
+    host = f"[{host}]" if ":" in host else host
+    address = f"{host}:{match['port']}" if host else match["port"]
     return text.replace("ListenStream=127.0.0.1:8080", f"ListenStream={address}")
 
 

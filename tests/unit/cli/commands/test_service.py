@@ -102,6 +102,7 @@ def test_data_moves_where_a_service_may_read_it(config: str | None, data: str, t
     [
         ("tcp:8081:interface=127.0.0.1", "127.0.0.1:8081"),
         ("tcp:port=8081", "8081"),
+        (r"tcp6:8081:interface=\:\:1", "[::1]:8081"),
         ("systemd:name=http", "127.0.0.1:8080"),
     ],
 )
