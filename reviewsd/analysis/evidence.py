@@ -198,6 +198,7 @@ class _Sentence(NamedTuple):
         """Whether the sentence can speak for the business: whole, emphatic, without blame, price or number."""
         return (
             (self.has_subject or self.opens_with_praise)
+            and self.lists.refers.isdisjoint(self._words)
             and (self.is_emphatic(1) or len(self.aspects) >= _EMPHATIC)
             and not any(opinion.valence < 0 for opinion in self._opinions)
             and not any(character.isdigit() for character in self.text)

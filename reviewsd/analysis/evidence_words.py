@@ -49,6 +49,8 @@ class EvidenceWords:
     """All words that say something about an aspect, by aspect."""
     opens: WordSet
     """Words that tie a sentence to the one before it."""
+    refers: WordSet
+    """Words for somebody or something of another sentence."""
     weakens: WordSet
     """Words that no quoted praise has."""
     compares: WordSet
@@ -95,7 +97,16 @@ def evidence_words(language: str) -> EvidenceWords:
     """Return the words of a language (ISO 639)."""
     lists = _languages().get(language, {})
     aspects = {name: lists[name] for name in ASPECTS if name in lists}
-    list_names = ("opens", "weakens", "compares", "reported", "feared", "customers", "solved")
+    list_names = (
+        "opens",
+        "refers",
+        "weakens",
+        "compares",
+        "reported",
+        "feared",
+        "customers",
+        "solved",
+    )
     return EvidenceWords(
         alone={name: WordSet(text.partition(_BAR)[0].split()) for name, text in aspects.items()},
         named={name: WordSet(text.replace(_BAR, "").split()) for name, text in aspects.items()},

@@ -511,6 +511,8 @@ _PULLED: Final = "They were always on time and so friendly to us."
         ("Left with a very friendly smile from the staff there.", 5, False),
         ("They were very friendly and it was a fair price as well.", 5, False),
         ("They were very friendly to all of our 12 guests this year.", 5, False),
+        ("She was so friendly to us and always on time.", 5, False),
+        ("They ate it anyway and were so very friendly to us.", 5, False),
         ("They were friendlier and more polite than the other place.", 5, False),
         ("They were on the phone with me and friendly.", 5, False),
     ],
@@ -532,7 +534,7 @@ def test_pull_quote_is_the_clearest_of_the_best() -> None:
 def test_pull_quote_names_what_most_reviews_praise() -> None:
     punctual = [
         "They were really very good and always on time for us.",
-        "We were so very happy that he was right on time.",
+        "We were so very happy that they were right on time.",
     ]
     texts = ["They were so friendly to all of us from the first day on."] * 5 + punctual
     labels = _mentioned("punctuality", 7, 0)
