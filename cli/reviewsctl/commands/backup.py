@@ -188,7 +188,7 @@ def _described(file: Path, report: dict[str, object]) -> str:
     parts = [
         counted(value, word)
         for name, word in words.items()
-        if isinstance(value := counts.get(name), int)
+        if isinstance(value := counts.get(name), int) and (value or name == "reviews")
     ]
     has_keys = any(name.startswith("keys/") for name in names)
     lines = [
