@@ -1,6 +1,7 @@
 """Finds the columns of a table by their names, by ``--map``, or by asking, and how its dates are written."""
 
 import datetime
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from reviewsctl.importing.errors import SayMoreError
@@ -9,7 +10,7 @@ from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import rating_of
 from reviewsctl.importing.scales import is_best
 from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import Reading, is_moment, reading_of, relative, zoned
+from reviewsctl.importing.times import Reading, is_date, is_moment, reading_of, relative, zoned
 from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
 from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
 from reviewsctl.terminal.escaping import printable
@@ -98,10 +99,25 @@ def chosen(
     if missing:
         raise SayMoreError(
             f"no column looks like {' or '.join(missing)}; there are: {listed(dict.fromkeys(there.values()))}",
-            f"Name it, as in --map {missing[0]}=COLUMN{_DATES if 'date' in missing else ''}",
+            f"Name it, as in {_guess(missing[0], sample)}{_DATES if 'date' in missing else ''}",
         )
     _ask(sample, there, choice, settings, asks=asks)
     return choice
+
+
+def _guess(ours: str, sample: Sequence[Fields]) -> str:
+    """Return the option for a column that is needed; for a date with the first column that has dates.
+
+    Numbers may be anything, so that no column is named for a rating.
+    """
+    names = [name for row in sample[:1] for name in row] if ours == "date" else []
+    alike = (name for name, _ in _alike(sample, names, is_date))
+    return _option(ours, next(alike, "COLUMN"))
+
+
+def _option(ours: str, name: str) -> str:
+    """Return the option that names a column, as it can be typed into a shell."""
+    return f"--map {shlex.quote(f'{ours}={printable(name[:_LONG])}')}"
 
 
 def has_columns(head: Head) -> bool:
@@ -222,25 +238,19 @@ def _ask(
     is_settled = "reply" in mapped or ("text" in mapped and "reply" in choice)
     if mapped.get("text") != "" and (not texts or (asks and not is_settled)):
         for name, example in _alike(sample, filter(_may_be_text, unused), _is_text):
-            column = printable(name[:_LONG])
-            parts = printable("+".join(filter(None, (texts, name[:_LONG]))))
-            none = (
-                f"--map text={printable(texts)}"
-                if "reply" in choice or not texts
-                else "--map reply="
-            )
-            reply = (
-                "" if "reply" in choice else f"--map reply={column} if it is the owner's reply, "
-            )
+            parts = _option("text", "+".join(filter(None, (texts, name[:_LONG]))))
+            has_reply = "reply" in choice
+            none = _option("text", texts) if has_reply or not texts else "--map reply="
+            reply = "" if has_reply else f"{_option('reply', name)} if it is the owner's reply, "
             raise SayMoreError(
                 f"column {shown(name)} has texts and was not recognized, for example {shown(example)}",
-                f"Say --map text={parts} if it is part of the review, {reply}or {none} if it is neither",
+                f"Say {parts} if it is part of the review, {reply}or {none} if it is neither",
             )
     if "author" not in choice and "author" not in mapped:
         for name, example in _alike(sample, unused, _is_name):
             raise SayMoreError(
                 f"no column was recognized as author, but {shown(name)} looks like it, for example {shown(example)}",
-                f"Say --map author={printable(name[:_LONG])}, or --map author= if none is",
+                f"Say {_option('author', name)}, or --map author= if none is",
             )
 
 

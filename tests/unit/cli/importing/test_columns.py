@@ -39,7 +39,7 @@ def test_columns_that_look_like_text_or_people_are_questions() -> None:
     none = chosen([ROW], Settings(columns={"text": "", "author": ""}), ())
 
     assert 'column "What was said" has texts and was not recognized' in text.detail
-    assert "--map text=What was said if it is part of the review" in text.remedy
+    assert "--map 'text=What was said' if it is part of the review" in text.remedy
     assert "or --map text= if it is neither" in text.remedy
     assert '"Said by" looks like it, for example "Jane Doe"' in author.detail
     assert (["What was said"], ["Said by"]) == (mapped["text"], mapped["author"])
@@ -156,14 +156,22 @@ def test_operator_names_several_columns() -> None:
         chosen([row], Settings(columns={"rating": "A+B"}), ())
 
 
+def test_column_with_dates_is_named_where_none_is_called_so() -> None:
+    """A hotel has the day of departure; the message said --map date=COLUMN."""
+    row = {"Room": "12", "Stars": "5", "Guest left on": "12/06/2026", "Answered on": "13/06/2026"}
+    with pytest.raises(SayMoreError) as caught:
+        chosen([row], Settings(), ())
+    assert caught.value.remedy.startswith("Name it, as in --map 'date=Guest left on'\n")
+
+
 LONG = "They came at once and were friendly."
 
 
 @pytest.mark.parametrize(
     ("header", "mapped", "error"),
     [
-        ("Review,Our words", {}, "review, --map reply=Our words if it is the owner's reply, or --map reply="),
-        ("Review,Our words", {"text": "Review"}, "--map reply=Our words if it is the owner's reply"),
+        ("Review,Our words", {}, "review, --map 'reply=Our words' if it is the owner's reply, or --map reply="),
+        ("Review,Our words", {"text": "Review"}, "--map 'reply=Our words' if it is the owner's reply"),
         ("Review,Reply,More", {}, "Say --map text=Review+More if it is part of the review, or --map text=Rev"),
         ("Review,Reply,More", {"text": "Review"}, None),
         ("Review,More", {"reply": ""}, None),
@@ -171,7 +179,7 @@ LONG = "They came at once and were friendly."
         ("Review,Product description", {}, None),
         ("Review,Private feedback", {}, None),
         ("Review,Rejection reason", {}, None),
-        ("Review,Product review", {}, "--map text=Review+Product review"),
+        ("Review,Product review", {}, "--map 'text=Review+Product review'"),
     ],
 )  # fmt: skip
 def test_texts_that_are_left_over_are_a_question(
