@@ -63,11 +63,7 @@ def months(renderer: Renderer) -> MonthChart | None:
 
 
 def scale(most: int) -> tuple[int, int]:
-    """Return the step of a scale that begins at zero, and its number of steps.
-
-    Args:
-        most: The greatest value; at least 1.
-    """
+    """Return the step and the number of steps of a scale from zero to the greatest value, at least 1."""
     unit = 1
     while True:
         for step in (unit, 2 * unit, 5 * unit):

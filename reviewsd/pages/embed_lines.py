@@ -22,13 +22,7 @@ _WIDE_HEAD, _WIDE_REVIEW = 230, 100
 
 
 def script_line(base_url: str, options: EmbedOptions, title: str) -> str:
-    """Return the script in one line, with a link for visitors without JavaScript.
-
-    Args:
-        base_url: Origin of all addresses.
-        options: The options of the embed.
-        title: The text of the link.
-    """
+    """Return the script in one line, with a link of this title for visitors without JavaScript."""
     attributes = "".join(
         f' data-{name.replace("_", "-")}="{escape(value)}"'
         for name, value in options.changed().items()
@@ -41,13 +35,7 @@ def script_line(base_url: str, options: EmbedOptions, title: str) -> str:
 
 
 def frame_line(base_url: str, options: EmbedOptions, title: str) -> str:
-    """Return the frame without a script.
-
-    Args:
-        base_url: Origin of all addresses.
-        options: The options of the embed.
-        title: The name of the frame for screen readers.
-    """
+    """Return the frame without a script; its title is its name for screen readers."""
     return (
         f'<iframe src="{escape(base_url + embed_path(options))}" title="{escape(title)}" '
         f'loading="lazy" height="{frame_height(options)}" '

@@ -44,12 +44,7 @@ class OptionField(Struct, frozen=True, kw_only=True):
 
 
 class EmbedPages:
-    """Renders the embed and the page that configures it.
-
-    Args:
-        published: The frames of the snapshot.
-        templates: Its templates, if they are compiled already.
-    """
+    """Renders the embed and the page that configures it; ``templates`` are as in ``RequestPages``."""
 
     def __init__(self, published: Frames, templates: Templates | None = None) -> None:
         self.frames: EmbedFrames = published.embed

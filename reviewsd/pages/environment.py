@@ -58,10 +58,7 @@ class TemplateError(Exception):
 class Bytecode(jinja2.BytecodeCache):
     """Results that a publication leaves to the next one, because making them costs more than all else.
 
-    They are compiled templates, the documentation as HTML, QR codes, and the words of a catalog.
-
-    Args:
-        previous: The results of the publication before, by key.
+    They are compiled templates, the documentation as HTML, QR codes, and the words of a catalog, by key.
     """
 
     def __init__(self, previous: Mapping[str, bytes]) -> None:

@@ -27,12 +27,7 @@ _SMOOTH = 4  # the star is drawn so many times larger, then reduced
 
 
 def icons(logo: Picture | None, accent: str) -> tuple[bytes, bytes]:
-    """Return ``/favicon.ico`` and ``/apple-touch-icon.png``.
-
-    Args:
-        logo: A logo of pixels.
-        accent: ``#rrggbb``, for the star in place of a logo.
-    """
+    """Return ``/favicon.ico`` and ``/apple-touch-icon.png`` of a raster logo, else with a star in the accent."""
     if logo is None:
         return SHIPPED.read_bytes(), _encoded(_star(accent), "PNG")
     pixels = raster(logo)

@@ -100,11 +100,7 @@ class LocaleFormats:
         return f"{pattern.prefix[0]}{number}{pattern.suffix[0]}"
 
     def weekday(self, day: str) -> str:
-        """Return the name of a day of the week, as it begins a line.
-
-        Args:
-            day: The day as in the data, such as ``monday``.
-        """
+        """Return the name of a day of the data, such as ``monday``, as it begins a line."""
         name: str = self._words.days["stand-alone"]["wide"][_WEEK.index(day)]
         return name[:1].upper() + name[1:]
 
@@ -118,12 +114,7 @@ class LocaleFormats:
         return self.locale or _ENGLISH if has_catalog(self.tag) else _ENGLISH
 
     def hours(self, opens: str, closes: str) -> str:
-        """Format opening hours, as in ``8 AM to 6 PM`` with a dash.
-
-        Args:
-            opens: A time as in the data, such as ``08:00``.
-            closes: Another one.
-        """
+        """Format times of the data, such as ``08:00`` and ``18:00``, as in ``8 AM to 6 PM`` with a dash."""
         if self.locale is None:
             return f"{opens}\N{EN DASH}{closes}"
         begin, end = (datetime.time(int(text[:2]) % 24, int(text[3:])) for text in (opens, closes))
@@ -155,11 +146,9 @@ def _right_to_left(subtags: list[str]) -> bool:
 
 
 def words_of_insights(tag: str, bytecode: Bytecode | None = None) -> Words:
-    """Load the words of the insights of a business, in its language if there is a catalog.
+    """Load the words of the insights of a business, in its language (BCP 47) if there is a catalog.
 
-    Args:
-        tag: The language tag (BCP 47).
-        bytecode: Results of the publication before, among them the words of its catalog.
+    The results of the publication before may have the words of the catalog.
     """
     language = formats_of(tag if has_catalog(tag) else "en").language
     return Words(load(language.tag, {}, bytecode or Bytecode({})), language)

@@ -72,12 +72,7 @@ def mail_link(email: str) -> str | None:
 
 
 def report_link(reports: str, address: str) -> str:
-    """Return the address at which a reader reports a review.
-
-    Args:
-        reports: The contact of the business; a message to it begins with the review's page as its subject.
-        address: The address of the review's page.
-    """
+    """Return where a reader reports a review: the contact of the business, a mail with the review's page as subject."""
     mail = mail_link(reports)
     return reports if mail is None else f"{mail}?subject={quote(address, safe='')}"
 

@@ -70,11 +70,7 @@ def shared(words: Words, name: str) -> dict[str, object]:
 
 
 class Renderer:
-    """Renders the pages of one site.
-
-    Args:
-        site: The site.
-        bytecode: Results of the publication before.
+    """Renders the pages of one site, with the help of results of the publication before.
 
     Raises:
         TemplateError: A file of the operator is faulty.

@@ -58,12 +58,7 @@ class ReviewsFound:
 
 
 class RequestPages:
-    """Renders pages for requests.
-
-    Args:
-        published: The frames of the snapshot.
-        templates: Its templates, if they are compiled already.
-    """
+    """Renders pages for requests; ``templates`` are those of the frames, if they are compiled already."""
 
     def __init__(self, published: Frames, templates: Templates | None = None) -> None:
         self.frames = published
