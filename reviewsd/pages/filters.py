@@ -134,14 +134,12 @@ class Filters:
         if len(self._years) < 2:  # noqa: PLR2004  one year is all of them
             return []
         chosen = _year(parameters)
-        others = _without(parameters, _DAYS)
+        rest = _without(parameters, _DAYS)
         return [
             Link(
                 label=str(year),
-                count=None if others.keys() - set(_NOT_FILTERS) else count,
-                href=address(
-                    {"since": f"{year:04d}-01-01", "until": f"{year:04d}-12-31", **others}
-                ),
+                count=None if rest.keys() - set(_NOT_FILTERS) else count,
+                href=address({"since": f"{year:04d}-01-01", "until": f"{year:04d}-12-31", **rest}),
                 current=chosen == str(year),
             )
             for year, count in self._years
@@ -150,12 +148,12 @@ class Filters:
     def stars(self, parameters: Mapping[str, str]) -> list[Link]:
         """Return links to the reviews with each number of stars, with the other filters of a search."""
         chosen = parameters.get("rating")
-        others = _without(parameters, _RATINGS)
+        rest = _without(parameters, _RATINGS)
         return [
             Link(
                 stars=stars,
                 label=label,
-                href=address(others if chosen == str(stars) else {"rating": str(stars), **others}),
+                href=address(rest if chosen == str(stars) else {"rating": str(stars), **rest}),
                 current=chosen == str(stars),
             )
             for stars, label in self._stars

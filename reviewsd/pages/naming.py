@@ -72,7 +72,7 @@ def mail_link(email: str) -> str | None:
 
 
 def report_link(reports: str, address: str) -> str:
-    """Return where a reader reports a review: the contact of the business, a mail with the review's page as subject."""
+    """Return the address at which a reader reports a review; a mail has the review's page as its subject."""
     mail = mail_link(reports)
     return reports if mail is None else f"{mail}?subject={quote(address, safe='')}"
 

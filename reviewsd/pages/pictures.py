@@ -64,7 +64,7 @@ class PictureError(Exception):
 
 
 def examined(name: str, content: bytes) -> Picture:
-    """Return the picture of a file, whose name is one of ``LOGO_FILES``.
+    """Return the picture of a file, which is one of ``LOGO_FILES``.
 
     Raises:
         PictureError: The picture may not be published.

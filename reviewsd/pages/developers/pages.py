@@ -101,7 +101,7 @@ def page_of(
         template=template,
         title=f"{page.title}: {name}",
         description=page.description,
-        script=renderer.crumbs(*((each.title, each.path) for each in trail)),
+        script=renderer.crumbs(*((entry.title, entry.path) for entry in trail)),
         dated=False,
         has_frame=has_frame,
         context={
