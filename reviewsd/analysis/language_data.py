@@ -8,7 +8,8 @@ Its sections, in brackets, are the same in every language:
   ``arrive``. The longest ending of a word counts, ``-`` is no ending, and in ``ge~t`` the stem stands
   for ``~``;
 - ``[valences]`` are opinion words by their valence, -4 to 4; 0 takes a word out;
-- ``[classes]`` and ``[macros]`` name words for ``{NAME}``, and phrases for ``<NAME>``, in patterns;
+- ``[classes]`` and ``[macros]`` name words for ``{NAME}``, and phrases for ``<NAME>``, in patterns; lines of
+  one name are one;
 - ``[aspect ID]`` are patterns (``analysis/patterns.py``), with their meaning before the colon: ``=``
   names the aspect, ``?`` names it only with an opinion in the same clause; ``+`` is praise, ``-`` a
   complaint, ``+?`` and ``-?`` are weak forms; ``-ID`` is a complaint and a mention of that problem;
@@ -97,17 +98,28 @@ def load(language: str) -> LanguageData:
             name, colon, rest = line.partition(": ")
             lines.append((name, rest) if colon else ("", line))
     endings = Endings(_endings(sections.get("endings", [])))
-    macros = {f"<{name}>": f"({rest.strip()})" for name, rest in sections.get("macros", [])}
+    macros = {
+        f"<{name}>": f"({'|'.join(phrases)})"
+        for name, phrases in _joined(sections.get("macros", [])).items()
+    }
     return LanguageData(
         words={name: tuple(endings.expand(rest)) for name, rest in sections["words"]},
         endings=endings,
         valences=_valences(sections["valences"], endings),
         classes={
-            name: tuple(dict.fromkeys(endings.expand(rest)))
-            for name, rest in sections.get("classes", [])
+            name: tuple(dict.fromkeys(endings.expand(" ".join(words))))
+            for name, words in _joined(sections.get("classes", [])).items()
         },
         patterns=list(_patterns(sections, macros)),
     )
+
+
+def _joined(lines: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the texts of each name, in the order of the lines."""
+    joined: dict[str, list[str]] = {}
+    for name, text in lines:
+        joined.setdefault(name, []).append(text.strip())
+    return joined
 
 
 def _endings(lines: list[tuple[str, str]]) -> dict[str, dict[str, tuple[str, ...]]]:

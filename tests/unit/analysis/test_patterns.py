@@ -98,3 +98,7 @@ def test_forms_stand_in_the_place_of_their_word() -> None:
     assert [[("fee",), ("fees",)], [("a",), ("b", "c")]] == parse(
         "fee/n (a|b c)", load("en").endings
     )
+
+
+def test_lines_of_one_name_are_one_class() -> None:
+    assert {"duck", "arena"} <= set(load("en").classes["ware"])
