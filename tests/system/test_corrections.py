@@ -65,6 +65,15 @@ def test_erased_review_is_gone_when_the_command_ends(daemon: Daemon) -> None:
         assert words not in file.read_bytes(), file.name
 
 
+def test_erasure_beside_faults_of_the_configuration_is_published_soon(daemon: Daemon) -> None:
+    """No reload is done with them, but the files are watched."""
+    daemon.config.write_text(daemon.config.read_text() + "nonsense: 1\n")
+    erased = NAMES[4]
+    out = reviews_command(daemon, "erase", erased, "--reason", "request", "--yes")
+    assert "not published yet: the daemon reads the files by itself soon" in out
+    assert "NOT published" not in out
+
+
 def test_lost_corrections_show_nothing_again_until_the_owner_says_so(daemon: Daemon) -> None:
     hidden = NAMES[5]
     reviews_command(daemon, "hide", hidden, "--reason", "fake", "--yes")

@@ -240,6 +240,10 @@ def _published(session: Session, target: Path) -> Iterator[str]:
         return
     if result.outcome in {"published", "unchanged"}:
         yield "published: their pages answer 410"
+    if result.config.problems:
+        yield "not published yet: the daemon reads the files by itself soon, as its configuration has faults"
+        yield "see whether they are gone: reviewsctl status"
+        return
     for problem in result.problems:
         yield f"NOT published, and still shown: {problem}"
 
