@@ -109,6 +109,10 @@ _MEANT: Final = {
     "reviews delete": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
     "reviews remove": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
     "reviews edit": "See docs/how-to/correct.md: how to correct a review",
+    "reviews reply": "See docs/how-to/correct.md: how to reply to a review",
+    "reviews answer": "See docs/how-to/correct.md: how to reply to a review",
+    "reviews add": "Did you mean: reviewsctl import FILE",
+    "config set": "Edit the file that reviewsctl check names as configuration, then check it",
     "reviews show": "Did you mean: reviewsctl reviews list --text WORDS",
     "reviews help": "Did you mean: reviewsctl reviews --help",
 }

@@ -551,6 +551,9 @@ def test_an_unknown_command_suggests_the_nearest(environment: dict[str, str]) ->
         ("help", "Did you mean: reviewsctl --help"),
         ("reviews delete r1", "reviewsctl reviews erase, or reviewsctl reviews hide"),
         ("reviews edit r1", "See docs/how-to/correct.md"),
+        ("reviews reply r1", "See docs/how-to/correct.md: how to reply"),
+        ("reviews add", "Did you mean: reviewsctl import FILE"),
+        ("config set pages.accent", "Edit the file that reviewsctl check names"),
         ("reviews show r1", "Did you mean: reviewsctl reviews list --text WORDS"),
     ],
 )
