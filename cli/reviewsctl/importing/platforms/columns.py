@@ -3,6 +3,7 @@
 import datetime
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Fields, Head
@@ -88,6 +89,8 @@ def chosen(
             free = [name for name in free if _are_bests(sample, name)]
         if ours == "author":
             free = _author(there, free)
+        elif ours == "rating":
+            free = [*filter(partial(_has_ratings, sample), free), *free][:1]
         elif ours == "text":
             free = [name for name in free if _is_no_rating(sample, name)]
             free = [*free[:1], *_halves(sample, there, {*used, *free[:1]})]
@@ -190,6 +193,15 @@ def _has_texts(sample: Sequence[Fields], name: str) -> bool:
     return not values or any(
         rating_of(value) is None and yes_or_no(value) is None for value in values
     )
+
+
+def _has_ratings(sample: Sequence[Fields], name: str) -> bool:
+    """Return whether most cells of a column are ratings."""
+    values = [row.get(name) for row in sample if not is_nothing(row.get(name))]
+    ratings = [
+        value for value in values if rating_of(value) is not None or yes_or_no(value) is not None
+    ]
+    return 2 * len(ratings) > len(values)
 
 
 def _are_bests(sample: Sequence[Fields], name: str) -> bool:

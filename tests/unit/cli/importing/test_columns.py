@@ -156,6 +156,16 @@ def test_operator_names_several_columns() -> None:
         chosen([row], Settings(columns={"rating": "A+B"}), ())
 
 
+def test_rating_is_the_column_that_has_ratings() -> None:
+    """A "Bewertung" is a rating or a text; the text was taken, and every row refused."""
+    texts = ("Sehr schön.", "Alles gut.", "5")
+    rows = [{"Datum": "12.06.2026", "Note": "1", "Bewertung": text} for text in texts]
+    names = chosen(rows, Settings(), ())
+    assert (["Note"], ["Bewertung"]) == (names["rating"], names["text"])
+    mistyped = [{"Datum": "12.06.2026", "Rating": text, "Note": "fine"} for text in ("4", "5", "x")]
+    assert ["Rating"] == chosen(mistyped, Settings(), ())["rating"]
+
+
 def test_column_with_dates_is_named_where_none_is_called_so() -> None:
     """A hotel has the day of departure; the message said --map date=COLUMN."""
     row = {"Room": "12", "Stars": "5", "Guest left on": "12/06/2026", "Answered on": "13/06/2026"}
