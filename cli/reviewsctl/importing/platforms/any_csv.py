@@ -83,7 +83,7 @@ class Table:
             reply = reply_of(
                 _joined(fields, names.get("reply", ())), cells.get("reply_date"), dates
             )
-            source = word(cells.get("source")) or settings.source or self.source
+            source = word(cells.get("source")) or self.source or settings.source
             rating = columns.scale(fields).stars(cells["rating"])
             return PlatformReview(
                 source=(source or NO_SOURCE).lower(),

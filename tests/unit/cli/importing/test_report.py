@@ -9,7 +9,7 @@ from reviewsctl.importing.readers.csv_file import EMPTY as EMPTY_EXPORT
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
-from tests.support.shop import Shop
+from tests.support.shop import SAMPLES, Shop
 
 HEADER = "Date,Stars,Name,Review"
 GOOD = [f"2025-03-{day:02},{stars},Name {day},Fine" for day, stars in enumerate("5453544", 1)]
@@ -193,6 +193,15 @@ def test_a_dry_run_has_nothing_to_undo(shop: Shop, tmp_path: Path) -> None:
     assert any(
         "to name it: reviewsctl reviews undo, then import again with" in note for note in wet
     )
+
+
+def test_answer_about_a_table_is_not_for_the_table_of_a_platform(
+    shop: Shop, tmp_path: Path
+) -> None:
+    shop.platform = "website"
+    shop.imported(SAMPLES / "judgeme.csv", export(tmp_path, *GOOD))
+    assert ["website"] == shop.questions
+    assert {"judge.me", "website"} == {review["source"] for review in shop.file["reviews"]}
 
 
 def test_text_that_was_edited_by_hand_and_in_the_table_is_one_review(
