@@ -20,7 +20,7 @@ from tests.support.commands import REVIEWSD
 from tests.support.fork_server import serve
 
 _IMPORTED = (
-    *(REVIEWSD, "reviewsd.offline.check", "reviewsd.offline.insights", "reviewsd.offline.labeller"),
+    *(REVIEWSD, "reviewsd.offline.check", "reviewsd.offline.insights", "reviewsd.offline.labeler"),
     *("reviewsd.config.show", "csv", "encodings.utf_8_sig", "http.client", "importlib.metadata"),
     *("rich.progress", "rich.table", "typer._click.decorators", "zoneinfo"),
 )

@@ -1,6 +1,6 @@
 """``reviewsctl insights label``: batches of reviews for a model, with verified answers (insights.md 7 and 12).
 
-``reviewsd.offline.labeller`` makes the batches, and verifies the answers.
+``reviewsd.offline.labeler`` makes the batches, and verifies the answers.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from reviewsctl.terminal.remedies import to_write
 from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import LABELS_FILE
-from reviewsd.offline.labeller import Batch, Labeller, Plan
+from reviewsd.offline.labeler import Batch, Labeler, Plan
 from reviewsd.offline.summarizer import MAX_REVIEWS, Summarizer
 
 BATCH: Final = 20  # reviews
@@ -81,16 +81,16 @@ def _run(
     options: Options, endpoint: SplitResult, model: Model, dialog: Prompts
 ) -> tuple[Path, Counts]:
     with local.data_folder(options.config, options.data) as data:
-        labeller = Labeller(data, options.model, BATCH)
+        labeler = Labeler(data, options.model, BATCH)
     counts, useless = Counts(), 0
     requests = _Requests(options.model, model, counts)
     with folders.opened(data.path) as folder, records.opened(folder) as stored:
-        labeller.recall(stored.labels())
-        plan = labeller.plan(options.limit)
+        labeler.recall(stored.labels())
+        plan = labeler.plan(options.limit)
         counts.has_file = plan.has_file
         _agree(options, endpoint, plan, dialog)
-        for batch in labeller.batches():
-            lines = _labeled(batch, plan, labeller, requests)
+        for batch in labeler.batches():
+            lines = _labeled(batch, plan, labeler, requests)
             stored.add(lines)
             counts.asked += len(batch)
             dialog.progress(Step(stage="labeling", done=counts.asked, total=plan.to_send))
@@ -100,9 +100,9 @@ def _run(
         if options.summary:
             dialog.progress(Step(stage="writing the summary", done=0, total=1))
             stored.add(_written(Summarizer(data, stored.labels(), options.model), requests))
-    counts.reviews_by_model = labeller.by_model()
-    counts.reviews_by_rules = labeller.with_words - counts.reviews_by_model
-    counts.contradicting, counts.compared = labeller.contradicting()
+    counts.reviews_by_model = labeler.by_model()
+    counts.reviews_by_rules = labeler.with_words - counts.reviews_by_model
+    counts.contradicting, counts.compared = labeler.contradicting()
     return data.path / LABELS_FILE, counts
 
 
@@ -125,12 +125,12 @@ class _Requests:
         return reply.text
 
 
-def _labeled(batch: Batch, plan: Plan, labeller: Labeller, requests: _Requests) -> bytes:
+def _labeled(batch: Batch, plan: Plan, labeler: Labeler, requests: _Requests) -> bytes:
     """Return the labels of a batch, after a second request if need be."""
     instructions, lines, refused = plan.instructions, b"", 0
     for _ in range(_TRIES):
         reviews = msgspec.json.encode(list(batch.values())).decode()
-        verdict = labeller.judge(requests.send(instructions, reviews, plan.schema), batch)
+        verdict = labeler.judge(requests.send(instructions, reviews, plan.schema), batch)
         lines += verdict.lines
         requests.counts.labels += verdict.judgement.labels
         refused = verdict.judgement.refused
@@ -171,8 +171,8 @@ def _useless(model: str, answer: str) -> ModelError:
 
 def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str]:
     """Return the plan of a run as sentences."""
-    labelled = f", labeled already: {counted(plan.labelled, 'text')}" if plan.labelled else ""
-    lines = [f"{counted(plan.reviews, 'review')}, {plan.wordless:,} without words{labelled}"]
+    labeled = f", labeled already: {counted(plan.labeled, 'text')}" if plan.labeled else ""
+    lines = [f"{counted(plan.reviews, 'review')}, {plan.wordless:,} without words{labeled}"]
     if plan.outdated:
         lines.append(
             f"with labels of another model or of an earlier insights.yaml: {counted(plan.outdated, 'text')};"

@@ -8,11 +8,11 @@ from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.domain.dataset import load
 from reviewsd.offline.insights import Folder
-from reviewsd.offline.labeller import BATCH_BYTES, MAX_TEXT, Labeller
+from reviewsd.offline.labeler import BATCH_BYTES, MAX_TEXT, Labeler
 from tests.support.columns import review
 
 
-def labeller(*reviews: Any, batch: int = 2) -> Labeller:  # noqa: ANN401
+def labeler(*reviews: Any, batch: int = 2) -> Labeler:  # noqa: ANN401
     document = {"business": {"name": "B"}, "reviews": reviews}
     dataset = load(json.dumps(document).encode(), None)
     folder = Folder(
@@ -22,7 +22,7 @@ def labeller(*reviews: Any, batch: int = 2) -> Labeller:  # noqa: ANN401
         settings=InsightSettings(),
         labels=KeptLabels(),
     )
-    return Labeller(folder, "tiny", batch)
+    return Labeler(folder, "tiny", batch)
 
 
 def answer(*phrases: str) -> str:
@@ -47,12 +47,12 @@ REVIEWS = [
 
 
 def test_text_of_several_reviews_is_sent_once() -> None:
-    session = labeller(*REVIEWS)
+    session = labeler(*REVIEWS)
     plan = session.plan(2)
     assert (5, 1, 0, 2, 1, 1) == (
         plan.reviews,
         plan.wordless,
-        plan.labelled,
+        plan.labeled,
         plan.to_send,
         plan.postponed,
         plan.batches,
@@ -65,7 +65,7 @@ def test_text_of_several_reviews_is_sent_once() -> None:
 
 def test_few_refused_reviews_are_left_to_the_rules() -> None:
     texts = [review(f"{n}", text=f"A fair price {n}.") for n in range(5)]
-    session = labeller(*texts, batch=5)
+    session = labeler(*texts, batch=5)
     session.plan(None)
     (batch,) = session.batches()
     verdict = session.judge(answer(*["fair price"] * 4), batch)
@@ -73,21 +73,21 @@ def test_few_refused_reviews_are_left_to_the_rules() -> None:
 
 
 def test_labels_of_another_model_are_used_until_they_are_made_again() -> None:
-    session = labeller(*REVIEWS, batch=9)
+    session = labeler(*REVIEWS, batch=9)
     session.plan(None)
     (batch,) = session.batches()
     lines = session.judge(answer("fair price", "high price", "Who knows"), batch).lines
-    later = labeller(*REVIEWS)
+    later = labeler(*REVIEWS)
     later.recall(KeptLabels(lines.replace(b"tiny", b"other")))
     plan = later.plan(1)
-    assert (0, 1, 2, 1) == (plan.labelled, plan.to_send, plan.postponed, plan.outdated)
+    assert (0, 1, 2, 1) == (plan.labeled, plan.to_send, plan.postponed, plan.outdated)
     assert 4 == later.by_model()
 
 
 def test_batches_are_bounded_in_bytes() -> None:
     """Texts are cut as well: a megabyte is too much for any model."""
     long = [review(f"{n}", text=f"{n} " + "x" * 1_000_000) for n in range(4)]
-    plan = labeller(*long, batch=20).plan(None)
+    plan = labeler(*long, batch=20).plan(None)
     assert 2 == plan.batches
     assert 4 * MAX_TEXT < plan.bytes < 3 * BATCH_BYTES
-    assert 2 == labeller(*REVIEWS, batch=2).plan(None).batches
+    assert 2 == labeler(*REVIEWS, batch=2).plan(None).batches

@@ -37,10 +37,10 @@ class Plan:
 
     reviews: int
     wordless: int
-    labelled: int
+    labeled: int
     """Distinct texts with labels of the model."""
     outdated: int
-    """Distinct texts to send although a model labelled them: another one, or with other lists."""
+    """Distinct texts to send although a model labeled them: another one, or with other lists."""
     to_send: int
     """Distinct texts to send in this run."""
     postponed: int
@@ -66,7 +66,7 @@ class Verdict:
 
     judgement: Judgement
     lines: bytes
-    """Lines of the labelled texts, to store."""
+    """Lines of the labeled texts, to store."""
     again: Batch
     """The other reviews, to be sent again with the faults; empty if they are few."""
 
@@ -82,7 +82,7 @@ class _Text:
     reviews: int = 1
 
 
-class Labeller:
+class Labeler:
     """The labels of one model for a data directory.
 
     Args:
@@ -129,7 +129,7 @@ class Labeller:
         return Plan(
             reviews=len(self._folder.dataset.records),
             wordless=self._wordless,
-            labelled=len(self._answers),
+            labeled=len(self._answers),
             outdated=len(self._outdated.intersection(keys)),
             to_send=len(keys),
             postponed=len(unknown) - len(keys),
@@ -163,7 +163,7 @@ class Labeller:
         return Verdict(judgement, b"".join(lines), refused if is_bad else {})
 
     def by_model(self) -> int:
-        """Return the number of reviews that a model has labelled, in this run or before."""
+        """Return the number of reviews that a model has labeled, in this run or before."""
         keys = self._answers.keys() | self._outdated
         return sum(self._texts[key].reviews for key in keys)
 
