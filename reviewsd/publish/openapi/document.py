@@ -30,15 +30,6 @@ _URI = re.compile(r"https?://[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 
 
-class _Components(msgspec.Struct):
-    """The parts that the document refers to, by name."""
-
-    schemas: dict[str, Json]
-    parameters: Json
-    headers: Json
-    responses: Json
-
-
 def render(base_url: str, business: Business) -> bytes:
     """Render the description as UTF-8 JSON.
 
@@ -63,8 +54,8 @@ def render(base_url: str, business: Business) -> bytes:
         f"problem.{kind}": _example(body) for kind, body in examples.refusals(base_url).items()
     }
     filled = {name: _filled(part, values) for name, part in _template().items()}
-    components = msgspec.convert(filled["components"], _Components)
-    components.schemas = dict(sorted({**schemas.components(), **components.schemas}.items()))
+    components = msgspec.convert(filled["components"], dict[str, Json])
+    components["schemas"] = dict(sorted({**schemas.components(), **components["schemas"]}.items()))
     return msgspec.json.encode(filled | {"components": components})
 
 
