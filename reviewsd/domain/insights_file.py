@@ -1,8 +1,10 @@
 """Validates insights.json (data-model.md 2; contract 1)."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from mmap import mmap
 from typing import NamedTuple, get_args, get_type_hints
 
@@ -38,6 +40,11 @@ class Mentions(NamedTuple):
 Postings = Mapping[str, "array[int]"]
 """Positions of the reviews that mention a name, in the order of the file."""
 
+
+def _postings() -> "defaultdict[str, array[int]]":
+    return defaultdict(partial(array, "I"))
+
+
 _LISTS = ("technicians", "services", "problems", "topics", "service_areas")
 SENTIMENTS: tuple[str, ...] = get_args(Sentiment)
 
@@ -49,11 +56,11 @@ class Spellings:
     """
 
     def __init__(self) -> None:
-        self.lists: dict[str, dict[str, array[int]]] = {name: {} for name in (*_LISTS, "aspects")}
+        self.lists = {name: _postings() for name in (*_LISTS, "aspects")}
         """Postings by member of ``per_review``."""
-        self.felt: dict[str, dict[str, array[int]]] = {name: {} for name in SENTIMENTS}
+        self.felt = {name: _postings() for name in SENTIMENTS}
         """Postings of aspects by the sentiment towards them."""
-        self.sentiments: dict[str, array[int]] = {}
+        self.sentiments = _postings()
         """Positions by sentiment of the review."""
         self._named = [(name, self.lists[name]) for name in _LISTS]
         self._aspects = self.lists["aspects"]
@@ -62,28 +69,16 @@ class Spellings:
         """Add the mentions of the review at a position."""
         for member_name, postings in self._named:
             for name in getattr(entry, member_name):
-                _post(postings, name, position)
+                postings[name].append(position)
         for aspect in entry.aspects:
             if isinstance(aspect, AspectMention):
-                _post(self._aspects, aspect.id, position)
+                self._aspects[aspect.id].append(position)
                 if aspect.sentiment is not None:
-                    _post(self.felt[aspect.sentiment], aspect.id, position)
+                    self.felt[aspect.sentiment][aspect.id].append(position)
             else:
-                _post(self._aspects, aspect, position)
+                self._aspects[aspect].append(position)
         if entry.sentiment is not None:
-            _post(self.sentiments, entry.sentiment, position)
-
-    @staticmethod
-    def extend(postings: "dict[str, array[int]]", name: str, positions: Iterable[int]) -> None:
-        """Add positions to one of the postings."""
-        postings.setdefault(name, array("I")).extend(positions)
-
-
-def _post(postings: dict[str, "array[int]"], name: str, position: int) -> None:
-    positions = postings.get(name)
-    if positions is None:
-        positions = postings[name] = array("I")
-    positions.append(position)
+            self.sentiments[entry.sentiment].append(position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

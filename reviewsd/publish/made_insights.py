@@ -251,14 +251,14 @@ class _Entries:
         """Collect the mentions of a block whose first review has the position ``base``."""
         spellings = self.spellings
         for sentiment, offsets in counts.sentiments.items():
-            spellings.extend(spellings.sentiments, sentiment, _shifted(offsets, base))
+            spellings.sentiments[sentiment].extend(_shifted(offsets, base))
         for kind, names in counts.mentions.items():
             for name, mentions in names.items():
                 for sentiment, tally in mentions.sentiments.items():
                     positions = _shifted(tally.at, base)
-                    spellings.extend(spellings.lists[kind], name, positions)
+                    spellings.lists[kind][name].extend(positions)
                     if kind == "aspects":
-                        spellings.extend(spellings.felt[sentiment], name, positions)
+                        spellings.felt[sentiment][name].extend(positions)
 
     def _note_newest(self, block: KeptBlock) -> None:
         missing = MAX_ENTRIES - len(self.newest)
