@@ -127,7 +127,7 @@ def load(text: RecordText, findings: Findings) -> Corrections | None:
     for review_id, correction in () if corrections is None else corrections.reviews.items():
         if correction.reason is None and correction.action != "restore":
             file.refuse(f'$.reviews["{review_id}"].reason', "missing", review_id)
-    return None if file.faulty else corrections
+    return None if findings else corrections
 
 
 def copy_digest(key: str, review: Review) -> str | None:

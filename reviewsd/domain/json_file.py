@@ -78,11 +78,6 @@ class JsonFile:
         self._findings = findings
 
     @property
-    def faulty(self) -> bool:
-        """Whether any file has a finding."""
-        return bool(self._findings)
-
-    @property
     def full(self) -> bool:
         """Whether further findings are only counted."""
         return self._findings.full
