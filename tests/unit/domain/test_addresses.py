@@ -26,16 +26,16 @@ REFUSED_IPV4 = """
 0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12
 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16
 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
-""".split()
+"""
 REFUSED_IPV6 = """
 ::/3 2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 4000::/2 8000::/1
-""".split()
+"""
 """E8's tables, written down a second time; IPv6's as what is left out of 2000::/3."""
 
 TOUCHING = {("224.0.0.0/4", "240.0.0.0/4"), ("4000::/2", "8000::/1")}
 """Neighbours with nothing public between them."""
 
-EVERY_NETWORK = [ip_network(candidate) for candidate in REFUSED_IPV4 + REFUSED_IPV6]
+EVERY_NETWORK = [*map(ip_network, (REFUSED_IPV4 + REFUSED_IPV6).split())]
 
 every_network = pytest.mark.parametrize("network", EVERY_NETWORK, ids=str)
 
