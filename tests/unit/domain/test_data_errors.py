@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.spelling import nearest
 from reviewsd.domain import insights, reviews
-from reviewsd.domain.data_errors import DataError, explain, member, show
+from reviewsd.domain.data_errors import explain, member, show
 from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.reviews import Text
 from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
@@ -82,26 +82,6 @@ def test_the_nearest_name_is_near(name: str, hint: str) -> None:
 def test_a_finding_is_one_line(path: str, review_id: str | None, line: str) -> None:
     result = Diagnostic(file="reviews.json", path=path, reason="missing", id=review_id)
     assert line == headline(result)
-
-
-@pytest.mark.parametrize(
-    ("kept", "total", "rest"),
-    [
-        (1, None, []),
-        (20, None, []),
-        (21, None, ["... and 1 more"]),
-        (20, 4812, ["... and 4,792 more"]),
-    ],
-)
-def test_twenty_findings_are_told_and_the_rest_counted(
-    kept: int, total: int | None, rest: list[str]
-) -> None:
-    result = tuple(Diagnostic(file="f", path=f"$[{n}]", reason="x") for n in range(kept))
-    error = DataError(result, total)
-    assert [*(f"f: $[{n}]: x" for n in range(min(kept, 20))), *rest] == error.lines()
-    assert (total or kept) == error.total
-    assert result[:20] == error.findings
-    assert "\n".join(error.lines()) == str(error)
 
 
 class Known(Struct, forbid_unknown_fields=True):
