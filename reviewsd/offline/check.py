@@ -33,7 +33,7 @@ from reviewsd.offline.needed_files import files_fault, unread_addresses
 from reviewsd.offline.page_language import language_doubts
 from reviewsd.pages import pictures
 from reviewsd.publish import insights_settings, page_settings, sources
-from reviewsd.publish.operator_templates import template_fault
+from reviewsd.publish.site import template_fault
 
 UNSETTLED: Final = "the data files are being written; try again"
 

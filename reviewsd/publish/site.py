@@ -1,27 +1,30 @@
-"""Builds the Site that pages are rendered from (pages.md 3)."""
+"""Builds the Site that pages are rendered from, and tries the operator's templates (pages.md 3)."""
 
 import datetime
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
 from msgspec import Struct
 
-from reviewsd.config.schema import Pages
+from reviewsd.config.schema import Config, Pages
 from reviewsd.domain import times
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entities, Entity, FaqEntry, Insights
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review
 from reviewsd.pages import publication, reviews
+from reviewsd.pages.environment import TemplateError
 from reviewsd.pages.pictures import Picture
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.settings import MachineSettings
 from reviewsd.pages.site import NEWEST, Site, Statistics
-from reviewsd.publish import documents
+from reviewsd.publish import documents, sources
 from reviewsd.publish.openapi import document
 
 
@@ -37,7 +40,32 @@ def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]
         yield records.ids[position], times.from_microseconds(records.updated[position]).date()
 
 
-def try_templates(
+def template_fault(config: Config, dataset: Dataset) -> str | None:
+    """Return the fault in the operator's templates; None without one (pages.md 3).
+
+    Args:
+        config: The configuration.
+        dataset: The data to render them with.
+
+    Raises:
+        OSError: The system cannot read them now.
+    """
+    if config.pages.templates_dir is None or not config.pages.enabled:
+        return None
+    folder = Path(config.pages.templates_dir)
+    try:
+        templates = sources.read_templates(folder)
+        _try_templates(dataset, config.base_url, config.pages, templates)
+    except TemplateError as error:
+        return f"{folder}/{error}"
+    except DataError as error:
+        return f"pages.templates_dir: {error.findings[0].reason}"
+    except sources.Unsettled:
+        return f"{folder}: somebody writes there; try again"
+    return None
+
+
+def _try_templates(
     dataset: Dataset, base_url: str, settings: Pages, templates: Mapping[str, str]
 ) -> None:
     """Render all pages of a dataset to validate the operator's templates.

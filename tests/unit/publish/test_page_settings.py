@@ -8,8 +8,8 @@ import pytest
 
 from reviewsd.config.schema import Config, Pages, Security
 from reviewsd.domain.dataset import load
-from reviewsd.publish.operator_templates import template_fault
 from reviewsd.publish.page_settings import warnings
+from reviewsd.publish.site import template_fault
 
 NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.UTC)
 DATASET = load(json.dumps({"business": {"name": "Acme"}, "reviews": []}).encode(), None)
