@@ -47,8 +47,7 @@ def _shown(renderer: Renderer) -> Iterator[str]:
         return
     yield words("about_order_withheld" if site.withheld.count else "about_order")
     yield words("about_latest", date=renderer.language.date(site.latest))
-    if (changed := renderer.as_of()) is not None:
-        yield words("about_updated", date=changed)
+    yield words("about_updated", date=renderer.as_of())
 
 
 def sentences(renderer: Renderer) -> Iterator[str]:

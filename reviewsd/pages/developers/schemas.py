@@ -18,14 +18,10 @@ def type_of(schema: object, addresses: Mapping[str, str]) -> str:
             return " or ".join(type_of(branch, addresses) for branch in branches)
         case {"enum": [*values]}:
             return " or ".join(f"`{value}`" for value in values)
-        case {"const": value}:
-            return f"`{value}`"
         case {"items": item}:
             return f"array of {type_of(item, addresses)}"
         case {"additionalProperties": dict(item)} if item:
             return f"object of {type_of(item, addresses)}"
-        case {"type": [*kinds]}:
-            return " or ".join(map(str, kinds))
         case {"type": kind, "format": form}:
             return f"{kind} ({form})"
         case {"type": kind}:
