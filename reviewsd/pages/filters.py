@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlencode
 from msgspec import Struct
 
 from reviewsd.domain.issues import Issue
-from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQuery
 from reviewsd.http1 import urls
@@ -46,10 +45,10 @@ class Link(Struct, frozen=True, kw_only=True):
 
 
 class Filters:
-    """Describes filters in words; ``locations`` are those of a business with several."""
+    """Describes filters in words."""
 
-    def __init__(self, published: Frames, words: Words, locations: Locations) -> None:
-        self._locations = locations
+    def __init__(self, published: Frames, words: Words) -> None:
+        self._locations = published.locations
         self._words = words
         self._language = words.language
         self._names = published.names

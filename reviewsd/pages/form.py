@@ -1,11 +1,10 @@
 """The form of ``/reviews``, filled with the values of the request and its issues (pages.md 1)."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from markupsafe import Markup
 from msgspec import Struct
 
-from reviewsd.domain.locations import Locations
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
 from reviewsd.domain.search_query import CHANGED, NEWEST, TRUTH
@@ -14,6 +13,7 @@ from reviewsd.pages.filters import Link
 from reviewsd.pages.frames import Frames
 from reviewsd.pages.naming import source_name
 from reviewsd.pages.text import printable
+from reviewsd.pages.words import Words
 
 RATING = "rating"
 """The parameter that the chips set."""
@@ -53,22 +53,16 @@ class Field(Struct, frozen=True, kw_only=True):
 
 
 class Form:
-    """Renders the form; ``locations`` are those of a business with several."""
+    """Renders the form."""
 
-    def __init__(
-        self,
-        published: Frames,
-        templates: Templates,
-        words: Callable[..., str],
-        locations: Locations,
-    ) -> None:
+    def __init__(self, published: Frames, templates: Templates, words: Words) -> None:
         self._templates = templates
         self._words = words
         self._names = names = published.names
         self._sources = {mention_key(source): source for source in published.sources}
-        self._locations = locations
+        self._locations = published.locations
         chosen = ("source",) if len(published.sources) > 1 else ()
-        located = ("location",) if locations.by_id else ()
+        located = ("location",) if self._locations.by_id else ()
         self._first = ("query", *(located or chosen), "sort")  # what fits into one line
         sentiment = ("sentiment",) if names else ()
         rest = chosen if located else ()

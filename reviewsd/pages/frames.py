@@ -13,6 +13,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from reviewsd.domain.embed_options import BadgeOptions
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import Business
 from reviewsd.pages.environment import Templates
 from reviewsd.pages.rendering import Page, Renderer, shared
@@ -67,7 +68,7 @@ class EmbedFrames(Struct, frozen=True, kw_only=True):
 _POLICY = "Content-Security-Policy"
 
 
-class Frames(Struct, frozen=True, kw_only=True):
+class Frames(Struct, frozen=True, kw_only=True, dict=True):
     """Everything of a publication that pages rendered for a request need."""
 
     base_url: str
@@ -95,6 +96,11 @@ class Frames(Struct, frozen=True, kw_only=True):
     years: tuple[tuple[int, int], ...]
     """The years with reviews, and the number of each."""
     jsonld_reviews: bool
+
+    @cached_property
+    def locations(self) -> Locations:
+        """The locations of the business, if there are several."""
+        return Locations.several(self.business)
 
     def templates_for_requests(self) -> Templates:
         """Return the templates for requests, compiled."""

@@ -10,7 +10,6 @@ from markupsafe import Markup, escape
 from msgspec.structs import replace
 
 from reviewsd.domain.issues import Issue
-from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import OwnerReply, Review
 from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.http1 import urls
@@ -64,11 +63,12 @@ class RequestPages:
         self.frames = published
         self._templates = templates or published.templates_for_requests()
         self._words = Words(published.words, published.language)
-        self._locations = Locations.several(published.business)
-        self._cards = Cards(self._words, published.business.name, self._templates, self._locations)
+        self._cards = Cards(
+            self._words, published.business.name, self._templates, published.locations
+        )
         self._notes: dict[bool, str] = {}
-        self._form = Form(published, self._templates, self._words, self._locations)
-        self._filters = Filters(published, self._words, self._locations)
+        self._form = Form(published, self._templates, self._words)
+        self._filters = Filters(published, self._words)
 
     def review(self, review: Review) -> bytes:
         """Render the page of one review."""
@@ -124,7 +124,7 @@ class RequestPages:
         if not self.frames.jsonld_reviews:
             return structured_data.graph(crumbs)
         node = structured_data.review_node(base_url, review, business.name)
-        location = self._locations.find(review.location)
+        location = self.frames.locations.find(review.location)
         node["itemReviewed"] = (
             structured_data.brief(base_url, business)
             if location is None
