@@ -52,7 +52,7 @@ def names(page: Html) -> set[str]:
 
 
 @pytest.mark.parametrize("target", PAGES)
-def test_text_makes_no_element_and_no_link(nasty: Place, harbor: Place, target: str) -> None:
+def test_text_adds_no_markup_to_a_page(nasty: Place, harbor: Place, target: str) -> None:
     page = nasty.page(target)
     assert names(page) <= names(harbor.page("/")) | names(harbor.page("/reviews?query=boiler"))
     for link in page.links:
@@ -86,7 +86,7 @@ def test_embed_runs_no_script_but_its_own(nasty: Place, target: str) -> None:
     assert "b" not in names(page)
 
 
-def test_picture_and_script_have_no_markup_of_a_text(nasty: Place) -> None:
+def test_text_adds_no_markup_to_pictures_or_scripts(nasty: Place) -> None:
     for target in (urls.BADGE, "/badge.svg?size=l"):
         assert not Html(nasty.get(target).body.decode()).named("script")
     assert b"</" not in nasty.get(urls.EMBED_SCRIPT).body
