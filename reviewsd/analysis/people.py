@@ -24,6 +24,7 @@ _BAD_STARS: Final = 2
 _STARS: Final = Reason.STARS
 _OF_THE_BUSINESS: Final = frozenset({"pricing", "scheduling", "response_time", "cleanliness"})
 """Aspects of the business; their criticism blames no person."""
+_NO_CALLBACK: Final = "no-callback"  # which blames the person who was to call
 _PRICES: Final = "pricing"  # nobody's praise: "Grace was there, fair price"
 _OF_THE_PERSON: Final = frozenset({"friendliness", "technical_knowledge", "work_quality"})
 """Aspects of people; in a bad review, their praise counts without an opinion word."""
@@ -75,7 +76,11 @@ class _Span(NamedTuple):
             for decision in self.clause.decisions
             if self.start <= decision.start < self.end
             and decision.reason is not _STARS
-            and (decision.score > 0 or decision.aspect not in _OF_THE_BUSINESS)
+            and (
+                decision.score > 0
+                or decision.aspect not in _OF_THE_BUSINESS
+                or decision.problem == _NO_CALLBACK
+            )
         ]
 
 

@@ -126,3 +126,17 @@ def test_person_who_is_blamed_is_praised_for_nothing() -> None:
             "Grace was friendly at first. Then she was rude and shouted at us!", 1
         ).praised_for
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentiment"),
+    [
+        ("Grace never called me back.", "negative"),
+        ("Nobody called back, and Grace was there.", "neutral"),
+        ("We waited two hours, Grace was there.", "neutral"),
+    ],
+)
+def test_speed_is_of_the_business_except_a_call_that_a_person_owed(
+    text: str, sentiment: str
+) -> None:
+    assert sentiment == _sentiment(text, 1)
