@@ -7,10 +7,8 @@ the reviews, so it is written to a temporary file without a name and mapped.
 import datetime
 import mmap
 import tempfile
-import traceback
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -44,15 +42,6 @@ _STEP = 10_000  # reviews between two steps of progress
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Review).decode
 _decode_entry = msgspec.json.Decoder(PerReview).decode
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnalysisFailure:
-    """Insights could not be made, because of a bug or too little memory."""
-
-    reason: str
-    """The reason in one line."""
-    traceback: str
 
 
 def make(
@@ -100,26 +89,6 @@ def make(
         for problem in totals.rare_problems():
             entries.drop_problem(problem)
         return _file(dataset, totals, entries, analyser, labels.summary, words)
-
-
-def attempt(make_insights: Callable[[], InsightsFile]) -> InsightsFile | AnalysisFailure:
-    """Make insights; a bug or too little memory must not prevent publication of the reviews.
-
-    Raises:
-        OSError: The folder cannot be written, for example because the disk is full.
-    """
-    try:
-        return make_insights()
-    except OSError:
-        raise
-    except MemoryError:
-        reason = "they take more memory than there is"
-        return AnalysisFailure(reason=reason, traceback=reason)
-    except Exception as error:  # noqa: BLE001 - the log and the status report it
-        return AnalysisFailure(
-            reason=traceback.format_exception_only(error)[-1].strip(),
-            traceback=traceback.format_exc(),
-        )
 
 
 def file_origin(file: InsightsFile) -> InsightsOrigin:

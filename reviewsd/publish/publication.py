@@ -20,9 +20,9 @@ import resource
 import shutil
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,7 +43,6 @@ from reviewsd.pages.environment import Bytecode, TemplateError, TemplateSources
 from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.kept_blocks import KeptBlocks
-from reviewsd.publish.made_insights import AnalysisFailure
 from reviewsd.publish.memory_limit import private_memory
 from reviewsd.publish.messages import (
     Job,
@@ -191,28 +190,37 @@ def _with_insights(
     progress: Progress,
     bytecode: Bytecode,
 ) -> tuple[Dataset, InsightsOrigin | None, str]:
-    """Return the dataset with insights, their origin, and the traceback of a failed analysis."""
+    """Return the dataset with insights, their origin, and the traceback of a failed analysis.
+
+    A bug or too little memory must not prevent publication of the reviews.
+
+    Raises:
+        OSError: The folder cannot be written, for example because the disk is full.
+    """
     if dataset.insights is not None:
         return dataset, made_insights.file_origin(dataset.insights), ""
     if order.insights == "file":
         return dataset, None, ""
-    keep = aside / layout.BLOCKS
-    snapshots = Path(order.snapshots)
-    with keep.open("xb") as file:
-        make = partial(
-            made_insights.make,
-            dataset,
-            settings,
-            progress,
-            folder=snapshots,
-            labels=labels,
-            blocks=KeptBlocks(snapshots / layout.CURRENT / layout.BLOCKS, file),
-            bytecode=bytecode,
-        )
-        insights = made_insights.attempt(make)
-    if isinstance(insights, AnalysisFailure):
+    snapshots, keep = Path(order.snapshots), aside / layout.BLOCKS
+    try:
+        with keep.open("xb") as file:
+            insights = made_insights.make(
+                dataset,
+                settings,
+                progress,
+                folder=snapshots,
+                labels=labels,
+                blocks=KeptBlocks(snapshots / layout.CURRENT / layout.BLOCKS, file),
+                bytecode=bytecode,
+            )
+    except OSError:  # a full disk is no fault of the analysis
+        raise
+    except Exception as error:  # noqa: BLE001 - the log and the status report it
         keep.unlink(missing_ok=True)
-        return dataset, InsightsOrigin(made=True, fault=insights.reason), insights.traceback
+        reason, fault = traceback.format_exception_only(error)[-1].strip(), traceback.format_exc()
+        if isinstance(error, MemoryError):
+            reason = fault = "they take more memory than there is"
+        return dataset, InsightsOrigin(made=True, fault=reason), fault
     origin = InsightsOrigin(made=True, model=insights.typed.model, reviews=insights.analysed)
     return replace(dataset, insights=insights), origin, ""
 
