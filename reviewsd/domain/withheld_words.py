@@ -35,32 +35,20 @@ _encode = msgspec.json.Encoder().encode
 IsWithheld = Callable[[str], bool]
 
 
-def remove_words(insights: bytes, withheld: Withheld, texts: Callable[[], Iterable[str]]) -> bytes:
+def remove_words(
+    insights: bytes,
+    withheld: Withheld,
+    texts: Callable[[], Iterable[str]],
+    removed: Callable[[str], None] = lambda _: None,
+) -> bytes:
     """Return a valid insights.json without the words of withheld reviews.
 
     Args:
         insights: The file.
         withheld: The withheld reviews and authors.
         texts: Yields the texts of the shown reviews.
+        removed: Called with the JSON path of everything that is left out.
     """
-    return _cleaned(insights, withheld, texts, lambda _: None)
-
-
-def withheld_places(
-    insights: bytes, withheld: Withheld, texts: Callable[[], Iterable[str]]
-) -> list[str]:
-    """Return the JSON path of everything that ``remove_words`` leaves out, arguments as there."""
-    places: list[str] = []
-    _cleaned(insights, withheld, texts, places.append)
-    return places
-
-
-def _cleaned(
-    insights: bytes,
-    withheld: Withheld,
-    texts: Callable[[], Iterable[str]],
-    removed: Callable[[str], None],
-) -> bytes:
     insights = insights.removeprefix(b"\xef\xbb\xbf")
     hidden = [_words(text) for text in withheld.texts]
     runs = {run for words in hidden for run in _runs(words)}

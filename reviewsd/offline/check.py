@@ -28,7 +28,7 @@ from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import Review, mean
-from reviewsd.domain.withheld_words import withheld_places
+from reviewsd.domain.withheld_words import remove_words
 from reviewsd.offline.needed_files import files_fault, unread_addresses
 from reviewsd.offline.page_language import language_doubts
 from reviewsd.pages import pictures
@@ -168,7 +168,9 @@ def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:
     """Yield warnings about words, names or ids of withheld reviews in insights.json."""
     if insights is None or not (dataset.withheld.ids or dataset.withheld.names):
         return
-    places = withheld_places(insights, dataset.withheld, partial(texts_of, dataset.records))
+    places: list[str] = []
+    texts = partial(texts_of, dataset.records)
+    remove_words(insights, dataset.withheld, texts, places.append)
     if places:
         subject = f"{counted(len(places), 'place')} {'has' if len(places) == 1 else 'have'}"
         reason = f"{subject} words, names or ids of withheld reviews; none is served, but the file still has them"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reviewsd.domain.corrected import Withheld
-from reviewsd.domain.withheld_words import remove_words, withheld_places
+from reviewsd.domain.withheld_words import remove_words
 
 HIDDEN = "Bob stole my grandmother's ring and laughed about it"
 SHOWN = ("A fine ring, well repaired", "Very friendly")
@@ -85,7 +85,8 @@ def test_each_place_with_something_withheld_is_named() -> None:
         "per_review": {"s": {}, "h": {}},
         "faq": [{"question": "Honest?", "answer": "laughed about it"}],
     }
-    places = withheld_places(json.dumps(insights).encode(), WITHHELD, lambda: SHOWN)
+    places: list[str] = []
+    remove_words(json.dumps(insights).encode(), WITHHELD, lambda: SHOWN, places.append)
     assert [
         "$.summary",
         "$.aspects[0].example_review_ids[1]",
