@@ -45,6 +45,13 @@ def test_withheld_reviews_are_counted_with_their_reasons(place: Place) -> None:
         assert ALL not in text
 
 
+def test_reviews_that_were_all_checked_are_called_so(place: Place) -> None:
+    place.publish([review(), review("b")])
+    assert (
+        "All of these reviews come from a source that checks" in place.page("/about-reviews").text
+    )
+
+
 def test_every_page_links_to_it(place: Place) -> None:
     place.publish([review("a", verified=False)])
     for target in ("/", "/reviews", "/reviews?rating=4", "/r/a", "/developers", "/r/nobody"):
