@@ -555,12 +555,12 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
     insights = _count(*reviews, language="de-AT")
     assert insights.faq[0].question == "Was sagen Kunden zu den Preisen?"
     assert insights.faq[0].answer == (
-        "Die meisten Bewertungen zum Thema Pricing sind positiv (alle 5 gezählten)."
+        "Die meisten Bewertungen zum Thema Pricing sind positiv (alle 5 erkannten Erwähnungen)."
         " \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
     )
     assert insights.summary == (
         "5 Bewertungen, im Durchschnitt 5,0 von 5 Sternen; 100 % mit 4 oder 5 Sternen."
-        " \u00dcberwiegend gelobt: Pricing (alle 5 gezählten;"
+        " \u00dcberwiegend gelobt: Pricing (alle 5 erkannten Erwähnungen;"
         " einige schreiben \u201eFair price\u201c)."
     )
 
