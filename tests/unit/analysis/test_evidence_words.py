@@ -69,6 +69,12 @@ def test_german_wording_that_only_says_when_is_no_answer(
     assert expected is evidence_words("de").is_answer(aspect, text.lower().split())
 
 
+@pytest.mark.parametrize("word", ["sowas", "danach", "außerdem"])
+def test_german_sentence_about_the_one_before_opens_with_it(word: str) -> None:
+    """"Sowas nenn ich Fachmann." is no quotation alone."""
+    assert word in evidence_words("de").opens
+
+
 def test_language_without_lists_takes_all_words() -> None:
     words = evidence_words("pl")
     assert words.names("pricing", ["cena"])
