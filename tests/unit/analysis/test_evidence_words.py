@@ -71,7 +71,7 @@ def test_german_wording_that_only_says_when_is_no_answer(
 
 @pytest.mark.parametrize("word", ["sowas", "danach", "außerdem"])
 def test_german_sentence_about_the_one_before_opens_with_it(word: str) -> None:
-    """"Sowas nenn ich Fachmann." is no quotation alone."""
+    """No quotation alone is "Sowas nenn ich Fachmann", for example."""
     assert word in evidence_words("de").opens
 
 
