@@ -241,6 +241,8 @@ def test_form_offers_only_what_divides_the_reviews(
         ("source=google&sort=oldest", "Reviews: Google"),
         ("verified=true&has_reply=false", "Reviews: Verified, Without a reply"),
         ("verified=false&has_reply=true", "Reviews: Not verified, With a reply"),
+        ("changed_since=2026-01-01T00:00:00Z", "Reviews: changed since January 1, 2026"),
+        ("changed_since=2026-01-01T10:00:00Z", "Reviews: changed since 2026-01-01T10:00:00Z"),
     ],
 )
 def test_filters_are_named_in_the_heading(harbor: Place, query: str, heading: str) -> None:
