@@ -45,23 +45,8 @@ def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
     Raises:
         InvalidParametersError: A parameter is invalid; has every issue.
     """
-    values: dict[str, object] = {}
-    try:
-        for part in query.split(b"&") if query else ():
-            name, _, text = part.partition(b"=")
-            parameter = _BY_NAME.get(name)
-            if parameter is None or parameter.name in values:
-                break
-            value = read_value(parameter, _decoded(parameter.name, text))
-            if value is None:
-                break
-            values[parameter.name] = value
-        else:
-            check_together(values)
-            return SearchQuery(**values)  # type: ignore[arg-type]  # values have their parameter's type
-    except InvalidParametersError:
-        pass  # read_table collects the other issues as well
-    return SearchQuery(**read_table(query, SEARCH_PARAMETERS, unknown))  # type: ignore[arg-type]  # the same
+    values = read_table(query, SEARCH_PARAMETERS, unknown)
+    return SearchQuery(**values)  # type: ignore[arg-type]  # values have their parameter's type
 
 
 def read_table(
@@ -85,8 +70,10 @@ def read_table(
     values: dict[str, object] = {}
     issues: list[Issue] = []
     for parameter in table:
+        if parameter.name not in texts:
+            continue
         try:
-            value = _read_texts(parameter, texts.get(parameter.name, ()))
+            value = _read_texts(parameter, texts[parameter.name])
         except InvalidParametersError as error:
             issues += error.issues
         else:
@@ -107,7 +94,7 @@ def read_table(
 def _split(
     query: bytes, names: Sequence[str], unknown: Unknown
 ) -> tuple[dict[str, list[bytes]], dict[bytes, bytes]]:
-    """Return the texts of each known parameter, and of the unknown ones to compare."""
+    """Return the texts of each known parameter that is sent, and of the unknown ones to compare."""
     texts: dict[bytes, list[bytes]] = {name.encode(): [] for name in names}
     unknown_texts: dict[bytes, bytes] = {}
     for part in query.split(b"&"):
@@ -121,7 +108,7 @@ def _split(
         unknown(name)
         if text and len(unknown_texts) < MAX_COMPARED:
             unknown_texts[name] = text
-    return {name.decode(): parts for name, parts in texts.items()}, unknown_texts
+    return {name.decode(): parts for name, parts in texts.items() if parts}, unknown_texts
 
 
 def _near_miss(escaped: bytes, value: bytes, names: tuple[str, ...]) -> Issue | None:
@@ -139,7 +126,6 @@ def _near_miss(escaped: bytes, value: bytes, names: tuple[str, ...]) -> Issue | 
 
 
 _DATES = {row.name for row in SEARCH_PARAMETERS if row.kind is ParameterType.DATE}
-_BY_NAME = {parameter.name.encode(): parameter for parameter in SEARCH_PARAMETERS}
 _SHORTEST = len(b"q=x")
 
 
@@ -198,8 +184,6 @@ _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 def _read_texts(parameter: SearchParameter, texts: Sequence[bytes]) -> object:
-    if not texts:
-        return None
     if len(texts) > 1:
         count, expected = f"{len(texts)} times", parameter.kind.value
         rule = "must be given once"
