@@ -256,7 +256,7 @@ _MEANT: Final = {
 
 @cache
 def _similar(name: str, known: tuple[str, ...]) -> str | None:
-    meant = _MEANT.get(name.casefold().replace("_", ""))
-    if meant in known:
-        return meant
-    return next((other for other in known if within_edits(name, other, 1)), None)
+    synonym = _MEANT.get(name.casefold().replace("_", ""))
+    if synonym in known:
+        return synonym
+    return next((candidate for candidate in known if within_edits(name, candidate, 1)), None)

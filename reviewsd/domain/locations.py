@@ -92,9 +92,9 @@ def faults(business: Business) -> Iterator[tuple[str, str]]:
         path = f"{_PATH}[{index}]"
         paths = [f"{path}.id", *(f"{path}.aliases[{at}]" for at in range(len(location.aliases)))]
         for where, name in zip(paths, (location.id, *location.aliases), strict=True):
-            other = first.setdefault(mention_key(name), where)
-            if other != where:
-                yield where, f"duplicate of {other}"
+            earlier = first.setdefault(mention_key(name), where)
+            if earlier != where:
+                yield where, f"duplicate of {earlier}"
 
 
 def as_business(business: Business, location: Location) -> Business:

@@ -130,11 +130,11 @@ def walk(text: JsonBuffer, members: Mapping[str, Raw]) -> Iterator[tuple[str, in
         yield name, start, end
 
 
-def _equal(one: memoryview, other: memoryview) -> bool:
+def _equal(first: memoryview, second: memoryview) -> bool:
     """Compare two texts in pieces, without copying a large one."""
-    return len(one) == len(other) and all(
-        one[at : at + _PIECE].tobytes() == other[at : at + _PIECE].tobytes()
-        for at in range(0, len(one), _PIECE)
+    return len(first) == len(second) and all(
+        first[at : at + _PIECE].tobytes() == second[at : at + _PIECE].tobytes()
+        for at in range(0, len(first), _PIECE)
     )
 
 

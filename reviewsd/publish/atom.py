@@ -42,8 +42,8 @@ def render(page: FeedPage) -> Iterator[bytes]:
     yield f"{head}>{''.join(_head(page))}".encode()
     for entry in page.entries:
         yield f"<entry>{''.join(_entry(page.frame, entry))}</entry>".encode()
-    for gone in page.removed:
-        deleted = {"ref": _review_tag(page.frame, gone.id), "when": times.spelled(gone.at)}
+    for review in page.removed:
+        deleted = {"ref": _review_tag(page.frame, review.id), "when": times.spelled(review.at)}
         yield f"<at:deleted-entry{_attributes(deleted)} />".encode()
     yield b"</feed>"
 
