@@ -47,7 +47,7 @@ class Analyser:
         business: The business of the reviews.
         settings: The owner's valid settings.
         words: The words of labels and sentences.
-        kept: Labels of a language model, which are used instead of those of the rules.
+        stored_labels: Labels of a language model, which are used instead of those of the rules.
     """
 
     def __init__(
@@ -55,25 +55,25 @@ class Analyser:
         business: Business,
         settings: InsightSettings,
         words: LocalWords,
-        kept: KeptLabels | None = None,
+        stored_labels: KeptLabels | None = None,
     ) -> None:
         self.rules = Rules(business, settings)
         self.catalogue = catalogue(settings, self.rules, words)
-        self._kept = KeptLabels() if kept is None else kept
+        self._stored_labels = KeptLabels() if stored_labels is None else stored_labels
         self._model_labels = ModelLabels(catalogue(settings.for_owner(), self.rules, words))
         self.lists = self._model_labels.lists
         """The ``ModelLabels.lists``."""
-        parts = self.rules.digest, self._kept.digest
+        parts = self.rules.digest, self._stored_labels.digest
         self.digest = hashlib.blake2b(b"".join(parts), digest_size=16).digest()
         """Digest of everything but the review that labels depend on."""
         self.analysed = 0
         """Number of texts without known labels."""
-        self._known: KnownLabels = {}
+        self._earlier_labels: KnownLabels = {}
         self._cache: dict[str, Labels] = {}
 
-    def know(self, labels: KnownLabels | None) -> None:
+    def reuse(self, labels: KnownLabels | None) -> None:
         """Use labels of an earlier analysis; their keys include the settings and rules."""
-        self._known = {} if labels is None else labels
+        self._earlier_labels = {} if labels is None else labels
 
     def block(self, reviews: Iterable[Review]) -> CountedBlock:
         """Label and count some reviews."""
@@ -92,7 +92,7 @@ class Analyser:
     def _labels(self, key: str, text: str, rating: int) -> Labels:
         labels = self._cache.get(key)
         if labels is None:
-            labels = self._known.get(key)
+            labels = self._earlier_labels.get(key)
             if labels is None:
                 self.analysed += 1
                 labels = self._read(text, rating)
@@ -102,13 +102,17 @@ class Analyser:
 
     def _read(self, text: str, rating: int) -> Labels:
         labels = self.rules.label(text, rating)
-        kept = self._kept.find(text_key(text, rating)) if self._kept.digest else None
-        if kept is None:
+        stored = (
+            self._stored_labels.find(text_key(text, rating)) if self._stored_labels.digest else None
+        )
+        if stored is None:
             return labels
         review = Excerpted(id="", rating=rating, text=text)
-        answer = self._model_labels.check(kept.labels, review, [])  # the file may have been edited
-        is_current = kept.lists == self._model_labels.lists
-        return merged(answer, labels, kept.model, is_current=is_current)
+        model_labels = self._model_labels.check(
+            stored.labels, review, []
+        )  # the file may have been edited
+        is_current = stored.lists == self._model_labels.lists
+        return merged(model_labels, labels, stored.model, is_current=is_current)
 
 
 def catalogue(settings: InsightSettings, rules: Rules, words: LocalWords) -> Catalogue:

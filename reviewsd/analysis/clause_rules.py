@@ -112,10 +112,10 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
 def _by_aspect(
     senses: list[tuple[Match, Sense]], inner: AbstractSet[tuple[int, int]]
 ) -> dict[str, list[tuple[Match, Sense]]]:
-    """Group senses by aspect, without what is a part of a longer match.
+    """Group senses by aspect, without two kinds of parts of a longer match.
 
-    That is a name ("quality" in "value for the quality"), and a complaint within a longer one of another
-    aspect: "waited an hour" in "waited an hour past my appointment".
+    One is the name of an aspect, such as "quality" in "value for the quality". The other is a complaint within
+    a longer complaint about another aspect: "waited an hour" in "waited an hour past my appointment".
 
     Args:
         senses: The senses of a clause.
@@ -135,16 +135,16 @@ def _by_aspect(
 
 
 def _is_part(complaint: tuple[Match, Sense], senses: Sequence[tuple[Match, Sense]]) -> bool:
-    """Return whether a complaint is within a longer one of another aspect."""
+    """Return whether a complaint is within a longer complaint about another aspect."""
     match, sense = complaint
     size = match.end - match.start
     return any(
-        other.start <= match.start
-        and match.end <= other.end
-        and other.end - other.start > size
-        and outer.strength < 0 > sense.strength
-        and outer.aspect != sense.aspect
-        for other, outer in senses
+        outer.start <= match.start
+        and match.end <= outer.end
+        and outer.end - outer.start > size
+        and outer_sense.strength < 0 > sense.strength
+        and outer_sense.aspect != sense.aspect
+        for outer, outer_sense in senses
     )
 
 
@@ -179,7 +179,7 @@ def _decide_aspect(
         elif strength < blame:
             blame = strength
         size = strength if strength > 0 else -strength
-        if best is None or size > highest or (size == highest and _longer(match, best)):
+        if best is None or size > highest or (size == highest and _is_longer(match, best)):
             best, highest = match, size
     if best is None:
         return None
@@ -224,8 +224,8 @@ def _strength(
     return strength
 
 
-def _longer(one: Match, other: Match) -> bool:
-    return one.end - one.start > other.end - other.start
+def _is_longer(match: Match, best: Match) -> bool:
+    return match.end - match.start > best.end - best.start
 
 
 def _value(phrases: float, clause: float) -> tuple[float, Reason]:
@@ -245,7 +245,7 @@ def _value(phrases: float, clause: float) -> tuple[float, Reason]:
 
 
 def _claimed(senses: Sequence[tuple[Match, Sense]]) -> dict[int, str]:
-    """Return the aspect whose phrase each token belongs to."""
+    """Return the aspect of each token in a phrase."""
     return {
         at: sense.aspect
         for match, sense in senses

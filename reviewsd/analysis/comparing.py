@@ -80,11 +80,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 def compare(file: InsightsFile, rules: InsightsFile) -> Comparison:
     """Compare the insights of a file with those of the rules."""
-    left, right = _lists(file.typed), _lists(rules.typed)
+    file_lists, rules_lists = _lists(file.typed), _lists(rules.typed)
     rows: dict[str, tuple[Row, ...]] = {}
     names: dict[str, dict[str, str]] = {}
     for kind in ("aspects", *KINDS):
-        rows[kind], names[kind] = _paired(left[kind], right[kind])
+        rows[kind], names[kind] = _paired(file_lists[kind], rules_lists[kind])
     reviews, mentions = _agreements(file.members, rules.members, names)
     trend = (file.typed.temporal.trend or None, rules.typed.temporal.trend or None)
     return Comparison(trend=trend, reviews=reviews, mentions=mentions, **rows)
@@ -147,9 +147,12 @@ def _agreements(
         if rules_entry is None:
             continue
         reviews += 1
-        left, right = _mentions(decode(raw), names), _mentions(decode(rules_entry), names)
+        file_mentions, rules_mentions = (
+            _mentions(decode(raw), names),
+            _mentions(decode(rules_entry), names),
+        )
         for kind, agreement in counts.items():
-            agreement.add(left[kind], right[kind])
+            agreement.add(file_mentions[kind], rules_mentions[kind])
     return reviews, counts
 
 

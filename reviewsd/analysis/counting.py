@@ -73,7 +73,7 @@ class BlockCounter:
     def __init__(self, catalogue: Catalogue) -> None:
         self.counts = Counts()
         self._aspects = catalogue.aspects
-        self._known = {kind: catalogue.labels(kind) for kind in KINDS}
+        self._labels_by_kind = {kind: catalogue.labels(kind) for kind in KINDS}
         self._topics = {
             service: EntityLabel(id=slug(topic)) for service, topic in catalogue.topics.items()
         }
@@ -175,13 +175,13 @@ class BlockCounter:
         hundredths: int,
         sentiment: Sentiment,
     ) -> tuple[str, ...]:
-        known_labels = self._known[kind]
+        labels_of_kind = self._labels_by_kind[kind]
         strength = abs(hundredths) / 100
         if kind == "problems":
             sentiment, hundredths = "negative", -100
         names = []
         for label in labels:
-            if label.id in known_labels:
+            if label.id in labels_of_kind:
                 names.append(label.id)
                 own = label.sentiment or sentiment
                 self._mention(kind, label, review, hundredths, own, strength)

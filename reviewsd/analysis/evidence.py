@@ -1,10 +1,10 @@
 """Finds sentences of reviews that show a statement (insights.md 10, 1; decision 421).
 
 A sentence shows an aspect if one of its clauses has a wording of the aspect with the sign of the statement,
-and a word that readers take as saying something about that very aspect. Nothing in it may say the opposite,
-contrast, negate, speak of another business, compare, suppose, report or mock, and the stars of the review
-agree. Of several sentences the clearest is taken: one that says this alone, with a subject and emphasis.
-The few candidates of each statement are read again, so labels need not keep their sentences.
+and a word that readers connect with this aspect. Nothing in it may say the opposite, contrast, negate,
+compare, suppose, report, mock, or be about another business, and the stars of the review agree. The clearest
+of several sentences is chosen: one that says nothing else, with a subject and emphasis. The few candidates
+for each statement are read again, so labels do not store their sentences.
 """
 
 import collections
@@ -69,7 +69,7 @@ class Evidence:
             review: The review.
             aspect: The id of the aspect.
             sentiment: The sentiment of the statement.
-            phrase: The phrase of the label, whose sentence is the evidence in a language without rules.
+            phrase: The phrase of the label. In a language without rules, the sentence around it is the evidence.
         """
         quotations = []
         for sentence, clause in self._shown(review, aspect, sentiment, phrase):
@@ -90,9 +90,10 @@ class Evidence:
 
         Args:
             review: The review.
-            least: Its characters, at least.
-            most: Its characters, at most.
-            aspects: The ids of the aspects of which it has to praise one, unless it speaks of none.
+            least: The minimum length of the sentence, in characters.
+            most: The maximum length of the sentence, in characters.
+            aspects: The ids of aspects. The sentence praises one of them, or is about no other aspect; empty
+                if any sentence will do.
         """
         quotations = []
         for sentence, clause in self._shown(review, None, "positive"):

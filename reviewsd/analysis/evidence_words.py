@@ -50,7 +50,7 @@ class EvidenceWords:
     opens: WordSet
     """Words that tie a sentence to the one before it."""
     refers: WordSet
-    """Words for somebody or something of another sentence."""
+    """Words that refer to a person or a thing in another sentence."""
     weakens: WordSet
     """Words that no quoted praise has."""
     compares: WordSet

@@ -42,7 +42,7 @@ class ClauseExplanation(
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """How the rules read a review, and its labels, as ``insights explain --json`` prints them."""
+    """A review as the rules read it, with its labels, in the form that ``insights explain --json`` prints."""
 
     id: str
     rating: int
@@ -53,7 +53,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     clauses: tuple[ClauseExplanation, ...]
     labels: Labels
     names: dict[str, dict[str, str]] = {}
-    """The names of all that may be labelled, by id, and by the member of ``Labels``."""
+    """The names of everything that can be labeled, by member of ``Labels``, then by id."""
 
 
 def explain(review: Review, business: Business, settings: InsightSettings) -> Explanation:

@@ -36,7 +36,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
     tokens, lexicon, clauses, _, quotable = reading
     leads = lexicon.leads
     strongest: dict[str, tuple[float, Decision, ClauseReading]] = {}
-    shown: dict[tuple[str, Sentiment], list[str]] = {}
+    wordings_by_opinion: dict[tuple[str, Sentiment], list[str]] = {}
     problems: dict[str, EntityLabel] = {}
     expected = "positive" if rating > PROBLEM_STARS - 1 else "negative"  # preferred in a tie
     total = 0.0
@@ -56,7 +56,9 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                 strongest[decision.aspect] = (strength, decision, clause)
             texts = wordings(tokens, lexicon, decision, clause) if quotable else ()
             if texts:
-                shown.setdefault((decision.aspect, decision.sentiment), []).extend(texts)
+                wordings_by_opinion.setdefault((decision.aspect, decision.sentiment), []).extend(
+                    texts
+                )
             problem = decision.problem
             if (
                 problem is not None
@@ -76,7 +78,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
                     sentiment=decision.sentiment,
                     phrase=_phrase(tokens, decision, clause, leads),
                     strength=round(strength, 2),
-                    wordings=tuple(shown.get((aspect, decision.sentiment), ())),
+                    wordings=tuple(wordings_by_opinion.get((aspect, decision.sentiment), ())),
                 )
                 for aspect, (strength, decision, clause) in strongest.items()
             ]

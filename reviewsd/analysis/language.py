@@ -21,7 +21,7 @@ _CODE: Final = (
 )
 
 _UNUSED: Final = ("LATIN", "ESPERANTO", "INTERLINGUA", "INTERLINGUE", "VOLAPUK")
-"""Languages that nobody reviews in; short Italian and Spanish texts are taken for them."""
+"""Languages in which there are no reviews; the detector mistakes short Italian and Spanish texts for them."""
 
 
 class Library(Protocol):
@@ -40,7 +40,7 @@ class Detector:
     """Finds the language of texts.
 
     Args:
-        language: The language of the business (ISO 639), for texts whose language is not found.
+        language: The language of the business (ISO 639), for texts in an unrecognized language.
         has_rules: Returns whether there are rules for a language.
         library: The detector; without one all texts are in the language of the business.
     """

@@ -123,7 +123,7 @@ class ModelLabels:
         by_id = {review.id: review for review in batch}
         answers: dict[str, ReviewAnswer] = {}
         faults: list[str] = []
-        seen: set[str] = set()
+        answered: set[str] = set()
         labels = 0
         document = decoded(answer, _Answer)
         entries = decoded(answer, list[Raw]) if document is None else document.reviews
@@ -134,10 +134,10 @@ class ModelLabels:
                 faults.append(f"entry {number}: not by the schema")
                 continue
             review = by_id.get(str(entry.id))
-            if review is None or review.id in seen:
+            if review is None or review.id in answered:
                 faults.append("an entry for no review, or a second one for the same")
                 continue
-            seen.add(review.id)
+            answered.add(review.id)
             refused = -len(faults)
             valid = self.check(entry, review, faults)
             refused += len(faults)
@@ -145,7 +145,7 @@ class ModelLabels:
             if refused <= MAX_REFUSED * (count + refused):
                 answers[review.id] = valid
                 labels += count
-        faults += [f"review {name}: no entry" for name in by_id if name not in seen]
+        faults += [f"review {name}: no entry" for name in by_id if name not in answered]
         return Judgement(
             answers=answers, labels=labels, refused=len(faults), faults=tuple(faults[:MAX_FAULTS])
         )

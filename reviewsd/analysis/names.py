@@ -107,7 +107,7 @@ def _spelled(tokens: Tokens, start: int, end: int, before: frozenset[str]) -> bo
     """
     words = tokens.words
     previous = words[start - 1] if start else ""
-    following = words[end] if end < len(words) else ""
+    next_word = words[end] if end < len(words) else ""
     around = tokens.cut(max(0, start - _AROUND), min(len(words), end + _AROUND))
     if not tokens.text[tokens.edges[2 * start]].isupper():
         return previous in before and around.islower()
@@ -118,8 +118,8 @@ def _spelled(tokens: Tokens, start: int, end: int, before: frozenset[str]) -> bo
     if not opens:
         return True
     if _word(tokens, start) in _OPENING:
-        return acts or following == "," or (following in _JOINERS and _is_capital(tokens, end + 1))
-    return following not in _AFTER_WORD or not _STAFF.isdisjoint(words[end + 1 : end + 2])
+        return acts or next_word == "," or (next_word in _JOINERS and _is_capital(tokens, end + 1))
+    return next_word not in _AFTER_WORD or not _STAFF.isdisjoint(words[end + 1 : end + 2])
 
 
 def _acts(words: list[str], at: int) -> bool:
@@ -160,8 +160,8 @@ def _continues(tokens: Tokens, end: int, parts: list[str]) -> bool:
     words = tokens.words
     if end >= len(words) or not _adjacent(tokens, end) or words[end - 1].endswith("'s"):
         return False
-    following = words[end]
-    if following in _PLAIN or any(part.startswith(following[:3]) for part in parts):
+    next_word = words[end]
+    if next_word in _PLAIN or any(part.startswith(next_word[:3]) for part in parts):
         return False
     return not tokens.cut(end - 1, end + 1).isupper()
 

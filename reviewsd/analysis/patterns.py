@@ -65,12 +65,12 @@ class _Node:
     def link(self, symbol: str, target: "_Node") -> None:
         self.edges.setdefault(symbol, []).append(target)
 
-    def absorb(self, other: "_Node") -> None:
+    def absorb(self, node: "_Node") -> None:
         """Add the edges and payloads of another node."""
-        for symbol, targets in other.edges.items():
+        for symbol, targets in node.edges.items():
             self.edges.setdefault(symbol, []).extend(targets)
-        self.any_word.extend(other.any_word)
-        self.payloads += other.payloads
+        self.any_word.extend(node.any_word)
+        self.payloads += node.payloads
 
 
 class _State(dict[int, "_State | None"]):
@@ -162,12 +162,12 @@ class PatternMatcher:
             polarity = POSITIVE if valence > 0 else NEGATIVE
             if valence and polarity in self._symbols:
                 symbols.setdefault(word, []).append(polarity)
-        for word, known in symbols.items():
-            if word in self._numbers or (word[0].isdigit() and NUMBER not in known):
-                known.append(NUMBER)
+        for word, word_symbols in symbols.items():
+            if word in self._numbers or (word[0].isdigit() and NUMBER not in word_symbols):
+                word_symbols.append(NUMBER)
         for word in self._numbers:
             symbols.setdefault(word, [NUMBER])
-        return {word: self._kind(tuple(known)) for word, known in symbols.items()}
+        return {word: self._kind(tuple(word_symbols)) for word, word_symbols in symbols.items()}
 
     def find(self, kinds: Sequence[int]) -> list[Match]:
         """Return all matches in the kinds of a text's tokens, by start, shorter ones first."""

@@ -1,9 +1,9 @@
 """Decides what a review says of a person: the words about them count, not its stars (insights.md 10, 4).
 
-Words are about a person if they stand in a clause with the name, without those before it that a comma or
-"and" separates and without those of the next subject ("Grace was kind and the bill was a shock"), or in a
-following clause that begins with "he" or "she". Without an opinion among them a good review praises the
-person by naming them, and another one says nothing.
+Words are about a person if they are in the clause with the name, or in a following clause that begins with
+"he" or "she". In the clause with the name, words before a preceding comma or "and" do not count, nor do those
+of the next subject ("Grace was kind and the bill was a shock"). If these words contain no opinion, a good
+review praises the person by naming them, and any other review is neutral.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,21 +24,21 @@ _BAD_STARS: Final = 2
 _STARS: Final = Reason.STARS
 _OF_THE_BUSINESS: Final = frozenset({"pricing", "scheduling", "response_time", "cleanliness"})
 """Aspects of the business; their criticism blames no person."""
-_NO_CALLBACK: Final = "no-callback"  # which blames the person who was to call
-_PRICES: Final = "pricing"  # nobody's praise: "Grace was there, fair price"
+_NO_CALLBACK: Final = "no-callback"  # blames the person, although it is about ``response_time``
+_PRICES: Final = "pricing"  # praises no person: "Grace was there, fair price"
 _OF_THE_PERSON: Final = frozenset({"friendliness", "technical_knowledge", "work_quality"})
 """Aspects of people; in a bad review, their praise counts without an opinion word."""
 
 
 class OpinionOf(NamedTuple):
-    """What a review says of a person."""
+    """The opinion of a review about a person."""
 
     sentiment: Sentiment
-    """Neutral if it says nothing."""
+    """Neutral without an opinion."""
     wordings: tuple[str, ...]
     """Wordings of this sentiment."""
     praised_for: tuple[str, ...]
-    """Ids of aspects that are praised."""
+    """Ids of the praised aspects."""
 
 
 class _Span(NamedTuple):
@@ -48,7 +48,7 @@ class _Span(NamedTuple):
     start: int
     end: int
     reported: int
-    """The first token of what the person only said or promised; ``end`` without it."""
+    """The first token of the person's own statement or promise; ``end`` if there is none."""
 
     def scores(self, rating: int) -> Iterator[float]:
         """Yield the scores of the words and of the decisions that count with these stars."""
@@ -99,7 +99,7 @@ def opinion_of(
     mentions: Sequence[Match],
     rating: int,
 ) -> OpinionOf:
-    """Return what the words about a person say of them."""
+    """Return the opinion in the words about a person."""
     spans = list(_about(tokens, lexicon, clauses, mentions))
     unmarked = [span for span in spans if span.clause.mark is None]
     scores = [v for span in unmarked for v in span.scores(rating)]

@@ -113,26 +113,26 @@ class ProseWriter:
             review_of: Returns a review by its id.
         """
         entries: list[FaqEntry] = []
-        quotations = set[str]()
+        used_texts = set[str]()
         for aspect in aspects:
             insight = aspect.insight
             if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
                 break
             sentiments = _claimed(aspect.ranking)
-            shown = [
+            quotations = [
                 quotation
                 for sentiment in sentiments
                 if (
                     quotation := _clearest_quotation(
-                        aspect, sentiment, evidence, review_of, quotations
+                        aspect, sentiment, evidence, review_of, used_texts
                     )
                 )
             ]
-            if not shown or len(shown) < len(sentiments):
+            if not quotations or len(quotations) < len(sentiments):
                 continue
-            quotations.update(text for text, _ in shown)
+            used_texts.update(text for text, _ in quotations)
             answer = self._sentence(self._answer(aspect, sentiments))
-            quoted_reviews = "; ".join(self._quotation(text, review) for text, review in shown)
+            quoted_reviews = "; ".join(self._quotation(text, review) for text, review in quotations)
             entries.append(
                 FaqEntry(
                     question=self._question(insight),
@@ -218,11 +218,11 @@ class ProseWriter:
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:
-        """Return the clause on the aspects of which opinions differ; empty if there are none."""
+        """Return the clause on the aspects about which opinions differ; empty if there are none."""
         divided = (
-            each
-            for each in aspects
-            if each.insight.mention_count >= MIN_MENTIONS and len(_claimed(each.ranking)) > 1
+            aspect
+            for aspect in aspects
+            if aspect.insight.mention_count >= MIN_MENTIONS and len(_claimed(aspect.ranking)) > 1
         )
         contents = []
         for aspect in itertools.islice(divided, _DIVIDED):

@@ -156,20 +156,20 @@ class Rules:
             if owner.kind == "with":
                 seconds.add(owner.id)
                 continue
-            meant = owner.kind == "services"
-            if not meant and (start, end) in inner:
+            is_meant = owner.kind == "services"
+            if not is_meant and (start, end) in inner:
                 continue
             if owner.kind == "service_areas":
-                meant = place(tokens, start, end) is Naming.MEANT
+                is_meant = place(tokens, start, end) is Naming.MEANT
             elif owner.kind == "technicians":
                 naming = person(tokens, start, end, owner.id)
                 if naming is Naming.NAMESAKE:
                     namesakes.add(owner.id)
                 doubtful = owner.id in namesakes or self._is_business(tokens, start, owner.id)
-                meant = naming is Naming.MEANT and (
+                is_meant = naming is Naming.MEANT and (
                     not doubtful or end - start > 1 or is_staff(tokens, start)
                 )
-            if meant:
+            if is_meant:
                 entities.setdefault(owner.kind, {}).setdefault(owner.id, []).append(match)
         services = entities.get("services", {})
         for name in [n for n in services if n in self._second and n not in seconds]:
@@ -177,8 +177,8 @@ class Rules:
 
     def _is_business(self, tokens: Tokens, at: int, owner: str) -> bool:
         """Return whether a token is the surname of a person and a word of the name of the business."""
-        given, *rest = words_of(self.technicians[owner])
-        surname = rest[-1] if rest else given
+        given_name, *rest = words_of(self.technicians[owner])
+        surname = rest[-1] if rest else given_name
         word = tokens.words[at].removesuffix("'s")
         return bool(rest) and word == surname and surname in self._name
 
@@ -219,8 +219,8 @@ def _names(settings: InsightSettings) -> Iterator[tuple[str, str]]:
     people = [(person.id, words_of(person.name), person.aliases) for person in settings.technicians]
     short: dict[str, set[str]] = {}
     for owner, words, aliases in people:
-        given, *rest = [word for word in words if word not in TITLES] or words
-        names = [given, *(f"{title} {rest[-1]}" for title in TITLES if rest)]
+        given_name, *rest = [word for word in words if word not in TITLES] or words
+        names = [given_name, *(f"{title} {rest[-1]}" for title in TITLES if rest)]
         for name in (*names, *(" ".join(words_of(alias)) for alias in aliases)):
             short.setdefault(name, set()).add(owner)
         yield " ".join(words), owner

@@ -57,11 +57,11 @@ class Spelling(dict[str, str]):
         if len(word) > _MAX_WORD:
             return word
         plain = without_accents(word)
-        known = self.get(plain) or self.get(plain.replace("'", "")) or self._last_part(word)
+        spelling = self.get(plain) or self.get(plain.replace("'", "")) or self._last_part(word)
         if self._cached < _MAX_CACHED:
             self._cached += 1
-            self[word] = known
-        return known
+            self[word] = spelling
+        return spelling
 
     def _spellings(self, word: str) -> Iterator[str]:
         if not word.isascii():

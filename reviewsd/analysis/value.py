@@ -129,7 +129,7 @@ class Method(Struct, frozen=True, kw_only=True):
     """The language model that wrote the summary or the FAQ."""
     note: str
     not_published: tuple[str, ...] | UnsetType = UNSET
-    """Results for the owner alone, whose lists are empty."""
+    """Names of lists that are empty because their content is for the owner alone."""
 
 
 class MadeInsights(Struct, frozen=True, kw_only=True):

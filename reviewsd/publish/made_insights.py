@@ -73,7 +73,7 @@ def make(
     digest = analyser.digest
     spans = list(kept_blocks.spans(dataset.records, digest))
     if blocks is not None:
-        analyser.know(blocks.labels_of_others((span.key for span in spans), digest))
+        analyser.reuse(blocks.labels_of_others((span.key for span in spans), digest))
     totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
     with _Entries(folder) as entries:
         for span in spans:

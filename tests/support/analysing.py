@@ -46,7 +46,7 @@ def analyse(
     """
     words = words_of_insights(business.language)
     analyser = Analyser(business, settings, words)
-    analyser.know(known_labels)
+    analyser.reuse(known_labels)
     block = analyser.block(reviews)
     totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
     totals.add(block.counts)
