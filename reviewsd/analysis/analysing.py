@@ -102,15 +102,14 @@ class Analyser:
 
     def _read(self, text: str, rating: int) -> Labels:
         labels = self.rules.label(text, rating)
-        stored = (
-            self._stored_labels.find(text_key(text, rating)) if self._stored_labels.digest else None
-        )
+        if not self._stored_labels.digest:
+            return labels
+        stored = self._stored_labels.find(text_key(text, rating))
         if stored is None:
             return labels
         review = Excerpted(id="", rating=rating, text=text)
-        model_labels = self._model_labels.check(
-            stored.labels, review, []
-        )  # the file may have been edited
+        # The file may have been edited.
+        model_labels = self._model_labels.check(stored.labels, review, [])
         is_current = stored.lists == self._model_labels.lists
         return merged(model_labels, labels, stored.model, is_current=is_current)
 
