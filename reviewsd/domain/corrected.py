@@ -52,13 +52,13 @@ class Withheld:
         """Number of withheld reviews."""
         return sum(self.reasons.values())
 
-    def selection(self, shown: Mapping[int, int]) -> str | None:
+    def selection(self, shown_by_stars: Mapping[int, int]) -> str | None:
         """Return why a reader could accuse the owner of selecting reviews, or None.
 
         Args:
-            shown: Number of shown reviews by rating.
+            shown_by_stars: Number of shown reviews by rating.
         """
-        count, hidden = sum(shown.values()), len(self.stars)
+        count, hidden = sum(shown_by_stars.values()), len(self.stars)
         if not hidden:
             return None
         if not count:
@@ -66,7 +66,7 @@ class Withheld:
         share = hidden / (count + hidden)
         if hidden > 1 and share > _MOST_HIDDEN:  # of fewer than 20, the first one would be too many
             return f"{share:.0%} of the reviews are hidden; a reader would call this selecting"
-        mean = sum(stars * number for stars, number in shown.items()) / count
+        mean = sum(stars * number for stars, number in shown_by_stars.items()) / count
         if mean - sum(self.stars) / hidden > 1:
             return "those hidden have over a star less than those shown; a reader would call this selecting"
         return None
@@ -78,17 +78,17 @@ class Withheld:
             return "both"
         return "wordless" if self.wordless else "hidden" if self.count else ""
 
-    def sentence(self, shown: int) -> str:
+    def sentence(self, shown_count: int) -> str:
         """Return the note for agents, or "" without withheld reviews.
 
         Args:
-            shown: Number of shown reviews.
+            shown_count: Number of shown reviews.
         """
         extent = _EXTENTS.get(self.extent)
         if extent is None:
             return ""
         reasons = ", ".join(f"{count} {_plain(name)}" for name, count in self.reasons.items())
-        total = shown + self.count - self.wordless
+        total = shown_count + self.count - self.wordless
         verb = "is" if self.count == 1 else "are"
         return (
             f"{self.count:,} of {counted(total, 'review')} {verb} {extent} by the owner ({reasons})"

@@ -221,11 +221,11 @@ def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
 
 
 def _unknown(
-    members: Mapping[str, Raw], known: tuple[str, ...], path: str
+    members: Mapping[str, Raw], known_names: tuple[str, ...], path: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the unknown members that are probably known ones under another name."""
     for name in members:
-        similar = None if name in known else _similar(name, known)
+        similar = None if name in known_names else _similar(name, known_names)
         if similar is not None and similar not in members:
             yield member(path, name), f"unknown member; did you mean {show(similar)}?"
 
@@ -255,8 +255,8 @@ _MEANT: Final = {
 
 
 @cache
-def _similar(name: str, known: tuple[str, ...]) -> str | None:
+def _similar(name: str, known_names: tuple[str, ...]) -> str | None:
     synonym = _MEANT.get(name.casefold().replace("_", ""))
-    if synonym in known:
+    if synonym in known_names:
         return synonym
-    return next((candidate for candidate in known if within_edits(name, candidate, 1)), None)
+    return next((candidate for candidate in known_names if within_edits(name, candidate, 1)), None)

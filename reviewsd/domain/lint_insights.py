@@ -104,7 +104,7 @@ def _per_review(
     lists: dict[str, tuple[str | Entity, ...]],
     reviews: Collection[str],
 ) -> _Warnings:
-    known = {kind: _spellings(entities) for kind, entities in lists.items()}
+    spellings = {kind: _spellings(entities) for kind, entities in lists.items()}
     for review_id, entry in entries.items():
         path = member("$.per_review", review_id)
         if review_id not in reviews:
@@ -114,7 +114,7 @@ def _per_review(
         mentions |= {kind: getattr(entry, kind) for kind in Entities.__struct_fields__}
         for kind, names in mentions.items():
             for index, name in enumerate(names):
-                if name.strip().casefold() not in known[kind]:
+                if name.strip().casefold() not in spellings[kind]:
                     yield f"{path}.{kind}[{index}]", f"{path_of(kind)} has no {show(name)}"
 
 

@@ -269,18 +269,18 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
 
 
 def strictest(corrections: Sequence[Correction]) -> tuple[Action, Reason | None]:
-    """Return the action that withholds all that some corrections withhold, and the reason of the strictest.
+    """Return the action that withholds everything the corrections withhold, and the reason of the strictest.
 
-    A review with the words of one and the author of the other hidden is hidden.
+    If one correction hides the text and another the author, the review is hidden.
     """
     order: tuple[Action, ...] = ("hide", "hide-text", "anonymize")
-    first, *others = sorted(corrections, key=lambda correction: order.index(correction.action))
-    is_mixed = any(other.action != first.action for other in others)
+    first, *rest = sorted(corrections, key=lambda correction: order.index(correction.action))
+    is_mixed = any(correction.action != first.action for correction in rest)
     return ("hide" if is_mixed else first.action), first.reason
 
 
 class PassedCorrection(Struct, frozen=True, kw_only=True):
-    """A correction that a review gets because one that it is, or may be, an edited version of has it."""
+    """A correction of a review that is, or may be, an edited version of a corrected review."""
 
     record: Mapping[str, object]
     """The review, as JSON has it; it may be invalid."""
@@ -289,7 +289,7 @@ class PassedCorrection(Struct, frozen=True, kw_only=True):
     predecessors: Sequence[str]
     """The ids of the corrected reviews."""
     is_certain: bool
-    """Whether it is an edited version of the one."""
+    """Whether the review is certainly an edited version of its one predecessor."""
 
     @property
     def review_id(self) -> str:
@@ -298,7 +298,7 @@ class PassedCorrection(Struct, frozen=True, kw_only=True):
 
 
 def find_correction(overlay: Overlay, record: Mapping[str, object]) -> Correction | Erasure | None:
-    """Return the correction of a review, which may be invalid; then only its id counts."""
+    """Return the correction of a review; one of an invalid review is found by its id alone."""
     try:
         return overlay.find(msgspec.convert(record, Review))
     except msgspec.ValidationError:
@@ -308,12 +308,12 @@ def find_correction(overlay: Overlay, record: Mapping[str, object]) -> Correctio
 def with_passed(text: bytes, passed: Sequence[PassedCorrection], now: datetime.datetime) -> bytes:
     """Return a corrections.json with further corrections.
 
-    Those that the file has stay: the owner knows these very reviews.
+    Existing corrections stay: the owner made them for these reviews.
 
     Args:
-        text: The file.
+        text: The content of the file.
         passed: The further corrections.
-        now: Their time.
+        now: The time of the further corrections.
 
     Raises:
         DataError: The file is not valid.
@@ -321,14 +321,14 @@ def with_passed(text: bytes, passed: Sequence[PassedCorrection], now: datetime.d
     corrections = parse(text)
     overlay = Overlay(corrections)
     entries = {
-        each.review_id: Correction(
-            action=each.action,
-            reason=each.reason,
+        correction.review_id: Correction(
+            action=correction.action,
+            reason=correction.reason,
             at=now,
-            copies=_copy_digest(corrections.key, each.record),
+            copies=_copy_digest(corrections.key, correction.record),
         )
-        for each in passed
-        if find_correction(overlay, each.record) is None
+        for correction in passed
+        if find_correction(overlay, correction.record) is None
     }
     return _encoded(replace(corrections, reviews=corrections.reviews | entries))
 

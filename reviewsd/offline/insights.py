@@ -36,7 +36,7 @@ _decode = msgspec.json.Decoder(Review).decode
 
 
 class NothingThereError(Exception):
-    """What the operator asked for is not there.
+    """The operator asked for something that does not exist.
 
     Attributes:
         remedy: The next step.

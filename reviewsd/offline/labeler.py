@@ -107,10 +107,10 @@ class Labeler:
         self._answers: dict[str, ReviewAnswer] = {}
         self._batches: list[list[str]] = []
 
-    def recall(self, kept: KeptLabels) -> None:
+    def recall(self, stored_labels: KeptLabels) -> None:
         """Load the labels of earlier runs."""
         for key in self._texts:
-            label = kept.find(key)
+            label = stored_labels.find(key)
             if label is None:
                 continue
             if (label.model, label.lists) == (self._model, self._labels.lists):
