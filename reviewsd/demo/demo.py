@@ -96,25 +96,27 @@ def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str])
     print(text, flush=True)  # noqa: T201  the guide of a command
 
 
-def choose_port(environ: Mapping[str, str], wanted: int | None, default: int = DEFAULT_PORT) -> int:
+def choose_port(
+    environ: Mapping[str, str], requested: int | None, default: int = DEFAULT_PORT
+) -> int:
     """Return the port to listen on, and print why it is not the default.
 
     Args:
         environ: Its ``REVIEWSD_LISTEN`` replaces the default.
-        wanted: The argument of ``--port``: 0 for any free port; None for the default, or the next free port.
+        requested: The argument of ``--port``: 0 for any free port; None for the default, or the next free port.
         default: The default.
 
     Raises:
-        StartError: The wanted port is in use.
+        StartError: The requested port is in use.
     """
     listen = environ.get("REVIEWSD_LISTEN", "")
-    if wanted is None and listen:
+    if requested is None and listen:
         return _port_of(listen)
-    first = default if wanted is None else wanted
+    first = default if requested is None else requested
     if (port := _free_port(first)) is not None:
         return port
     reason = f"port {first} is in use by {port_holder(first) or 'another program'}"
-    if wanted is not None:
+    if requested is not None:
         remedy = "choose another with --port N, or a free one with --port 0"
         raise StartError(f"{reason}; {remedy}", 1)
     port = next(filter(None, map(_free_port, range(first + 1, first + _PORTS_TRIED))), first)

@@ -21,29 +21,30 @@ class ReviewComparison:
 
     version: int = 0
     """The version of the digests that were compared."""
-    known: bytes | None = None
+    known_digests: bytes | None = None
     """The digests of all ids, if there are new ones."""
     new: Sequence[Review] = ()
     """Newest first, at most ``MAX_EVENTS``; none where nothing was known before."""
 
 
-def compare(snapshot: Snapshot, version: int, known: bytes | None) -> ReviewComparison:
+def compare(snapshot: Snapshot, version: int, known_digests: bytes | None) -> ReviewComparison:
     """Find the new reviews of a snapshot; for a thread.
 
     Args:
         snapshot: The snapshot.
-        version: The version of ``known``.
-        known: The digests of the ids that are known; None before the first publication.
+        version: The version of ``known_digests``.
+        known_digests: The digests of the known ids; None before the first publication.
     """
     ids = map(snapshot.records.id_at, range(snapshot.columns.count))
-    digests = [blake2b(each.encode(), digest_size=_DIGEST_BYTES).digest() for each in ids]
-    if known is None:
-        return ReviewComparison(version=version, known=b"".join(digests))
-    before = {known[at : at + _DIGEST_BYTES] for at in range(0, len(known), _DIGEST_BYTES)}
+    digests = [blake2b(name.encode(), digest_size=_DIGEST_BYTES).digest() for name in ids]
+    if known_digests is None:
+        return ReviewComparison(version=version, known_digests=b"".join(digests))
+    starts = range(0, len(known_digests), _DIGEST_BYTES)
+    before = {known_digests[at : at + _DIGEST_BYTES] for at in starts}
     new = [position for position, digest in enumerate(digests) if digest not in before]
     return ReviewComparison(
         version=version,
-        known=known + b"".join(digests[position] for position in new) if new else None,
+        known_digests=known_digests + b"".join(map(digests.__getitem__, new)) if new else None,
         new=[*map(snapshot.records.review_at, new[:MAX_EVENTS])],
     )
 

@@ -199,8 +199,8 @@ class Notices:
             return
         snapshot, comparison = self._snapshots.current, ReviewComparison()
         if snapshot.revision != self._compared:
-            version, known = await self._store.run(rows.known_ids)
-            comparison = await self._in_thread(partial(compare, snapshot, version, known))
+            version, known_digests = await self._store.run(rows.known_ids)
+            comparison = await self._in_thread(partial(compare, snapshot, version, known_digests))
         sources = await self._in_thread(self._sources.load)
         busy = frozenset(self._sending)
         queue = partial(self._queue, comparison=comparison, sources=sources, busy=busy)
@@ -232,8 +232,8 @@ class Notices:
         busy: frozenset[str],
     ) -> _Checked | None:
         """Queue what is new and claim what is due, in a transaction; None if another node was quicker."""
-        if comparison.known is not None and not rows.replace_known_ids(
-            cursor, comparison.version, comparison.known
+        if comparison.known_digests is not None and not rows.replace_known_ids(
+            cursor, comparison.version, comparison.known_digests
         ):
             return None
         if self._first:
