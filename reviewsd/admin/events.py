@@ -80,7 +80,7 @@ class _Listener:
         self._write = write
         self._waiting: deque[object] = deque(maxlen=MAX_WAITING)
         self._paused = False
-        self._lost = 0
+        self._dropped = 0
         self.ended: Deferred[bytes] = Deferred()
         """Fires at the end of the response; the route is cancelled when the client has left."""
         request.registerProducer(self, True)  # noqa: FBT003  it pushes events
@@ -91,7 +91,7 @@ class _Listener:
             self._write(event)
             return
         if len(self._waiting) == MAX_WAITING:
-            self._lost += 1  # ``append`` evicts the oldest
+            self._dropped += 1  # ``append`` evicts the oldest
         self._waiting.append(event)
 
     def end(self) -> None:
@@ -107,9 +107,9 @@ class _Listener:
     def resumeProducing(self) -> None:
         """Write the queued events (``IPushProducer``)."""
         self._paused = False
-        if self._lost:
-            lost, self._lost = self._lost, 0
-            self._write(EventLine(type="lost", lost=lost))
+        if self._dropped:
+            dropped, self._dropped = self._dropped, 0
+            self._write(EventLine(type="lost", lost=dropped))
         while self._waiting and not self._paused:
             self._write(self._waiting.popleft())
 

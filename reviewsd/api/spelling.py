@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from reviewsd.api.texts import printable
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known_names: Iterable[str]) -> str:
     """Return ``; did you mean "x"?`` with the closest of the known names, in any case, or ""."""
-    names = {candidate.casefold(): candidate for candidate in known}
+    names = {candidate.casefold(): candidate for candidate in known_names}
     close = difflib.get_close_matches(name.casefold(), names, n=1)
     return f'; did you mean "{printable(names[close[0]])}"?' if close else ""

@@ -122,8 +122,8 @@ def _unknown_name(kind: str, name: str, snapshot: Snapshot) -> str:
     names = [quoted(_text.decode(snapshot.sets.at(row))) for row in rows[:_MAX_NAMES]]
     if len(rows) > _MAX_NAMES:
         names.append(f"and {len(rows) - _MAX_NAMES} more")
-    known = ", ".join(names) or "none"
-    return f"no {kind} is called {quoted(name)}. Known {kind}s: {known}"
+    examples = ", ".join(names) or "none"
+    return f"no {kind} is called {quoted(name)}. Known {kind}s: {examples}"
 
 
 def get_review(call: Call) -> ToolSteps:

@@ -97,7 +97,7 @@ class Tool:
 
 
 def _property(parameter: SearchParameter, *, required: bool) -> Json:
-    """Return the schema of an argument; rules in keywords that some clients refuse are told in words."""
+    """Return the schema of an argument, with a sentence in place of keywords that some clients refuse."""
     schema = of_parameter(parameter)
     schema.pop("maxLength", None)
     schema.pop("format", None)  # some clients refuse a tool with an unknown format
