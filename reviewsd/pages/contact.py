@@ -44,12 +44,12 @@ def call(renderer: Renderer) -> Button | None:
 def buttons(renderer: Renderer) -> list[Button]:
     """Return the buttons to open the website and to find the way."""
     business, words = renderer.site.business, renderer.words
-    found = []
+    links = []
     if business.url:
-        found.append(Button(label=words("website"), href=business.url))
+        links.append(Button(label=words("website"), href=business.url))
     if (way := directions(business)) is not None:
-        found.append(Button(label=words("directions"), href=way))
-    return found
+        links.append(Button(label=words("directions"), href=way))
+    return links
 
 
 def directions(business: Business) -> str | None:

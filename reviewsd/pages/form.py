@@ -88,8 +88,8 @@ class Form:
             instead: Searches that the client may have intended.
         """
         names = {*values, *issues}
-        shown = {RATING, *self._first, *self._more}
-        rest = [name for name in _PARAMETERS if name in names and name not in shown]
+        regular_names = {RATING, *self._first, *self._more}
+        rest = [name for name in _PARAMETERS if name in names and name not in regular_names]
         more = (*self._more, *rest)
         return self._templates.render(
             "form.html",
@@ -118,8 +118,8 @@ class Form:
     def _field(self, name: str, value: str, issues: Sequence[str]) -> str:
         if name == "source":
             value = self._sources.get(mention_key(value), value)
-        if name == "location" and len(found := self._locations.search(value)) == 1:
-            value = found[0].id
+        if name == "location" and len(locations := self._locations.search(value)) == 1:
+            value = locations[0].id
         if issues or (value and value not in (self._choices[name] or ())):
             return self._rendered(name, value, issues)
         ready = self._ready.get((name, value))

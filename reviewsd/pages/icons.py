@@ -34,9 +34,10 @@ def icons(logo: Picture | None, accent: str) -> tuple[bytes, bytes]:
     small = ImageOps.pad(pixels, (SMALL, SMALL), color=(0, 0, 0, 0))
     is_opaque = pixels.getchannel("A").getextrema() == (255, 255)
     inner = TOUCH if is_opaque else TOUCH - 2 * _MARGIN
-    fitted = ImageOps.contain(pixels, (inner, inner))
+    resized = ImageOps.contain(pixels, (inner, inner))
     touch = Image.new("RGB", (TOUCH, TOUCH), _GROUND)
-    touch.paste(fitted, ((TOUCH - fitted.width) // 2, (TOUCH - fitted.height) // 2), fitted)
+    corner = ((TOUCH - resized.width) // 2, (TOUCH - resized.height) // 2)
+    touch.paste(resized, corner, resized)
     return _encoded(small, "ICO"), _encoded(touch, "PNG")
 
 

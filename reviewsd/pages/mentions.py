@@ -30,7 +30,7 @@ class Mentioned:
     mentions: str
     """Number of reviews that mention it, in words."""
     praised_for: str
-    """What a person is praised for; empty if unknown."""
+    """The aspects that a person is praised for, in words; empty if unknown."""
     href: str | None
     """Address of the reviews that mention it."""
 

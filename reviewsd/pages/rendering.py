@@ -43,7 +43,7 @@ class Page:
     indexed: bool = True
     """Whether search engines may list it."""
     others: Mapping[str, str] = field(default_factory=dict)
-    """As in ``FixedDocument``."""
+    """Paths of the documents in other media types, as in ``FixedDocument``."""
     dated: bool = True
     """Whether it shows the day of the last change, which changes with other reviews."""
     has_frame: bool = False

@@ -68,9 +68,9 @@ def documents(renderer: Renderer, published: Frames) -> Iterator[FixedDocument]:
         second = f"?cursor={Cursor(last.date, last.id).encode()}"
 
     def result(path: str) -> ReviewsFound:
-        following = path + second if second else None
+        next_page = path + second if second else None
         return ReviewsFound(
-            matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following
+            matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=next_page
         )
 
     pages = RequestPages(published, renderer.templates)

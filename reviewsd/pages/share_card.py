@@ -36,7 +36,7 @@ _MISSING = "\U0010fffe"
 """A character that no font has."""
 
 _GROUND, _INK, _MUTE, _OFF = "#ffffff", "#1a1d21", "#5b6269", "#d9d9d4"
-"""As in the light theme of the style sheet."""
+"""The colors of the light theme of the style sheet."""
 
 
 class ShareCard(Struct, frozen=True, kw_only=True):
@@ -67,16 +67,16 @@ def render(card: ShareCard) -> bytes:
     _draw_logo(image, draw, card)
     name = drawable(card.name)
     _draw_name(draw, name or card.host)
-    left = _LEFT
+    x = _LEFT
     count = drawable(card.count) or ""
     if card.average is None:
-        draw.text((left, _BASE), count, fill=_MUTE, font=_font(60), anchor="ls")
+        draw.text((x, _BASE), count, fill=_MUTE, font=_font(60), anchor="ls")
     else:
         figure = _font(210)
-        draw.text((left, _BASE), card.average, fill=_INK, font=figure, anchor="ls")
-        left += round(figure.getlength(card.average)) + 44
-        _draw_stars(image, (left, _BASE - 152), card.rating, card.accent)
-        draw.text((left, _BASE), count, fill=_MUTE, font=_font(50), anchor="ls")
+        draw.text((x, _BASE), card.average, fill=_INK, font=figure, anchor="ls")
+        x += round(figure.getlength(card.average)) + 44
+        _draw_stars(image, (x, _BASE - 152), card.rating, card.accent)
+        draw.text((x, _BASE), count, fill=_MUTE, font=_font(50), anchor="ls")
     if name is not None:
         host = shortened_to(card.host, _font(34), _RIGHT - _LEFT)
         draw.text((_LEFT, HEIGHT - 64), host, fill=card.accent, font=_font(34), anchor="ls")
@@ -97,13 +97,13 @@ def drawable(text: str) -> str | None:
     """
     font = _font(32)
     missing = bytes(font.getmask(_MISSING))
-    kept = []
+    drawable_characters = []
     for character in normalize("NFC", line(text)):
         if character == " " or bytes(font.getmask(character)) != missing:
-            kept.append(character)
+            drawable_characters.append(character)
         elif category(character)[0] in "LMN":
             return None
-    return " ".join("".join(kept).split()) or None
+    return " ".join("".join(drawable_characters).split()) or None
 
 
 def shortened_to(text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
@@ -134,8 +134,8 @@ def _draw_logo(image: Image.Image, draw: ImageDraw.ImageDraw, card: ShareCard) -
 
 def _draw_name(draw: ImageDraw.ImageDraw, name: str) -> None:
     """Draw the name beside the logo, in at most two lines and in the largest letters that fit."""
-    left = _LEFT + _LOGO + _LOGO_GAP
-    width = _RIGHT - left
+    x = _LEFT + _LOGO + _LOGO_GAP
+    width = _RIGHT - x
     for size in range(_NAME, _LEAST_NAME - 1, -_STEP):
         lines = _wrapped(name, _font(size), width)
         if len(lines) <= _LINES and all(_font(size).getlength(part) <= width for part in lines):
@@ -147,7 +147,7 @@ def _draw_name(draw: ImageDraw.ImageDraw, name: str) -> None:
     top = _TOP + _LOGO // 2 - height * (len(lines) - 1) // 2
     for at, part in enumerate(lines):
         text = shortened_to(part, _font(size), width)
-        draw.text((left, top + at * height), text, fill=_INK, font=_font(size), anchor="lm")
+        draw.text((x, top + at * height), text, fill=_INK, font=_font(size), anchor="lm")
 
 
 def _wrapped(text: str, font: ImageFont.FreeTypeFont, width: float) -> list[str]:

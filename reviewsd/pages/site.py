@@ -176,7 +176,7 @@ class Site:
     insights: Insights | None = None
     """All but ``per_review``."""
     insights_note: str | None = None
-    """How the insights were made (``method.note``)."""
+    """The description of the method of the insights (``method.note``)."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's templates, by name."""
     logos: Mapping[str, Picture] = field(default_factory=dict)
