@@ -152,7 +152,7 @@ def get_review(call: Call) -> ToolSteps:
         complete = documents.complete(bytes(record), PerReview)
         location = whole_in(base_url + urls.INSIGHTS)
         insight = excerpt(complete, MAX_LISTED, PerReview.__struct_fields__, location)
-    next_offset = b"null" if part.following is None else b"%d" % part.following
+    next_offset = b"null" if part.next_offset is None else b"%d" % part.next_offset
     return data_result(
         b'{"review":%s,"next_text_offset":%s,"insight":%s}' % (part.review, next_offset, insight)
     )

@@ -60,8 +60,8 @@ def _head(page: FeedPage) -> Iterator[str]:
         yield _empty("link", rel="hub", href=frame.url(urls.HUB))
     else:
         yield _link("first", _LINKED_TYPE, frame.url(urls.ATOM_FEED))
-    if page.following is not None:
-        yield _link("next", _LINKED_TYPE, frame.url(urls.atom_page(page.following)))
+    if page.next_cursor is not None:
+        yield _link("next", _LINKED_TYPE, frame.url(urls.atom_page(page.next_cursor)))
     yield _link("alternate", "text/html", frame.url("/"))
     yield _element("generator", "reviewsd")
     if business.logo_url:

@@ -300,12 +300,12 @@ def _first_page(dataset: Dataset, frame: FeedFrame) -> FeedPage:
     ]
     known_mentions = () if dataset.insights is None else dataset.insights.mentions
     mentions = chain(islice(known_mentions, len(newest)), repeat(None))
-    following = None
+    next_cursor = None
     if len(dataset.records) > feed.MAX_ENTRIES:
-        following = Cursor(newest[-1].date, newest[-1].id).encode()
+        next_cursor = Cursor(newest[-1].date, newest[-1].id).encode()
     entries = tuple(map(frame.entry, newest, mentions))
     removed = dataset.removed[: feed.MAX_ENTRIES]
-    return FeedPage(frame=frame, entries=entries, following=following, removed=removed)
+    return FeedPage(frame=frame, entries=entries, next_cursor=next_cursor, removed=removed)
 
 
 def _quote(target: Path, file: str) -> File:

@@ -149,20 +149,22 @@ def render_withheld(dataset: Dataset) -> bytes | None:
 
 def reviews_head(dataset: Dataset) -> bytes:
     """Return ``/reviews.json`` up to the first review."""
-    known = {
+    head_members = {
         "business": render_business(dataset),
         "aggregate_rating": render_aggregate_rating(dataset),
         "withheld": render_withheld(dataset),
         "updated_at": _encode(updated_at(dataset)),
     }
-    members = ((name, value) for name, value in known.items() if value is not None)
+    members = ((name, value) for name, value in head_members.items() if value is not None)
     return join_members(members)[:-1] + b',"reviews":['
 
 
 def reviews_tail(dataset: Dataset) -> bytes:
     """Return ``/reviews.json`` after the last review: unknown members, and the removed reviews."""
-    known = {"business", "aggregate_rating", "withheld", "updated_at", "removed"}
-    extra = {name: complete(raw) for name, raw in dataset.members.items() if name not in known}
+    rendered_names = {"business", "aggregate_rating", "withheld", "updated_at", "removed"}
+    extra = {
+        name: complete(raw) for name, raw in dataset.members.items() if name not in rendered_names
+    }
     if dataset.removed:
         removed = [{"id": review.id, "at": times.spelled(review.at)} for review in dataset.removed]
         extra["removed"] = _encode(removed)
@@ -226,7 +228,7 @@ def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
             return _encode(file.analysed)
     if name in omitted_members(file):
         raise ValueError(f"{name} is omitted")
-    return {known: default for known, _, default in _fields(Insights)}[name]
+    return {member: default for member, _, default in _fields(Insights)}[name]
 
 
 _INSIGHTS_NAMES = Insights.__struct_fields__

@@ -110,7 +110,7 @@ class PartOfReview(NamedTuple):
     """A review with a part of its text."""
 
     review: bytes
-    following: int | None
+    next_offset: int | None
     """The character at which the next part begins; None at the end."""
 
 
@@ -157,20 +157,20 @@ def part(rendered: bytes, offset: int, rest: str) -> PartOfReview:
     return PartOfReview(_encode(result), None if end == len(text) else end)
 
 
-def excerpt(rendered: bytes, most: int, known: Container[str], rest: str) -> bytes:
+def excerpt(rendered: bytes, most: int, kept_names: Container[str], rest: str) -> bytes:
     """Return an object that fits into ``most`` bytes.
 
     Args:
         rendered: A compact JSON object.
         most: The limit. Only an object with very many members that are neither text nor list exceeds it.
-        known: The names of the members to keep, shortened if necessary.
+        kept_names: The names of the members to keep, shortened if necessary.
         rest: The text of ``truncated`` about the complete object.
     """
     if len(rendered) <= most:
         return rendered
     members = _members.decode(rendered)
     members.pop(_NOTE, None)
-    values = {name: bytes(value) for name, value in members.items() if name in known}
+    values = {name: bytes(value) for name, value in members.items() if name in kept_names}
     unknown = {name[:_MAX_NAME]: "left out" for name in members.keys() - values.keys()}
     shorter = _annotated(values, unknown, rest)
     for items, longest in _STEPS:

@@ -91,7 +91,7 @@ class FeedPage:
     """Newest first, at most ``MAX_ENTRIES``."""
     cursor: str | None = None
     """The cursor of this page; None for the first one, which is the topic."""
-    following: str | None = None
+    next_cursor: str | None = None
     """The cursor of the next page; None on the last."""
     removed: Sequence[RemovedReview] = ()
     """The reviews that were removed last, at most ``MAX_ENTRIES``; only on the first page."""

@@ -82,13 +82,13 @@ def render(page: FeedPage) -> Iterator[bytes]:
     frame = page.frame
     business = frame.business
     logo = business.logo_url or UNSET
-    following, hub = page.following, HubLink(type="WebSub", url=frame.url(urls.HUB))
+    next_cursor, hub = page.next_cursor, HubLink(type="WebSub", url=frame.url(urls.HUB))
     document = JsonFeed(
         version=VERSION,
         title=frame.title,
         home_page_url=frame.url("/"),
         feed_url=frame.url(urls.JSON_FEED),
-        next_url=UNSET if following is None else frame.url(urls.json_page(following)),
+        next_url=UNSET if next_cursor is None else frame.url(urls.json_page(next_cursor)),
         description=business.description or UNSET,
         icon=logo,
         favicon=logo,

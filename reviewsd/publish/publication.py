@@ -277,10 +277,10 @@ def _first_seen(
     times = {} if before is None else before.first_seen
 
     def first_seen(path: str, sha256: str) -> int:
-        known = times.get(path)
-        if known is None:
+        first_time = times.get(path)
+        if first_time is None:
             return now
-        return known if digests.get(path) == sha256 else max(now, known + 1)
+        return first_time if digests.get(path) == sha256 else max(now, first_time + 1)
 
     return {doc.path: first_seen(doc.path, doc.sha256) for doc in manifest.documents}
 

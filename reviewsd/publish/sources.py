@@ -253,7 +253,7 @@ def _logos(
         try:
             contents[name] = bytes(_content(data_dir / name, fingerprint, pictures.MAX_BYTES))
         except DataError as error:
-            left_out += [pictures.left_out(name, each.reason) for each in error.findings]
+            left_out += [pictures.left_out(name, finding.reason) for finding in error.findings]
     return contents, left_out
 
 

@@ -115,7 +115,7 @@ class ColumnsWriter:
         for key, location in self._declared.by_id.items():
             sets[key] = sets.get(mention_key(location.id), BitMap())
         named = {
-            key: BitMap().union(*(sets[mention_key(each.id)] for each in locations))
+            key: BitMap().union(*(sets[mention_key(location.id)] for location in locations))
             for key, locations in self._declared.by_name.items()
         }
         return named | sets

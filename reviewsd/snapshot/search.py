@@ -164,11 +164,11 @@ def _newest(columns: Columns, matches: BitMap, begin: int, end: int, most: int) 
 def _oldest(columns: Columns, matches: BitMap, begin: int, end: int, most: int) -> list[int]:
     """Return the numbers of the oldest matches between two positions, oldest first."""
     skipped, count = (_count(columns, matches, *run) for run in ((0, begin), (begin, end)))
-    taken = min(count, most)
-    if not taken:
+    size = min(count, most)
+    if not size:
         return []
-    newest = matches[skipped + count - taken]  # by its rank, which is slow, so only once
-    return [*islice(matches.iter_equal_or_larger(newest), taken)][::-1]
+    newest = matches[skipped + count - size]  # by its rank, which is slow, so only once
+    return [*islice(matches.iter_equal_or_larger(newest), size)][::-1]
 
 
 def _hits(columns: Columns, query: SearchQuery, page: Sequence[int], matched: int) -> Hits:

@@ -78,7 +78,7 @@ class FeedReads:
             frame=frame,
             entries=[_entry(frame, snapshot, position) for position in positions],
             cursor=cursor.encode(),
-            following=None if last else snapshot.records.cursor_at(positions[-1]).encode(),
+            next_cursor=None if last else snapshot.records.cursor_at(positions[-1]).encode(),
         )
 
     def _steps(

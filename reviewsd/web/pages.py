@@ -116,8 +116,8 @@ class PageReads:
         if position is None and id.endswith(_TWIN):
             position, negotiated = snapshot.position(id.removesuffix(_TWIN)), False
         if position is None:
-            gone = snapshot.is_gone(id) or snapshot.is_gone(id.removesuffix(_TWIN))
-            status = HTTPStatus.GONE if gone else HTTPStatus.NOT_FOUND
+            is_gone = snapshot.is_gone(id) or snapshot.is_gone(id.removesuffix(_TWIN))
+            status = HTTPStatus.GONE if is_gone else HTTPStatus.NOT_FOUND
             return published.error(status, published.pages.frames.gone)
         review = snapshot.records.review_at(position)
         own = urls.permalink(review.id)

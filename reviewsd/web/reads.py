@@ -164,9 +164,9 @@ class Reads:
         snapshot = self.snapshots.current
         position = snapshot.position(id)
         if position is None:
-            gone = snapshot.is_gone(id)
+            is_gone = snapshot.is_gone(id)
             return self.responses.problem(
-                request, problems.REVIEW_REMOVED if gone else problems.NO_REVIEW
+                request, problems.REVIEW_REMOVED if is_gone else problems.NO_REVIEW
             )
         tag = entity_tag(b"review ", snapshot.digests.of((position,)))
         return self.responses.computed(request, (snapshot.records.at(position),), tag)

@@ -164,10 +164,10 @@ def test_the_parts_of_a_review_are_its_text(members: dict[str, Any]) -> None:
         assert len(result.review) <= 16_000
         assert decoded.keys() <= json.loads(served.content).keys() | {"truncated"}
         read += decoded["text"] or ""
-        if result.following is None:
+        if result.next_offset is None:
             break
-        assert len(read) == result.following
-        offset = result.following
+        assert len(read) == result.next_offset
+        offset = result.next_offset
     assert (text or "") == read
     assert (text is None) == (decoded["text"] is None)
 

@@ -372,8 +372,8 @@ def test_addresses_are_the_same_in_both() -> None:
 
 def test_pages_lead_from_one_to_the_next() -> None:
     """RFC 5005 3 and JSON Feed 1.1, next_url; only the first page is a topic."""
-    first = replace(FULL, following="two")
-    second = replace(FULL, cursor="two", following="three")
+    first = replace(FULL, next_cursor="two")
+    second = replace(FULL, cursor="two", next_cursor="three")
     last = replace(FULL, cursor="three")
     base = "https://reviews.example.com"
 
