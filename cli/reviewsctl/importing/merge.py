@@ -14,7 +14,7 @@ from reviewsctl.importing.business import Declared, empty, filled
 from reviewsctl.importing.edited import EditedReviews, EditedSearch
 from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.merge_plan import MergePlan
-from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
+from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review import NO_ID
 from reviewsctl.importing.review_merge import (
@@ -164,19 +164,14 @@ class Merge:
                 new = msgspec.json.decode(staged.entry.record)
                 record, fates = self._new(new, staged)
                 self._result.add(new, fates)
-                self._succeed(staged.entry.key, record)
+                self._note_predecessors(staged, record)
                 yield record
 
-    def _succeed(self, key: str, record: bytes) -> None:
-        """Note the predecessors of a new row.
-
-        Args:
-            key: Its merge key.
-            record: Its review, as the new file has it.
-        """
-        predecessors = self._edited.predecessors.get(key)
+    def _note_predecessors(self, staged: Staged, record: bytes) -> None:
+        """Note the predecessors of a new row, with its review as the new file has it."""
+        predecessors = self._edited.predecessors.get(staged.entry.key)
         if predecessors is not None:
-            self._result.successions.append(Succession(record, predecessors))
+            self._result.successions.append((record, predecessors))
 
     def _new(self, review: Review, staged: Staged) -> tuple[bytes, Fates]:
         """Return the record and the fates of a review that is not there."""
@@ -231,7 +226,7 @@ class Merge:
         self._log(staged.entry.key, merged.log_row)
         self._result.removed_ids.append(identifier)
         new_text = updated(text, {**merged.changes, "id": record["id"], CHANGED: self._now})
-        self._succeed(staged.entry.key, new_text)
+        self._note_predecessors(staged, new_text)
         has_reply = bool({**review, **merged.changes}.get(_REPLY))
         return new_text, {
             **_without_no_change(merged.fates),

@@ -87,14 +87,6 @@ class Predecessors(NamedTuple):
     """Whether it is the edited version of the only one; else it may be one of several, corrected or not."""
 
 
-class Succession(NamedTuple):
-    """A new row of a table without ids that has predecessors."""
-
-    record: bytes
-    """Its review, as the new file has it."""
-    predecessors: Predecessors
-
-
 @dataclass(slots=True, kw_only=True)
 class MergeResult:
     """The outcome of an import; notes, is_written and backup are set when the file is replaced."""
@@ -123,7 +115,8 @@ class MergeResult:
     """Members of the business that were empty, as the export has them."""
     log_rows: dict[str, Written] = field(default_factory=dict)
     """The rows of the import log for the reviews of the new file, by merge key."""
-    successions: list[Succession] = field(default_factory=list)
+    successions: list[tuple[bytes, Predecessors]] = field(default_factory=list)
+    """The reviews of new rows that have predecessors, as the new file has them."""
     others: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
     """Corrected reviews that are absent, each with a row that may be it all the same (``EditedReviews``)."""
     corrected: list[str] = field(default_factory=list)

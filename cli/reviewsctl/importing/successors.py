@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import intern
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -69,14 +69,8 @@ def sketch(
     )
 
 
-class Edge(NamedTuple):
-    """An absent review and a row that may be it."""
-
-    old: str
-    """The id of the review."""
-    new: str
-    """The id of the row."""
-    has_same_stars: bool
+_Edge = tuple[Sketch, Sketch]
+"""An absent review and a row that may be it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,62 +95,56 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     """
     names = _Names(absent, rows)
     pairs: dict[str, str] = {}
-    edges: list[Edge] = []
-    for of_person in _of_one_author(absent, rows, names):
-        pairs_of_person = paired(of_person)
-        edges += _free(of_person, pairs_of_person)
-        pairs |= pairs_of_person
+    edges: list[_Edge] = []
+    for person_edges in _of_one_author(absent, rows, names):
+        person_pairs = _paired(person_edges)
+        edges += _free(person_edges, person_pairs)
+        pairs |= person_pairs
     corrected = [review for review in absent if review.is_corrected]
     by_day = _indexed(rows if corrected else (), lambda row: row.day_key)
     edges += _free(_of_same_words(corrected, by_day, names), pairs)
     doubts: defaultdict[str, list[str]] = defaultdict(list)
-    for edge in edges:
-        doubts[edge.new].append(edge.old)
-    explained = {*pairs, *(edge.old for edge in edges)}
-    taken = {*pairs.values(), *doubts}
+    for review, row in edges:
+        doubts[row.review_id].append(review.review_id)
+    explained_reviews = {*pairs, *(review.review_id for review, _ in edges)}
+    explained_rows = {*pairs.values(), *doubts}
     by_author = _indexed(rows if corrected else (), lambda row: row.author_key)
     others = [
         (review.review_id, row.review_id)
         for review in corrected
-        if review.review_id not in explained
+        if review.review_id not in explained_reviews
         for row in _akin(review, by_author, by_day, names)
-        if row.review_id not in taken
+        if row.review_id not in explained_rows
     ]
     return Successors(pairs=pairs, doubts=doubts, others=others)
 
 
-def paired(edges: Collection[Edge]) -> dict[str, str]:
-    """Return the rows of the reviews that belong together, one to one.
+def _paired(edges: Collection[_Edge]) -> dict[str, str]:
+    """Return the rows of the reviews of one author and day that belong together, one to one.
 
     The same stars decide first; of those that remain, both have to be the only ones of each other.
-
-    Args:
-        edges: The reviews and rows with the same author and day.
     """
     pairs: dict[str, str] = {}
-    for candidates in ([edge for edge in edges if edge.has_same_stars], edges):
-        pairs |= _one_to_one(list(_free(candidates, pairs)))
+    same_stars = [(review, row) for review, row in edges if review.stars == row.stars]
+    for candidates in (same_stars, edges):
+        ids = [(review.review_id, row.review_id) for review, row in _free(candidates, pairs)]
+        reviews, rows = Counter(old for old, _ in ids), Counter(new for _, new in ids)
+        pairs |= {old: new for old, new in ids if reviews[old] == rows[new] == 1}
     return pairs
 
 
-def _one_to_one(edges: Collection[Edge]) -> dict[str, str]:
-    olds, news = Counter(edge.old for edge in edges), Counter(edge.new for edge in edges)
-    return {edge.old: edge.new for edge in edges if olds[edge.old] == news[edge.new] == 1}
-
-
-def _free(edges: Iterable[Edge], pairs: Mapping[str, str]) -> Iterator[Edge]:
-    """Iterate over the edges of which neither end is in a pair."""
-    taken = set(pairs.values())
-    return (edge for edge in edges if edge.old not in pairs and edge.new not in taken)
+def _free(edges: Iterable[_Edge], pairs: Mapping[str, str]) -> list[_Edge]:
+    """Return the edges of which neither end is in a pair."""
+    rows = set(pairs.values())
+    return [
+        (review, row)
+        for review, row in edges
+        if review.review_id not in pairs and row.review_id not in rows
+    ]
 
 
 class _Names:
-    """Tells the names of people from those that many people share.
-
-    Args:
-        absent: The absent reviews.
-        rows: The new rows.
-    """
+    """Tells the names of people from those that many absent reviews, or many new rows, share."""
 
     def __init__(self, absent: Iterable[Sketch], rows: Iterable[Sketch]) -> None:
         self._crowds = {
@@ -182,15 +170,13 @@ class _Names:
 
 def _of_one_author(
     absent: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
-) -> Iterator[list[Edge]]:
+) -> Iterator[list[_Edge]]:
     """Iterate over the people, with the edges between the reviews and the rows of one day of each."""
     olds = _indexed(filter(names.has_name, absent), lambda review: review.person_key)
-    news = _indexed(
-        (row for row in rows if row.person_key in olds), lambda review: review.person_key
-    )
+    news = _indexed(rows, lambda row: row.person_key)
     for person, reviews in olds.items():
         yield [
-            _edge(review, row)
+            (review, row)
             for review in reviews
             for row in news.get(person, ())
             if names.are_same_author(review, row) and _may_share_location(review, row)
@@ -199,13 +185,13 @@ def _of_one_author(
 
 def _of_same_words(
     corrected: Iterable[Sketch], days: Mapping[int, Sequence[Sketch]], names: _Names
-) -> Iterator[Edge]:
+) -> Iterator[_Edge]:
     """Iterate over the corrected reviews and the rows with their day and words, one of them without a name."""
     for review in corrected:
         for row in days.get(review.day_key, ()):
             has_names = names.has_name(review) and names.has_name(row)
             if not has_names and _may_share_location(review, row) and shares_words(review, row):
-                yield _edge(review, row)
+                yield review, row
 
 
 def _akin(
@@ -241,10 +227,6 @@ def is_nameless(author: object) -> bool:
 
 def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
-
-
-def _edge(review: Sketch, row: Sketch) -> Edge:
-    return Edge(review.review_id, row.review_id, review.stars == row.stars)
 
 
 def _short(author: str) -> str:

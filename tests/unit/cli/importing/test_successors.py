@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewsctl.importing.successors import Edge, Sketch, find, paired, shares_words, sketch
+from reviewsctl.importing.successors import Sketch, find, shares_words, sketch
 
 WORDS = "They broke the blue vase in the hall"
 
@@ -47,12 +47,10 @@ def test_equal_stars_and_then_the_only_two_are_pairs_and_all_others_doubts(
     old: tuple[int, ...], new: tuple[int, ...]
 ) -> None:
     """Up to three reviews and rows, of any of three stars."""
-    edges = [
-        Edge(f"o{i}", f"n{j}", stars == row_stars)
-        for i, stars in enumerate(old)
-        for j, row_stars in enumerate(new)
-    ]
-    pairs = paired(edges)
+    pairs, doubts, _ = found(
+        [review(f"o{i}", rating=stars) for i, stars in enumerate(old)],
+        [review(f"n{j}", rating=stars) for j, stars in enumerate(new)],
+    )
     olds, news = Counter(old), Counter(new)
     alone = [stars for stars in olds if olds[stars] == news[stars] == 1]
     expected = {f"o{old.index(stars)}": f"n{new.index(stars)}" for stars in alone}
@@ -61,10 +59,6 @@ def test_equal_stars_and_then_the_only_two_are_pairs_and_all_others_doubts(
         (left_new,) = {f"n{j}" for j in range(len(new))} - set(expected.values())
         expected[left_old] = left_new
     assert expected == pairs
-    _, doubts, _ = found(
-        [review(f"o{i}", rating=stars) for i, stars in enumerate(old)],
-        [review(f"n{j}", rating=stars) for j, stars in enumerate(new)],
-    )
     olds_left = [f"o{i}" for i in range(len(old)) if f"o{i}" not in pairs]
     news_left = {f"n{j}" for j in range(len(new))} - set(pairs.values())
     assert (dict.fromkeys(news_left, olds_left) if olds_left else {}) == doubts
