@@ -50,12 +50,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveWriter:
-    """Writes one archive; see ``writing``.
-
-    Args:
-        tar: The file.
-        manifest: Its first file.
-    """
+    """Writes one archive, its manifest first; see ``writing``."""
 
     def __init__(self, tar: tarfile.TarFile, manifest: Manifest) -> None:
         self._tar = tar

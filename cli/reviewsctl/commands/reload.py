@@ -52,13 +52,7 @@ def reload(
 def load_now(
     session: Session, *, quiet: bool = False, as_json: bool = False, **lifted: bool
 ) -> None:
-    """Reload, and print the outcome.
-
-    Args:
-        session: The options with the admin socket.
-        quiet: Print errors only.
-        as_json: Print the events.
-        lifted: Guards that are off for this reload.
+    """Reload without the guards that are ``lifted``, and print the outcome.
 
     Raises:
         typer.Exit: The new data or configuration was not applied.

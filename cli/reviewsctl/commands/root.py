@@ -57,10 +57,9 @@ def _keep(context: typer.Context, _: object, value: object) -> None:
 
 
 def _options(*, listed: bool) -> list[TyperOption]:
-    """The options of the root, which every command takes too.
+    """Return the options of the root, which every command takes too.
 
-    Args:
-        listed: Whether help shows them.
+    Help shows them where they are ``listed``.
     """
     socket = TyperOption(
         param_decls=["--socket"],

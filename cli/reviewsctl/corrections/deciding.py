@@ -94,12 +94,9 @@ def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
 
 
 class Decision:
-    """One correction of some reviews.
+    """One correction of some reviews, with a note for the owner's log.
 
-    Args:
-        action: The kind of correction.
-        reason: The public reason; None only for ``restore``.
-        note: A note for the owner's log.
+    It has a public reason, except ``restore``.
     """
 
     def __init__(self, action: "Action", reason: "Reason | None", note: str) -> None:
@@ -207,13 +204,7 @@ def erase(
 ) -> list[str]:
     """Erase reviews, reload a running daemon, and return the consequences.
 
-    Args:
-        target: reviews.json.
-        reviews: All reviews.
-        chosen: The reviews to erase.
-        why: The reason, and a note for the owner's log.
-        session: The options with the admin socket.
-        dry_run: Only return the consequences.
+    A dry run only returns them. ``why`` is the reason, and a note for the owner's log.
     """
     now = datetime.datetime.now(datetime.UTC)
     reason, note = why

@@ -41,10 +41,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def read(target: Path) -> "ReviewsWithCorrections":
-    """Read the reviews with their corrections.
-
-    Args:
-        target: reviews.json.
+    """Read the reviews with their corrections; ``target`` is reviews.json.
 
     Raises:
         ImportRefusedError: A file is missing or invalid.
@@ -92,11 +89,6 @@ def pass_on(
 ) -> None:
     """Add corrections to corrections.json as it is now.
 
-    Args:
-        folder: The data directory.
-        passed: The corrections.
-        now: Their time.
-
     Raises:
         ImportRefusedError: Another program has changed it, or it is invalid.
     """
@@ -117,15 +109,9 @@ def erase(
     erased: "Sequence[Review]",
     now: datetime.datetime,
 ) -> None:
-    """Remove reviews from every file of the data directory.
+    """Remove reviews from every file of the data directory; ``reviews`` are all, with the erasures.
 
     corrections.json is written first: after a crash the reviews are hidden at least.
-
-    Args:
-        target: reviews.json.
-        reviews: All reviews, with the erasures.
-        erased: The erased reviews.
-        now: The time of the erasure.
     """
     from reviewsd.offline.corrections import without_erased  # see ``read``
 

@@ -34,9 +34,6 @@ _COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize
 class KnownCorrections:
     """The corrections of a data directory.
 
-    Args:
-        folder: The directory.
-
     Raises:
         ImportRefusedError: corrections.json is invalid, and an erased review could return.
     """
@@ -174,11 +171,6 @@ class KnownCorrections:
 
     def write(self, folder: Folder, target: Path, now: datetime.datetime) -> None:
         """Write the corrections that new rows get, and the log.
-
-        Args:
-            folder: The data directory.
-            target: reviews.json.
-            now: The time of the import.
 
         Raises:
             ImportRefusedError: Another program has changed corrections.json, or it is invalid.

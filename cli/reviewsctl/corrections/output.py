@@ -28,12 +28,7 @@ _EXCERPT: Final = 60  # characters of a text on a line
 
 
 class Output:
-    """Prints for people, or JSON.
-
-    Args:
-        as_json: Whether to print JSON.
-        yes: Whether to answer every question with yes.
-    """
+    """Prints for people, or JSON; with ``yes`` every question is answered by yes."""
 
     def __init__(self, *, as_json: bool, yes: bool = True) -> None:
         self._as_json = as_json
@@ -90,13 +85,9 @@ class Output:
         *,
         dry_run: bool = False,
     ) -> None:
-        """Print the outcome.
+        """Print the new state of the reviews, and notes on the consequences, a sentence each.
 
-        Args:
-            state: The new state of the reviews.
-            reviews: The chosen reviews.
-            notes: Its consequences, a sentence each.
-            dry_run: Whether it is only announced.
+        A dry run only announces it.
         """
         if self._as_json:
             ids = [review.id for review in reviews]

@@ -75,11 +75,7 @@ class Client:
         raise Unreachable("it has stopped", "See its state: systemctl status reviewsd")
 
     def backup(self, write: Callable[[bytes], object]) -> BackupContents:
-        """Copy the state, and return what the copy contains.
-
-        Args:
-            write: Called with each piece of the copy.
-        """
+        """Copy the state to ``write``, piece by piece, and return what the copy contains."""
         head = self._transport.file("POST", "/v1/backup", self._silence_seconds, write)
         return decode(head.get("Reviewsd-Backup", "").encode("latin-1"), BackupContents).value
 
@@ -96,11 +92,9 @@ class Client:
         return self._job(target, ReloadResult, step, "See its outcome: reviewsctl status")
 
     def subscriptions(self, *, topic: str = "", state: str = "") -> Iterator[Answer[Listing]]:
-        """Yield the subscriptions; an empty filter matches all.
+        """Yield the subscriptions of a topic, its path or whole address, that are in a state.
 
-        Args:
-            topic: Its path or whole address.
-            state: Its name in the admin API.
+        An empty filter matches all.
         """
         after: str | None = ""
         while after is not None:

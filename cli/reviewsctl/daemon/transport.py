@@ -58,9 +58,7 @@ class Peer:
 def mismatch(own: str | None, peer: Peer) -> str | None:
     """Return a warning if reviewsctl and the daemon have different versions.
 
-    Args:
-        own: This program's version, or None where it is not installed.
-        peer: The daemon's versions.
+    The own one is None where reviewsctl is not installed.
     """
     if peer.api != API:
         return (

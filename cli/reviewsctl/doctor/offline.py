@@ -75,9 +75,7 @@ def data(report: CheckReport) -> Diagnosis:
 def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
     """Test the permissions of the data directory.
 
-    Args:
-        report: The report of ``check``, with the folder.
-        served: Whether a running daemon serves this data, which proves that it can read it.
+    A running daemon by which the data is served proves that it can read it.
     """
     name = "data directory"
     if report.data_dir is None:

@@ -96,11 +96,7 @@ class Installation:
 
 
 def plan(installation: Installation, root: Path) -> Iterator[Step]:
-    """Yield the steps of an installation in their order.
-
-    Args:
-        installation: The service to install.
-        root: Of the system, ``/`` for the running one.
+    """Yield the steps of an installation in their order, for the system below ``root``.
 
     Raises:
         OSError: The configuration cannot be read, or is not for all to read.
@@ -272,11 +268,7 @@ def _name(look_up: Callable[[int], Sequence[object]], number: int) -> str:
 
 
 def removal(root: Path) -> Iterator[Step]:
-    """Yield the steps that undo an installation; configuration, data, state and group stay.
-
-    Args:
-        root: Of the system, ``/`` for the running one.
-    """
+    """Yield the steps that undo an installation; configuration, data, state and group stay."""
     yield systemctl(root, "disable", *SOCKETS, SERVICE, *sorted(_enabled_nodes(root)))
     yield from _timer_removal(root)
     files = (*(OWN / name for name in UNITS), _SYSUSERS, *(SHARE / name for name in SHARED_FILES))
@@ -309,8 +301,7 @@ def sockets_change(steps: Iterable[Step], root: Path) -> bool:
 def restart_steps(*, sockets_changed: bool) -> Sequence[Run]:
     """Return the steps after which a running service goes by its new units and programs.
 
-    Args:
-        sockets_changed: Sockets of changed units are closed and opened; clients are refused meanwhile.
+    Sockets of changed units are closed and opened; clients are refused meanwhile.
     """
     if not sockets_changed:
         return [Run(("systemctl", "restart", SERVICE))]

@@ -34,11 +34,9 @@ def user_name(uid: int) -> str:
 
 
 def faults(files: Iterable[Path], trusted: Collection[int]) -> Iterator[Fault]:
-    """Yield the faults of files, with links resolved, and of their folders.
+    """Yield what untrusted uids can change of files, with links resolved, and of their folders.
 
-    Args:
-        files: Programs, configuration, keys; a file that does not exist has no fault.
-        trusted: The uids that may change them.
+    A file that does not exist has no fault.
     """
     paths: dict[Path, None] = {}
     for file in files:

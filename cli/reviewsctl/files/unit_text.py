@@ -42,11 +42,7 @@ def service_unit(
 ) -> str:
     """Return the unit of the service, or of a node, for programs and data where they are.
 
-    Args:
-        programs: The installed programs.
-        data: The data directory.
-        name: The name of the unit.
-        has_notices: Whether systemd hands over the addresses of notices.
+    With notices, systemd hands over their addresses.
     """
     text = _with_programs(shipped(name), programs)
     if has_notices:
@@ -70,14 +66,9 @@ def socket_unit(listen: Sequence[str], name: str) -> str:
 def sync_unit(
     programs: Programs, data: Path, sources: Sequence[Path], user: str, group: str
 ) -> str:
-    """Return the unit of ``reviewsctl sync``.
+    """Return the unit of ``reviewsctl sync``, which runs as the owner of the data directory.
 
-    Args:
-        programs: The installed programs.
-        data: The data directory, which it writes.
-        sources: The files and folders that sources read.
-        user: Its user, who owns the data directory.
-        group: Its group.
+    It reads the files and folders of ``sources``.
     """
     text = _with_programs(shipped(SYNC_SERVICE), programs)
     text = text.replace("=/srv/reviews\n", f"={_word(data)}\n")

@@ -42,8 +42,7 @@ MAX_RATIO: Final = 40
 def bound_memory(target: Path) -> None:
     """Limit the memory of this process, so that too large an import ends with a MemoryError.
 
-    Args:
-        target: The reviews.json, which is in memory beside the export, as its import log is.
+    reviews.json and its import log are in memory beside the export.
     """
     import resource  # only a command needs it
 

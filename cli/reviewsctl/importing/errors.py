@@ -31,9 +31,7 @@ class SayMoreError(ImportRefusedError):
 class RowRefusedError(Exception):
     """A row that cannot become a review; its text says why, in one line.
 
-    Args:
-        reason: The text.
-        note: The name of what the result mentions of it (``report``).
+    Its note names what the result mentions of it (``report``).
     """
 
     def __init__(self, reason: str, note: str = "") -> None:
@@ -44,9 +42,7 @@ class RowRefusedError(Exception):
 class RowSkippedError(Exception):
     """A row that is no review, by what the platform documents; its text is the reason counted.
 
-    Args:
-        reason: The text.
-        key: The merge key of the review that the row is of, or empty.
+    Its key is the merge key of the review that the row is of, or empty.
     """
 
     def __init__(self, reason: str, key: str = "") -> None:

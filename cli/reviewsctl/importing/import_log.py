@@ -136,9 +136,6 @@ class ImportLog(_Imports, frozen=True, kw_only=True):
 def load(folder: Folder) -> tuple[ImportLog, list[str]]:
     """Read the log of a data folder; an empty one where there is none, or none that can be read.
 
-    Args:
-        folder: The folder of reviews.json.
-
     Returns:
         The log, and why it could not be read, for the operator.
     """
@@ -186,9 +183,7 @@ _EARLIEST, _LATEST = -14 * _HOUR, 36 * _HOUR  # of a day anywhere on earth, from
 def older_than(newest: Mapping[Place, int], log: ImportLog) -> frozenset[Place]:
     """Return the locations of which an export is older than the last import.
 
-    Args:
-        newest: The newest time in the rows of each location, in POSIX milliseconds.
-        log: The import log.
+    The newest times of its rows are POSIX milliseconds.
     """
     last = log.newest
     return frozenset(
@@ -213,11 +208,7 @@ def recorded(
 ) -> ImportLog:
     """Return the log with one more import.
 
-    Args:
-        log: The log before.
-        newest: The newest time in the rows of each location.
-        current: The import.
-        agreed: The locations of which an older export was taken on request.
+    Of the locations in ``agreed`` an older export was taken on request.
     """
     times = log.newest
     for place, time in newest.items():

@@ -46,13 +46,7 @@ _REPLY: Final = "owner_reply"
 
 
 class Merge:
-    """One merge.
-
-    Args:
-        staged: The export.
-        out: The new file.
-        plan: The instructions.
-    """
+    """One merge of an export into a new file."""
 
     def __init__(self, staged: Staging, out: BinaryIO, plan: MergePlan) -> None:
         self._staged = staged

@@ -178,10 +178,7 @@ def _facts(
 ) -> dict[str, object]:
     """Return what the exports say of the business, where it has one location.
 
-    Args:
-        options: The options of the import.
-        titles: The titles of the locations that are imported, by their names.
-        exports: The exports.
+    The titles are those of the locations that are imported, by their names.
     """
     facts: dict[str, object] = {}
     heads = [source.head for export in exports for source in export.sources]

@@ -47,12 +47,9 @@ def _counts(result: ImportResult) -> str:
 
 
 def lines(options: ImportOptions, result: ImportResult, *, undo: str) -> list[str]:
-    """Return the result for people: the line that counts, what changed or was refused, and the notes.
+    """Return the result for people.
 
-    Args:
-        options: The options of the import.
-        result: The result.
-        undo: The command that undoes it.
+    It is the line that counts, what changed or was refused, and the notes.
     """
     notes = [note for note in result.notes if options.verbose or not isinstance(note, Detail)]
     has_more = len(notes) < len(result.notes) or result.rows.refused > _SHOWN

@@ -139,9 +139,7 @@ def _outweighs(name: str, there: object, value: object, last_written: Written) -
 def stamped(review: Review, now: datetime.datetime) -> dict[str, object]:
     """Return the stamps of a review that is new in the file; those it has stay if they can be.
 
-    Args:
-        review: The review, which may have been exported by another reviewsd.
-        now: When it is imported.
+    It may have been exported by another reviewsd.
     """
     past = {name: review[name] for name in STAMPS if _is_past(moment(review.get(name)), now)}
     return past if ADDED in past else {ADDED: stamp(now)}

@@ -103,12 +103,9 @@ class _Removed(msgspec.Struct):
 def removed_member(
     listed: Iterable[object], review_ids: Iterable[str], now: datetime.datetime
 ) -> Mapping[str, object]:
-    """Return the member ``removed`` of a new file (corrections.md C15); empty if no review was removed in the last 90 days.
+    """Return the member ``removed`` of a new file (corrections.md C15).
 
-    Args:
-        listed: The member of the old file.
-        review_ids: The ids of the reviews that are removed now.
-        now: The time of their removal.
+    It is empty if no review was removed in the last 90 days.
     """
     entries = [entry for entry in listed if _removed_at(entry, now) >= now - MAX_REMOVED_AGE]
     at = msgspec.to_builtins(now.astimezone(datetime.UTC))

@@ -87,12 +87,7 @@ class Successors:
 
 
 def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
-    """Find the rows that may be absent reviews.
-
-    Args:
-        absent: The reviews of the file that no row is of.
-        rows: The new rows without ids of their own.
-    """
+    """Find the new rows without ids of their own that may be absent reviews of the file."""
     names = _Names(absent, rows)
     pairs: dict[str, str] = {}
     edges: list[_Edge] = []

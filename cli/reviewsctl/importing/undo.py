@@ -50,13 +50,7 @@ class Undone:
     """Whether the file that was there could be read, so that it could be compared."""
 
     def lines(self, target: Path, number: int, command: str) -> Iterator[str]:
-        """Yield it for people.
-
-        Args:
-            target: reviews.json.
-            number: How many versions it went back.
-            command: The command that does it.
-        """
+        """Yield it for people, with the number of versions it went back, and its command."""
         line = (
             f"{target} is the version kept {stamp(self.at)}, with {counted(self.total, 'review')}"
         )
@@ -139,12 +133,7 @@ def _last_import(folder: Folder, name: str) -> PastImport | None:
 
 
 def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
-    """Put an earlier version of reviews.json in its place.
-
-    Args:
-        target: reviews.json.
-        number: How many versions to go back.
-        now: The time of the undo.
+    """Put an earlier version of reviews.json, so many versions back, in its place.
 
     Raises:
         ImportRefusedError: There is no such version, or it cannot be read; nothing was written.

@@ -19,15 +19,7 @@ _HEADINGS: Final = ("NAME", "TYPE", "STATE", "LAST COMPLETE READ", "NEXT", "REVI
 def lines(
     outcome: Outcome, requests: int, seconds: float, width: int, *, dry_run: bool
 ) -> Iterator[str]:
-    """Yield the lines of one outcome.
-
-    Args:
-        outcome: What a run did.
-        requests: Its requests.
-        seconds: How long it took.
-        width: Characters of the longest name.
-        dry_run: Whether nothing was written.
-    """
+    """Yield the lines of one outcome of a run; its name is padded to ``width`` characters."""
     state, indent = outcome.state, " " * (width + 2)
     yield f"{outcome.name:<{width}}  {_summary(outcome, requests, seconds, dry_run=dry_run)}"
     if state.remedy:

@@ -31,12 +31,7 @@ def fields(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table, headings first.
-
-    Args:
-        headings: The heading of each column.
-        rows: Rows with a text for each column, which may be ``colored``.
-    """
+    """Yield the lines of a table, headings first; texts of its rows may be ``colored``."""
     texts = [[colored(heading, "dim") for heading in headings], *rows]
     widths = [max(map(_width, column)) for column in zip(*texts, strict=True)]
     for row in texts:

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def prompts(*, silent: bool) -> "Iterator[Prompts]":
-    """Return what an import talks through, for the block.
-
-    Args:
-        silent: Whether nothing is shown, so that nothing can be asked either.
-    """
+    """Return what an import talks through, for the block; a silent one cannot ask either."""
     from reviewsctl.importing.options import Prompts  # msgspec, see main
     from reviewsctl.terminal.progress import Progress
 

@@ -112,12 +112,7 @@ def explanation_lines(explanation: "Explanation") -> Iterator[str]:
 
 
 def _clause_lines(clause: "ClauseExplanation", aspects: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of a clause.
-
-    Args:
-        clause: The clause.
-        aspects: The names of aspects by id.
-    """
+    """Yield the lines of a clause, with the names of aspects by id."""
     yield f'"{clause.text}"'
     for aspect in clause.aspects:
         matches = ", ".join(f'"{word}"' for word in aspect.matched)

@@ -21,9 +21,7 @@ def in_container(environ: Mapping[str, str] | None = None) -> bool:
 def to_write(folder: Path, otherwise: str) -> str:
     """Return the remedy for a folder that may not be written.
 
-    Args:
-        folder: The folder.
-        otherwise: What else helps outside a container, as the end of a sentence.
+    Outside a container it ends with ``otherwise``.
     """
     if not in_container():
         return f"Use sudo, or {otherwise}"

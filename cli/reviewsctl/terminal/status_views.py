@@ -20,13 +20,7 @@ from reviewsd.api.status import SnapshotStatus, Status
 def status_fields(
     status: Status, now: datetime.datetime, sources: str | None = None
 ) -> Iterator[Field]:
-    """Yield the view of ``reviewsctl status``, with the state first.
-
-    Args:
-        status: The answer of the daemon.
-        now: The current time.
-        sources: The state of the sources, if there are any.
-    """
+    """Yield the view of ``reviewsctl status``, with the state first, and that of the sources."""
     data = status.data
     if data.state == "ok":
         yield "state", colored("ok", "green")

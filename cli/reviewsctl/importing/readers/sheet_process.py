@@ -32,11 +32,7 @@ _DAY: Final = datetime.timedelta(days=1)
 
 
 def main(room: int) -> None:
-    """Print the sheets of the workbook.
-
-    Args:
-        room: Bytes that may be printed.
-    """
+    """Print the sheets of the workbook, in at most so many bytes."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     memory = SHEET_MEMORY if hard == resource.RLIM_INFINITY else min(SHEET_MEMORY, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))

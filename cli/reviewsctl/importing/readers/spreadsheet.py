@@ -93,12 +93,9 @@ def _refusal(name: str, reason: str) -> ImportRefusedError:
 
 
 def sheets(part: Part) -> list[Sheet]:
-    """Return the sheets that have rows, each with its likeliest header: titles may stand above it.
+    """Return the sheets that have rows of a converted workbook, each with its likeliest header.
 
-    It is the row with the most texts, the first of these.
-
-    Args:
-        part: A workbook that is ``converted``.
+    Titles may stand above it. It is the row with the most texts, the first of these.
     """
     tables = []
     with part.open() as file:
@@ -119,10 +116,9 @@ def sheets(part: Part) -> list[Sheet]:
 
 
 def first_rows(part: Part) -> list[str]:
-    """Return the first two rows with cells, each as a line; fewer if there are no more.
+    """Return the first two rows with cells of a converted workbook, each as a line.
 
-    Args:
-        part: A workbook that is ``converted``.
+    There may be fewer.
     """
     with part.open() as file:
         file.readline()
