@@ -5,6 +5,7 @@ The stars are the strongest evidence. According to measurements with the reviews
 """
 
 import bisect
+import itertools
 import operator
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -122,10 +123,12 @@ def _by_aspect(
         inner: The spans of matches within a longer one.
     """
     groups: dict[str, list[tuple[Match, Sense]]] = {}
-    for item in senses:
+    parts = _parts(senses) if inner else ()
+    for index, item in enumerate(senses):
         match, sense = item
-        is_inner = inner and (match.start, match.end) in inner
-        if is_inner and (not sense.strength or _is_part(item, senses)):
+        if inner and not sense.strength and (match.start, match.end) in inner:
+            continue
+        if index in parts:
             continue
         if sense.aspect in groups:
             groups[sense.aspect].append(item)
@@ -134,18 +137,27 @@ def _by_aspect(
     return groups
 
 
-def _is_part(complaint: tuple[Match, Sense], senses: Sequence[tuple[Match, Sense]]) -> bool:
-    """Return whether a complaint is within a longer complaint about another aspect."""
-    match, sense = complaint
-    size = match.end - match.start
-    return any(
-        outer.start <= match.start
-        and match.end <= outer.end
-        and outer.end - outer.start > size
-        and outer_sense.strength < 0 > sense.strength
-        and outer_sense.aspect != sense.aspect
-        for outer, outer_sense in senses
-    )
+def _parts(senses: Sequence[tuple[Match, Sense]]) -> AbstractSet[int]:
+    """Return the positions of the complaints within a longer complaint about another aspect.
+
+    Args:
+        senses: The senses, by start, shorter ones first.
+    """
+    parts: set[int] = set()
+    reach: dict[str, int] = {}  # greatest end of an earlier complaint, by aspect
+    complaints = [(at, *item) for at, item in enumerate(senses) if item[1].strength < 0]
+    for _, group in itertools.groupby(complaints, lambda item: item[1].start):
+        same_start = list(group)
+        ends = {sense.aspect: match.end for _, match, sense in same_start}
+        for at, match, sense in same_start:
+            aspect, end = sense.aspect, match.end
+            if any(other != aspect and far >= end for other, far in reach.items()) or any(
+                other != aspect and far > end for other, far in ends.items()
+            ):
+                parts.add(at)
+        for aspect, end in ends.items():
+            reach[aspect] = max(end, reach.get(aspect, 0))
+    return parts
 
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:

@@ -224,6 +224,7 @@ def test_hostile_texts(text: str) -> None:
         "Priya ",
         "clog ",
         "WILL ",
+        "waited an hour past my appointment ",
     ],
 )
 def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
