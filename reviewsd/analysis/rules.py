@@ -177,10 +177,9 @@ class Rules:
 
     def _is_business(self, tokens: Tokens, at: int, owner: str) -> bool:
         """Return whether a token is the surname of a person and a word of the name of the business."""
-        given_name, *rest = words_of(self.technicians[owner])
-        surname = rest[-1] if rest else given_name
+        names = words_of(self.technicians[owner])
         word = tokens.words[at].removesuffix("'s")
-        return bool(rest) and word == surname and surname in self._name
+        return len(names) > 1 and word == names[-1] and word in self._name
 
     def _owner_phrases(self, settings: InsightSettings) -> Iterator[OwnerPhrase]:
         """Yield what is looked up in every text, whatever its language."""
@@ -219,8 +218,10 @@ def _names(settings: InsightSettings) -> Iterator[tuple[str, str]]:
     people = [(person.id, words_of(person.name), person.aliases) for person in settings.technicians]
     short: dict[str, set[str]] = {}
     for owner, words, aliases in people:
-        given_name, *rest = [word for word in words if word not in TITLES] or words
-        names = [given_name, *(f"{title} {rest[-1]}" for title in TITLES if rest)]
+        plain_words = [word for word in words if word not in TITLES] or words
+        names = plain_words[:1]  # empty for a name without letters
+        if len(plain_words) > 1:
+            names += [f"{title} {plain_words[-1]}" for title in TITLES]
         for name in (*names, *(" ".join(words_of(alias)) for alias in aliases)):
             short.setdefault(name, set()).add(owner)
         yield " ".join(words), owner

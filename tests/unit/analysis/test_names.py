@@ -177,3 +177,9 @@ def test_name_of_the_business_is_not_the_person(
         InsightSettings(language=language, technicians=people),
     )
     assert names == [label.id for label in rules.label(text, 5).technicians]
+
+
+def test_name_without_letters_is_that_of_no_business() -> None:
+    people = (NamedTechnician(name="***", aliases=("Bob",)),)
+    rules = Rules(Business(name="Bob & Co"), InsightSettings(technicians=people))
+    assert ["Bob"] == [label.phrase for label in rules.label("Bob", 5).technicians]
