@@ -2,7 +2,8 @@
 
 Another program made the file, so the review of a sentence is unknown. A string is removed if it has
 four consecutive words of a withheld text, if it is shorter and occurs in no shown review, or if it
-names a hidden author. The entries of withheld reviews and their ids in lists are removed as well.
+names a hidden author; so is a member whose name is not one of ours. The entries of withheld reviews and their
+ids in lists are removed as well.
 """
 
 import re
@@ -10,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
+from reviewsd.domain import insights as insight_types
 from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.data_errors import member
 
@@ -26,6 +28,14 @@ _PLAIN: Final = frozenset(
 _NAMES: Final = frozenset({"id", "name", "label", "aliases"})
 _VOCABULARY: Final = frozenset({"aspects", "services", "problems", "service_areas", "topics"})
 """Lists whose names are the owner's words. Names of technicians come from reviews."""
+
+_MEMBERS: Final = frozenset(
+    name
+    for kind in vars(insight_types).values()
+    if isinstance(kind, type) and issubclass(kind, Struct)
+    for name in kind.__struct_encode_fields__
+)
+"""The names of members that quote no review."""
 
 _word = re.compile(r"\w+")
 _objects = msgspec.json.Decoder(dict[str, Raw])
@@ -152,9 +162,14 @@ class _Cleaner:
         members = []
         for name, raw in _objects.decode(text).items():
             self._path.append(name)
-            value = (
-                self._entries(raw) if name == "per_review" else self.clean(raw, name, named=named)
-            )
+            value: bytes | None
+            if name not in _MEMBERS and self._is_withheld(name):
+                self._removed(_path_of(self._path))
+                value = None
+            elif name == "per_review":
+                value = self._entries(raw)
+            else:
+                value = self.clean(raw, name, named=named)
             self._path.pop()
             if value is not None:
                 members.append(_encode(name) + b":" + value)

@@ -44,6 +44,24 @@ def test_string_goes_if_it_has_withheld_words_or_names(text: str, *, stays: bool
     assert expected == aspect["top_phrases"]
 
 
+@pytest.mark.parametrize("name", ["bob stole my grandmother's ring", "laughed", "Jane Doe"])
+def test_member_whose_name_has_withheld_words_goes(name: str) -> None:
+    """The names of ``praised_for``, and members of other programs, are text as well."""
+    person = {"id": "p", "praised_for": {name: 2, "friendly": 3}}
+    assert cleaned(entities={"technicians": [person]}, extra={name: {"friendly": 1}}) == {
+        "entities": {"technicians": [{"id": "p", "praised_for": {"friendly": 3}}]},
+        "extra": {},
+    }
+
+
+def test_known_members_stay_whatever_words_are_withheld() -> None:
+    withheld = Withheld(
+        reasons={"other": 1}, texts=("The summary of it",), ids=frozenset(), names=()
+    )
+    text = b'{"summary":"Fine."}'
+    assert text == remove_words(text, withheld, lambda: SHOWN)
+
+
 def test_ids_and_entries_of_withheld_reviews_go() -> None:
     aspect = {"id": "a", "example_review_ids": ["h", "s"], "review_ids": ["h"]}
     result = cleaned(aspects=[aspect], per_review={"h": {"sentiment": "negative"}, "s": {}})
