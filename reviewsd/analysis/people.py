@@ -50,6 +50,10 @@ class _Span(NamedTuple):
     reported: int
     """The first token of the person's own statement or promise; ``end`` if there is none."""
 
+    def words(self, tokens: Tokens) -> list[str]:
+        """Return the words of the whole clause."""
+        return tokens.words[self.clause.clause.start : self.clause.clause.end]
+
     def scores(self, rating: int) -> Iterator[float]:
         """Yield the scores of the words and of the decisions that count with these stars."""
         good = rating >= _GOOD_STARS
@@ -117,9 +121,12 @@ def opinion_of(
         if decision.sentiment == sentiment
         for text in wordings(tokens, lexicon, decision, span.clause)
     )
+    lists = evidence_words(lexicon.language)
+    uncertain = (lists.compares, lists.conditions)
     praised = (
         decision.aspect
         for span in unmarked
+        if all(words.isdisjoint(span.words(tokens)) for words in uncertain)
         for decision in span.decisions()
         if decision.sentiment == "positive"
         and decision.aspect != _PRICES

@@ -113,6 +113,9 @@ def test_good_review_can_blame_a_person_with_an_opinion() -> None:
         ("Luca was rude to us and Grace was friendly.", {"friendliness"}),
         ("Grace promised that the price would be fair.", set()),
         ("Grace was there, fair price.", set()),
+        ("Unlike Grace, Luca was friendly.", set()),
+        ("Grace should be more friendly.", set()),
+        ("Grace is less skilled and friendly than Luca.", set()),
     ],
 )
 def test_person_is_praised_for_aspects_of_their_own_clauses(text: str, expected: set[str]) -> None:
