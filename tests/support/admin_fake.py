@@ -12,10 +12,36 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 WAIT_SECONDS = 30.0  # seconds until an unopened gate ends the test instead of hanging it
 
 HEADERS: Mapping[str, str] = {"Reviewsd-Api": "1", "Reviewsd-Version": "0.1.0"}
+
+STATUS: dict[str, Any] = {
+    "api": 1,
+    "version": "0.1.0",
+    "pid": 123,
+    "started_at": "2026-11-21T07:00:00Z",
+    "uptime_seconds": 12.5,
+    "base_url": "https://reviews.example.com",
+    "listen": ["tcp:127.0.0.1:8080"],
+    "snapshot": {
+        "revision": "3f2a9c0d1e4b",
+        "published_at": "2026-11-21T07:00:00Z",
+        "review_count": 120,
+        "updated_at": "2026-11-20T12:00:00Z",
+        "insights": True,
+    },
+    "data": {
+        "dir": "/srv/reviews",
+        "state": "ok",
+        "last_reload": {"at": "2026-11-21T07:00:00Z", "outcome": "published", "seconds": 0.42},
+        "failing_since": None,
+        "problems": [],
+    },
+}
+"""The answer of a healthy daemon to ``GET /v1/status``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

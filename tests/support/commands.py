@@ -77,6 +77,17 @@ def reviewsctl(
     return _run(REVIEWSCTL, arguments, environment, folder)
 
 
+def started(environment: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
+    """Start it as the console script does, for a test that sends a signal."""
+    return subprocess.Popen(
+        [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def ctl(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run reviewsctl with the environment of the tests."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith(INTERPRETERS)}

@@ -18,6 +18,7 @@ from reviewsctl.daemon.units import START
 from reviewsd.api.places import SYSTEM
 from tests.support.admin_fake import (
     HEADERS,
+    STATUS,
     AdminFake,
     Scripted,
     admin_fake,
@@ -25,7 +26,7 @@ from tests.support.admin_fake import (
     events,
     problem,
 )
-from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
+from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl, started
 
 pytestmark = pytest.mark.processes
 
@@ -45,29 +46,6 @@ PAGES = [
 ]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
 
-STATUS = {
-    "api": 1,
-    "version": "0.1.0",
-    "pid": 123,
-    "started_at": "2026-11-21T07:00:00Z",
-    "uptime_seconds": 12.5,
-    "base_url": "https://reviews.example.com",
-    "listen": ["tcp:127.0.0.1:8080"],
-    "snapshot": {
-        "revision": "3f2a9c0d1e4b",
-        "published_at": "2026-11-21T07:00:00Z",
-        "review_count": 120,
-        "updated_at": "2026-11-20T12:00:00Z",
-        "insights": True,
-    },
-    "data": {
-        "dir": "/srv/reviews",
-        "state": "ok",
-        "last_reload": {"at": "2026-11-21T07:00:00Z", "outcome": "published", "seconds": 0.42},
-        "failing_since": None,
-        "problems": [],
-    },
-}
 PROBLEMS = [f"reviews.json: $.reviews[{n}].rating: expected 1..5, got 7{' ' * 80}." for n in (1, 2)]
 DEGRADED = {
     **STATUS,
@@ -385,13 +363,7 @@ def test_signal_detaches_from_a_reload_and_ends_with_its_code(
 ) -> None:
     over = threading.Event()
     scripted(daemon, reload=events(progress(500), over, result("published")))
-    with subprocess.Popen(
-        [sys.executable, "-c", CONSOLE_SCRIPT, "reload"],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
+    with started(environment, "reload") as run:
         assert run.stderr is not None
         assert run.stderr.readline() == "validating 50 % (500 of 1,000)\n"
         run.send_signal(number)

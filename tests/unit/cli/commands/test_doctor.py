@@ -22,9 +22,10 @@ from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.hub import HubState
 from reviewsd.api.places import DATA_FILES
 from reviewsd.api.status import Status
+from tests.support.admin_fake import STATUS
 from tests.support.authority import authority
 from tests.support.commands import reviewsctl
-from tests.unit.cli.test_main import DEGRADED, STATUS
+from tests.unit.cli.test_main import DEGRADED
 
 OK, WARN, FAIL, SKIP = Verdict.OK, Verdict.WARN, Verdict.FAIL, Verdict.SKIP
 GOOD = msgspec.convert(STATUS, Status)

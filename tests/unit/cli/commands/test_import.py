@@ -17,8 +17,8 @@ import pytest
 from reviewsctl.commands import import_
 from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.settings import SETTINGS
-from tests.support.admin_fake import admin_fake, document, events
-from tests.support.commands import CLI, CONSOLE_SCRIPT, at_a_terminal, reviewsctl
+from tests.support.admin_fake import STATUS, admin_fake, document, events
+from tests.support.commands import CLI, at_a_terminal, reviewsctl, started
 from tests.support.daemon import until
 from tests.support.sheets import spreadsheet
 
@@ -48,28 +48,6 @@ THERE = """{ "x_before": 1.50,
 
 ZOE = r"""{"business": {"name": "Zoe\u001b[2J's Pizza"}, "reviews": []}"""
 
-DATA: dict[str, object] = {
-    "dir": "",
-    "state": "ok",
-    "last_reload": None,
-    "failing_since": None,
-    "problems": [],
-}
-STATUS = {
-    "version": "0.1.0",
-    "pid": 1,
-    "started_at": "2026-11-21T07:00:00Z",
-    "uptime_seconds": 1.0,
-    "base_url": "https://reviews.example.com",
-    "listen": [],
-    "snapshot": {
-        "revision": "3f2a",
-        "published_at": "2026-11-21T07:00:00Z",
-        "review_count": 2,
-        "updated_at": None,
-        "insights": False,
-    },
-}
 PUBLISHED = {
     "type": "result",
     "outcome": "published",
@@ -337,19 +315,6 @@ def test_removal_needs_a_yes_on_a_terminal(
     assert "  B, 2025-01-02, google" in output
     assert "would be removed: is this export all" in output
     assert (5, 4) == (count, len(reviews_of(data)))
-
-
-def test_a_place_whose_name_stands_behind_its_reviews_has_one(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    place = json.loads((SAMPLES / "places.json").read_text())
-    place["displayName"] = place.pop("displayName")
-    (tmp_path / "x.json").write_text(json.dumps(place))
-    (tmp_path / "data").mkdir()
-    imported(environment, tmp_path / "data", str(tmp_path / "x.json"))
-
-    file = json.loads((tmp_path / "data" / "reviews.json").read_bytes())
-    assert "Acme Plumbing" == file["business"]["name"]
 
 
 @pytest.mark.parametrize("name", ["places.json", "places_legacy.json", "yelp.json"])
@@ -746,16 +711,8 @@ def test_a_stopped_import_leaves_the_file_as_it_was(
 ) -> None:
     """``importing/test_killed`` has what SIGKILL leaves."""
     export = big(tmp_path / "big.csv", 10_000, 30)
-    with subprocess.Popen(
-        [
-            *(sys.executable, "-c", CONSOLE_SCRIPT, "import", str(export)),
-            *("--source", "web", "--data", str(data)),
-        ],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
+    words = ("import", str(export), "--source", "web", "--data", str(data))
+    with started(environment, *words) as run:
         until(lambda: [*data.glob(".reviews.json*")], "the file that it writes")
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
@@ -773,13 +730,7 @@ def test_stopped_undo_leaves_the_folder_as_it_was(environment: dict[str, str], d
     imported(environment, data, TAKEOUT)
     before = (data / "reviews.json").read_bytes()
     history = {file.name for file in (data / ".reviewsctl/history").iterdir()}
-    with subprocess.Popen(
-        [*(sys.executable, "-c", CONSOLE_SCRIPT, "reviews", "undo", "--data", str(data))],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
+    with started(environment, "reviews", "undo", "--data", str(data)) as run:
         until(lambda: [*data.glob(".reviews.json*")], "the file that it writes")
         run.send_signal(signal.SIGTERM)
         _, printed = run.communicate(timeout=60)
@@ -822,7 +773,7 @@ def test_on_a_terminal_a_large_import_has_a_bar(
 def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
-    status = {**STATUS, "data": {**DATA, "dir": str(data)}}
+    status = {**STATUS, "data": {**STATUS["data"], "dir": str(data)}}
     script = {
         "GET /v1/status": document(status),
         "POST /v1/reload": events(PUBLISHED),

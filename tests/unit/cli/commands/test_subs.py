@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, events, problem
-from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
+from tests.support.commands import on_a_terminal, reviewsctl, started
 from tests.support.hub_answers import PENDING, SUBSCRIPTION, page
 
 pytestmark = pytest.mark.processes
@@ -245,34 +243,13 @@ def test_json_of_a_push_is_the_daemons_events(
     assert 1 == run.returncode
 
 
-def test_a_push_goes_where_it_is_told(environment: dict[str, str], daemon: AdminFake) -> None:
-    for arguments in (
-        "subs push",
-        "subs push --topic /feed.xml",
-        "subs push 12",
-    ):
-        assert 0 == reviewsctl(environment, *arguments.split()).returncode
-
-    assert asked(daemon) == [
-        "POST /v1/push",
-        "POST /v1/push?topic=%2Ffeed.xml",
-        "POST /v1/push?id=12",
-    ]
-
-
 def test_ctrl_c_detaches_from_a_push_and_says_so(
     environment: dict[str, str], daemon: AdminFake
 ) -> None:
     """A test of reload has the same without --json."""
     over = threading.Event()
     changed(daemon, push=events(step(500), over, result()))
-    with subprocess.Popen(
-        [sys.executable, "-c", CONSOLE_SCRIPT, "subs", "push", "--json"],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
+    with started(environment, "subs", "push", "--json") as run:
         assert run.stdout is not None
         assert "500" in run.stdout.readline()
         run.send_signal(signal.SIGINT)

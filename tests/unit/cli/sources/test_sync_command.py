@@ -66,11 +66,7 @@ def test_reviews_of_another_source_are_not_added_twice(
     os.utime(export, (hour_ago, hour_ago))
     options = ("--from", "csv", "--set", "name=Harbor", "--source")
     assert 0 == reviewsctl(environment, "import", str(export), *options, "website").returncode
-    refused = reviewsctl(environment, "import", str(export), *options, "portal")
-    assert 2 == refused.returncode
-    assert "3 of 3 new reviews are there already" in refused.stderr
     remedy = "name the source of a table: --source website (import.source of a sync)"
-    assert remedy in refused.stderr
     tried = reviewsctl(environment, "sources", "test", "shop")
     assert "shop  stopped: 3 of 3 new reviews are there already" in tried.stdout
     assert 1 == reviewsctl(environment, "sync").returncode
@@ -95,26 +91,6 @@ def test_signal_ends_a_sync_that_stays(business: Business, environment: dict[str
         _, errors = process.communicate(timeout=30)
     assert (143, "") == (process.returncode, errors)
     assert [] == list((business.folder / "state/spool").iterdir())
-
-
-def test_standard_input_is_imported(business: Business, environment: dict[str, str]) -> None:
-    """The command runs in any cron, after any program that downloads."""
-    config = str(business.folder / "reviewsd.yaml")
-    options = ["--source", "shop", "--set", "name=Harbor", "--config", config]
-    temporary = business.folder / "tmp"
-    temporary.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", REVIEWSCTL, "import", "-", *options],
-        env={**environment, "TMPDIR": str(temporary)},
-        input=table("abc"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (0, "") == (done.returncode, done.stderr)
-    assert ["Ann a", "Ann b", "Ann c"] == business.authors
-    assert [] == list(temporary.iterdir())
 
 
 def test_sync_tells_that_an_edited_review_stays_hidden(

@@ -6,25 +6,14 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 import pytest
-from rich.text import Text
 
 from reviewsctl.terminal import hub_views
-from reviewsctl.terminal.columns import fields
-from reviewsctl.terminal.hub_views import Field
 from reviewsd.api.hub import Block, Blocked, HubState, Listing, TopicState
 from reviewsd.api.jobs import PushResult
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
+from tests.support.views import text, uncolored
 
 NOW = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
-
-
-def uncolored(text: str) -> str:
-    return Text.from_ansi(text).plain
-
-
-def text(view: Iterable[Field], *, color: bool = False) -> str:
-    output = "\n".join(line.rstrip() for line in fields(view))
-    return output if color else uncolored(output)
 
 
 def plain(lines: Iterable[str]) -> str:

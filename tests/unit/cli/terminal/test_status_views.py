@@ -1,19 +1,17 @@
 """The views of status and reload."""
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 import pytest
-from rich.text import Text
 
 from reviewsctl.terminal import progress, status_views, times
-from reviewsctl.terminal.columns import fields
-from reviewsctl.terminal.hub_views import Field
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import InsightsOrigin, LastReload, ReloadResult, Step
 from reviewsd.api.status import DataStatus, SnapshotStatus, Status
 from tests.support.hub_answers import STATE
+from tests.support.views import text, uncolored
 
 STARTED = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
 
@@ -57,15 +55,6 @@ DEGRADED = msgspec.structs.replace(
         ),
     ),
 )
-
-
-def uncolored(text: str) -> str:
-    return Text.from_ansi(text).plain
-
-
-def text(view: Iterable[Field], *, color: bool = False) -> str:
-    output = "\n".join(line.rstrip() for line in fields(view))
-    return output if color else uncolored(output)
 
 
 def data_of(status: Status, **changes: object) -> Status:
