@@ -103,8 +103,8 @@ def _write(daemon: "Client", out: BinaryIO, config: Path | None) -> dict[str, ob
                 writer.add(archive.STORE, store, size)
             missing = [key for key in keys if not writer.add_file(f"keys/{key.name}", key)]
     notes = [*state.notes, *(f"not in it, keep it apart: {key}" for key in missing)]
-    found = {} if (count := _reviews(state.data)) is None else {"reviews": count}
-    return {**found, **_members(state.contents), "files": writer.names, "notes": notes}
+    reviews = {} if (count := _reviews(state.data)) is None else {"reviews": count}
+    return {**reviews, **_members(state.contents), "files": writer.names, "notes": notes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

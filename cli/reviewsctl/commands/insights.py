@@ -177,8 +177,8 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
                 "Replace it with --replace; it is kept as .bak, .bak1 and so on.",
                 as_json=False,
             )
-        made = folder.members(folder.make(folder.settings))
-    echo(_write(path.parent, msgspec.json.encode(made)))
+        insights = folder.members(folder.make(folder.settings))
+    echo(_write(path.parent, msgspec.json.encode(insights)))
 
 
 @app.command(
@@ -298,14 +298,14 @@ def _write(folder: Path, insights: bytes) -> str:
     try:
         with opened(folder) as place, draft(place, FILE) as new:
             names = (f"{FILE}.bak{number or ''}" for number in itertools.count())
-            kept = next(name for name in names if place.look(name) is None)  # may have edits
+            backup_name = next(name for name in names if place.look(name) is None)  # may have edits
             new.file.write(content.encode() + b"\n")
             is_replaced = place.look(FILE) is not None
-            new.commit(lambda: place.keep(FILE, kept))
+            new.commit(lambda: place.keep(FILE, backup_name))
     except OSError as fault:
         remedy = to_write(folder, "name another --data DIR.")
         fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
-    backup = f", the old one is {kept}" if is_replaced else ""
+    backup = f", the old one is {backup_name}" if is_replaced else ""
     return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"
 
 

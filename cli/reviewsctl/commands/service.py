@@ -280,10 +280,10 @@ def _refuse_what_others_can_change(installation: "Installation") -> None:
 
     programs, installer = installation.programs, caller(os.environ)
     files = (*programs.files, *installation.files)
-    found = list(faults(files, {0, installer}))
-    if found:
-        listed = "\n".join(f"  {fault.path}: {fault.reason}" for fault in found)
-        remedies = "\n".join(f"  {fault.remedy}" for fault in found)
+    problems = list(faults(files, {0, installer}))
+    if problems:
+        listed = "\n".join(f"  {fault.path}: {fault.reason}" for fault in problems)
+        remedies = "\n".join(f"  {fault.remedy}" for fault in problems)
         _refuse(
             f"others than root can change what the service runs or reads\n{listed}",
             f"Fix it, or install the program where only root can write:\n{remedies}",

@@ -183,14 +183,16 @@ def _corrected(
 ) -> "list[Review]":
     """Return the reviews that are not shown as they are, and report the others."""
     states = {entry.review.id: entry.correction for entry in reviews.reviews}
-    shown = [
+    uncorrected = [
         review
         for review in chosen
         if (correction := states[review.id]) is None or correction.action == "restore"
     ]
-    if shown:
-        output.report("unchanged", shown, [f"{review.id} was not hidden" for review in shown])
-    return [review for review in chosen if review not in shown]
+    if uncorrected:
+        output.report(
+            "unchanged", uncorrected, [f"{review.id} was not hidden" for review in uncorrected]
+        )
+    return [review for review in chosen if review not in uncorrected]
 
 
 def erase(

@@ -153,7 +153,7 @@ class KnownCorrections:
     def _other_notes(self, merge: MergeResult) -> Iterator[str]:
         """Yield notes on corrected reviews that are gone, beside new ones that may be them all the same."""
         notes = 0
-        for old, new in merge.others:
+        for old, new in merge.possible_pairs:
             correction = self._correction(old)
             if correction is None or self._found(new) is not None:
                 continue
@@ -178,17 +178,19 @@ class KnownCorrections:
         if not self._passed:
             return
         files.pass_on(folder, self._passed, now)
-        for each in self._passed:
-            verb = "is" if each.is_certain else "may be"
-            note = f"by an import: it {verb} an edited version of {' or '.join(each.predecessors)}"
-            files.note(target, now, [each.review_id], f"{each.action} ({each.reason})", note)
+        for correction in self._passed:
+            verb = "is" if correction.is_certain else "may be"
+            ids = " or ".join(correction.predecessors)
+            note = f"by an import: it {verb} an edited version of {ids}"
+            label = f"{correction.action} ({correction.reason})"
+            files.note(target, now, [correction.review_id], label, note)
 
 
 def _passed_notes(passed: "Iterable[PassedCorrection]") -> list[str]:
     """Return the notes for the report of an import."""
 
-    def kind(each: "PassedCorrection") -> tuple[bool, str]:
-        return not each.is_certain, each.action
+    def kind(correction: "PassedCorrection") -> tuple[bool, str]:
+        return not correction.is_certain, correction.action
 
     return [
         _note(list(group), STATES[action], is_certain=not is_doubt)
@@ -198,9 +200,9 @@ def _passed_notes(passed: "Iterable[PassedCorrection]") -> list[str]:
 
 def _note(passed: "Sequence[PassedCorrection]", state: str, *, is_certain: bool) -> str:
     count = len(passed)
-    named = [_named(each.record) for each in passed[:_MAX_NAMED]]
+    named = [_named(correction.record) for correction in passed[:_MAX_NAMED]]
     names = "; ".join([*named, *["..."] * (count > _MAX_NAMED)])
-    ids = " ".join(each.review_id for each in passed[:_MAX_NAMED])
+    ids = " ".join(correction.review_id for correction in passed[:_MAX_NAMED])
     it, be, one, version = (
         ("it", "is", "one", "an edited version")
         if count == 1

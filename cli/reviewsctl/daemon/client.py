@@ -179,5 +179,5 @@ class Client:
 
 
 def _target(path: str, **parameters: str) -> str:
-    given = {name: value for name, value in parameters.items() if value}
-    return f"{path}?{urlencode(given)}" if given else path
+    query = {name: value for name, value in parameters.items() if value}
+    return f"{path}?{urlencode(query)}" if query else path

@@ -126,15 +126,15 @@ def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
     folder = Path(report.data_dir or "/nonexistent")
     try:
         owner = folder.stat()
-        kept = folder / KEPT_FOLDER
-        files = [*folder.iterdir(), *(kept.iterdir() if kept.is_dir() else ())]
+        own_folder = folder / KEPT_FOLDER
+        files = [*folder.iterdir(), *(own_folder.iterdir() if own_folder.is_dir() else ())]
         facts = {file: file.lstat() for file in sorted(files)}
     except OSError:
         return skip(name, "the data directory cannot be listed")
     foreign = {
-        file: each.st_uid
-        for file, each in facts.items()
-        if each.st_uid != owner.st_uid and not stat.S_ISLNK(each.st_mode)
+        file: entry.st_uid
+        for file, entry in facts.items()
+        if entry.st_uid != owner.st_uid and not stat.S_ISLNK(entry.st_mode)
     }
     runs_as = "" if daemon is None else f"; the daemon runs as {user_name(daemon)}"
     if not foreign:

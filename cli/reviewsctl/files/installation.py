@@ -145,8 +145,8 @@ def _copies(source: Path, data: Path, root: Path) -> Iterator[CopyFile]:
     """
     if data == source:
         return
-    kept = [below(root, data / name) for name in ("reviews.json", KEPT_FOLDER)]
-    is_new = not any(map(os.path.lexists, kept))
+    review_files = [below(root, data / name) for name in ("reviews.json", KEPT_FOLDER)]
+    is_new = not any(map(os.path.lexists, review_files))
     for name in owner_files(source):
         is_kept = name.startswith(KEPT_FOLDER)
         if is_new if is_kept else not os.path.lexists(below(root, data / name)):

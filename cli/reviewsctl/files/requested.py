@@ -34,26 +34,26 @@ def requested(config: Path | None, root: Path) -> Installation:
         typer.Exit: It cannot be installed, and the reason is printed.
     """
     there = root / CONFIG.relative_to("/")
-    shown = local.settings(there if there.exists() else config).value
-    if not there.exists() and "***" in shown.text("hub.store"):
+    settings = local.settings(there if there.exists() else config).value
+    if not there.exists() and "***" in settings.text("hub.store"):
         remedy = (
             "Take it out and put it into libpq's password file, or write the file there yourself."
         )
         _refuse(
-            f"hub.store of {shown.file} has a password, and the copy is for all to read", remedy
+            f"hub.store of {settings.file} has a password, and the copy is for all to read", remedy
         )
-    listen = shown.value("listen")
-    config, is_copied = Path(shown.file), not there.exists()
-    named = tuple(named_files(shown))
+    listen = settings.value("listen")
+    config, is_copied = Path(settings.file), not there.exists()
+    named = tuple(named_files(settings))
     if is_copied:
         named = tuple(_copied(named, config))
     else:
-        for file in unreadable_secrets(shown, root):
+        for file in unreadable_secrets(settings, root):
             _refuse(
                 f"{file.key}: the service cannot read {file.path}",
                 f"Have systemd hand it over:\n  {file.copying}\nand take the key out of {there}.",
             )
-    sources = entries(shown, "sources")
+    sources = entries(settings, "sources")
     exports = {
         f"$.sources[{index}].path": Path(source["path"])
         for index, source in enumerate(sources)
@@ -68,13 +68,13 @@ def requested(config: Path | None, root: Path) -> Installation:
     return Installation(
         programs=_programs(),
         config=config if is_copied else None,
-        data_dir=Path(shown.text("data_dir")),
+        data_dir=Path(settings.text("data_dir")),
         has_sources=bool(sources),
         source_files=(*of_sources, *(path.parent for path in exports.values())),
         source_paths=moved,
         named_files=named,
         has_notices=any(
-            is_copied or target.get("url_file") is None for target in entries(shown, "notify")
+            is_copied or target.get("url_file") is None for target in entries(settings, "notify")
         ),
         listen=tuple(map(str, listen)) if isinstance(listen, list) else (),
         files=(
@@ -96,21 +96,21 @@ def _copied(named: Sequence[NamedFile], config: Path) -> Iterator[NamedFile]:
 
 
 def _programs() -> Programs:
-    found = []
+    programs = []
     for name in ("reviewsd", "reviewsctl"):
         beside = Path(sys.executable).with_name(name)
-        other = shutil.which(name)
-        if not beside.exists() and other is None:
+        installed = shutil.which(name)
+        if not beside.exists() and installed is None:
             _refuse(f"there is no {beside}", "Install it: uv tool install reviewsd, or pipx.")
-        found.append(beside if beside.exists() else Path(str(other)).absolute())
-    if ".cache" in found[0].parts:
+        programs.append(beside if beside.exists() else Path(str(installed)).absolute())
+    if ".cache" in programs[0].parts:
         remedy = "Install it for good: uv tool install reviewsd"
-        _refuse(f"{found[0]} is temporary, as uvx makes them", remedy)
+        _refuse(f"{programs[0]} is temporary, as uvx makes them", remedy)
     return Programs(
-        reviewsd=found[0],
-        reviewsctl=found[1],
+        reviewsd=programs[0],
+        reviewsctl=programs[1],
         needs=tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix).resolve()))),
-        files=(*found, Path(sys.executable)),
+        files=(*programs, Path(sys.executable)),
     )
 
 

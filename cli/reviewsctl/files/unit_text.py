@@ -82,11 +82,11 @@ def _with_programs(text: str, programs: Programs) -> str:
     return text.replace("/usr/bin/reviewsctl ", f"{_word(programs.reviewsctl)} ")
 
 
-def _with_folders(text: str, read: Sequence[Path], written: Sequence[Path] = ()) -> str:
+def _with_folders(text: str, readable: Sequence[Path], writable: Sequence[Path] = ()) -> str:
     """Return a unit with those paths bound that are hidden from it."""
     lines = [
         f"{key}={' '.join(map(_word, hidden))}"
-        for key, paths in (("BindReadOnlyPaths", read), ("BindPaths", written))
+        for key, paths in (("BindReadOnlyPaths", readable), ("BindPaths", writable))
         if (hidden := list(filter(is_hidden, paths)))
     ]
     protection = "\n".join(["ProtectHome=tmpfs" if lines else "ProtectHome=yes", *lines])

@@ -25,7 +25,7 @@ class EditedReviews:
     """The ids of the reviews that are removed, and had these replies."""
     predecessors: Mapping[str, Predecessors] = field(default_factory=dict)
     """The predecessors of new rows, by the merge key of the row."""
-    others: Sequence[tuple[Review, Review]] = ()
+    possible_pairs: Sequence[tuple[Review, Review]] = ()
     """Corrected reviews, each with a row that is by its author and not known to be an edited version of it."""
 
 
@@ -46,16 +46,16 @@ class EditedSearch:
     def add(self, review: Review, *, is_removed: bool) -> None:
         """Add a review of the file that no row is of."""
         is_corrected = self._is_corrected(review)
-        made = sketch(review, is_corrected=is_corrected, with_text=is_corrected)
-        self._absent.append(made)
+        absent = sketch(review, is_corrected=is_corrected, with_text=is_corrected)
+        self._absent.append(absent)
         if is_corrected:
-            self._corrected[made.review_id] = review
+            self._corrected[absent.review_id] = review
         if is_removed:
-            self._removed.add(made.review_id)
+            self._removed.add(absent.review_id)
             if review.get(_REPLY):
-                self._answered.add(made.review_id)
+                self._answered.add(absent.review_id)
 
-    def found(
+    def find(
         self, rows: Iterable[Staged], there: Callable[[], Iterable[tuple[Review, str]]]
     ) -> EditedReviews:
         """Return the edited reviews.
@@ -67,7 +67,7 @@ class EditedSearch:
         """
         if not self._absent:
             return EditedReviews()
-        sketches, by_id = self._sketched(rows)
+        sketches, by_id = self._related_rows(rows)
         successors = find(self._absent, sketches)
         certain = {new: [old] for old, new in successors.pairs.items()}
         predecessors = {
@@ -82,13 +82,13 @@ class EditedSearch:
             replies=dict(replies.values()),
             answered=frozenset(replies),
             predecessors=predecessors,
-            others=[
+            possible_pairs=[
                 (self._corrected[old], msgspec.json.decode(by_id[new].entry.record))
-                for old, new in successors.others
+                for old, new in successors.possible_pairs
             ],
         )
 
-    def _sketched(self, rows: Iterable[Staged]) -> tuple[list[Sketch], dict[str, Staged]]:
+    def _related_rows(self, rows: Iterable[Staged]) -> tuple[list[Sketch], dict[str, Staged]]:
         """Return the sketches of the rows that may have to do with an absent review, and the rows by their ids."""
         people = {review.person_key for review in self._absent}
         corrected = [review for review in self._absent if review.is_corrected]
@@ -97,10 +97,10 @@ class EditedSearch:
         sketches: list[Sketch] = []
         by_id: dict[str, Staged] = {}
         for staged in rows:
-            made = sketch(msgspec.json.decode(staged.entry.record), with_text=bool(corrected))
-            if made.day_key in days or made.author_key in authors or made.person_key in people:
-                sketches.append(made)
-                by_id[made.review_id] = staged
+            row = sketch(msgspec.json.decode(staged.entry.record), with_text=bool(corrected))
+            if row.day_key in days or row.author_key in authors or row.person_key in people:
+                sketches.append(row)
+                by_id[row.review_id] = staged
         return sketches, by_id
 
     def _passed_replies(
@@ -112,27 +112,27 @@ class EditedSearch:
         review that is there has to have come later.
         """
         doubtful = {old for olds in successors.doubts.values() for old in olds}
-        left = [
+        unpaired = [
             review
             for review in self._absent
             if review.review_id in self._removed
             and review.review_id not in successors.pairs
             and review.review_id not in doubtful
         ]
-        if self._answered.isdisjoint(review.review_id for review in left):
+        if self._answered.isdisjoint(review.review_id for review in unpaired):
             return {}
-        people = {review.person_key for review in left}
+        people = {review.person_key for review in unpaired}
         reviews: dict[str, Review] = {}
         keys: dict[str, str] = {}
         candidates: list[Sketch] = []
         for review, key in there():
-            made = sketch(review)
-            if made.person_key in people and (key or made.review_id in self._removed):
-                reviews[made.review_id] = review
-            if made.person_key in people and key:
-                candidates.append(made)
-                keys[made.review_id] = key
-        pairs = find(left, candidates).pairs
+            current = sketch(review)
+            if current.person_key in people and (key or current.review_id in self._removed):
+                reviews[current.review_id] = review
+            if current.person_key in people and key:
+                candidates.append(current)
+                keys[current.review_id] = key
+        pairs = find(unpaired, candidates).pairs
         return {
             old: (keys[new], reviews[old][_REPLY])
             for old, new in pairs.items()

@@ -69,7 +69,7 @@ class Merge:
         """
         if any(NO_ID in staged.entry.notes for staged in self._staged):
             self._edited = self._find_edited(document)
-            self._result.others = self._edited.others
+            self._result.possible_pairs = self._edited.possible_pairs
         rewrite(self._out, document, self._member, self._records, self._removed_member)
         return self._result
 
@@ -133,7 +133,7 @@ class Merge:
                 yield review, staged.entry.key if staged is not None and has_row else ""
 
         self._used = erased
-        return search.found(rows, there)
+        return search.find(rows, there)
 
     def _is_erased(self, staged: Staged) -> bool:
         """Return whether a new row may be an edited version of an erased review; then count it."""

@@ -117,7 +117,7 @@ class MergeResult:
     """The rows of the import log for the reviews of the new file, by merge key."""
     successions: list[tuple[bytes, Predecessors]] = field(default_factory=list)
     """The reviews of new rows that have predecessors, as the new file has them."""
-    others: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
+    possible_pairs: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
     """Corrected reviews that are absent, each with a row that may be it all the same (``EditedReviews``)."""
     corrected: list[str] = field(default_factory=list)
     """Notes on corrections that pass to new rows."""

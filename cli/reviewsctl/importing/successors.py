@@ -81,7 +81,7 @@ class Successors:
     """The row of each review for which author, day and maybe stars leave one alone."""
     doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The reviews that each other row may be."""
-    others: Sequence[tuple[str, str]] = ()
+    possible_pairs: Sequence[tuple[str, str]] = ()
     """The corrected reviews with neither, each with a row of its author on another day; of an author without a
     name, with a row of its day."""
 
@@ -104,14 +104,14 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     explained_reviews = {*pairs, *(review.review_id for review, _ in edges)}
     explained_rows = {*pairs.values(), *doubts}
     by_author = _indexed(rows if corrected else (), lambda row: row.author_key)
-    others = [
+    possible_pairs = [
         (review.review_id, row.review_id)
         for review in corrected
         if review.review_id not in explained_reviews
         for row in _akin(review, by_author, by_day, names)
         if row.review_id not in explained_rows
     ]
-    return Successors(pairs=pairs, doubts=doubts, others=others)
+    return Successors(pairs=pairs, doubts=doubts, possible_pairs=possible_pairs)
 
 
 def _paired(edges: Collection[_Edge]) -> dict[str, str]:
@@ -207,11 +207,12 @@ def shares_words(first: Sketch, second: Sketch) -> bool:
 
     A text of fewer words has to be the beginning of the other one, and both to have the same stars.
     """
-    words, others = (_word.findall(review.text.casefold()) for review in (first, second))
-    length = min(len(words), len(others), _RUN)
+    texts = [_word.findall(review.text.casefold()) for review in (first, second)]
+    length = min(_RUN, *map(len, texts))
     if length < _RUN:
-        return length > 0 and first.stars == second.stars and words[:length] == others[:length]
-    return not _runs(words).isdisjoint(_runs(others))
+        words, second_words = (text[:length] for text in texts)
+        return length > 0 and first.stars == second.stars and words == second_words
+    return not _runs(texts[0]).isdisjoint(_runs(texts[1]))
 
 
 def is_nameless(author: object) -> bool:

@@ -65,9 +65,9 @@ class Records:
         with open(os.dup(self._journal.fileno()), "rb") as reader:  # noqa: PTH123  a descriptor
             reader.seek(0)
             content = reader.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        self._journal.truncate(len(whole))
-        return whole
+        lines = content[: content.rfind(b"\n") + 1]
+        self._journal.truncate(len(lines))
+        return lines
 
 
 @contextlib.contextmanager

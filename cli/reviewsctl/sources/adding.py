@@ -57,8 +57,8 @@ def with_source(text: str, source: Mapping[str, object]) -> str:
     if value.replace(" ", "") == "[]":
         lines[at] = f"{_KEY}\n{_indented(item, '  ')}"
         return "".join(lines)
-    following = (line for line in lines[at + 1 :] if line.strip() and line.lstrip()[0] != "#")
-    first = next(following, "")
+    next_lines = (line for line in lines[at + 1 :] if line.strip() and line.lstrip()[0] != "#")
+    first = next(next_lines, "")
     if value or not first.lstrip().startswith("- "):
         raise CannotAddError(item)
     indent = first[: len(first) - len(first.lstrip())]

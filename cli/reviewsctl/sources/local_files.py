@@ -50,19 +50,19 @@ class FileReader:
         return Download(files=[copy], look=current, is_current=False)
 
     def _newest(self) -> tuple[Path, os.stat_result]:
-        found = []
+        matches = []
         for name in glob.glob(self.pattern):  # noqa: PTH207  # it is one string
             try:
                 facts = os.stat(name)  # noqa: PTH116  # with the path beside it
             except OSError:
                 continue  # it went away meanwhile
-            found.append((facts.st_mtime_ns, name, facts))
-        if not found:
+            matches.append((facts.st_mtime_ns, name, facts))
+        if not matches:
             raise ReadFailedError(
                 f"there is no file {self.pattern}", "Put an export there, or change its path."
             )
         quiet = (self.now().timestamp() - QUIET_SECONDS) * 1e9
-        still = [entry for entry in found if entry[0] <= quiet]
+        still = [entry for entry in matches if entry[0] <= quiet]
         if not still:
             raise ReadFailedError(
                 f"{self.pattern} was written less than a minute ago: it may still grow"

@@ -101,9 +101,9 @@ class SourceRun:
         """
         if download.rows == 0:
             return self._empty(download)
-        gone = self.source.gone if isinstance(self.source.gone, int) else 1
+        min_misses = self.source.gone if isinstance(self.source.gone, int) else 1
         rule = schedule.GoneRule(
-            gone, self.before.missing, self.now, at_once=self.options.accept_loss
+            min_misses, self.before.missing, self.now, at_once=self.options.accept_loss
         )
         places: list[Place] = []
 

@@ -71,16 +71,16 @@ def age_warning(source: ReviewSource, state: SourceState, now: datetime.datetime
     limit = max_age(source)
     if limit is None or state.read_at is None or (now - state.read_at) * 3 < limit:
         return ""
-    left = max(datetime.timedelta(), limit - (now - state.read_at))
-    urgency = "critical: " if left * 3 <= limit else ""
-    return f"{urgency}its reviews leave in {counted(left.days, 'day')} unless it can be read"
+    remaining = max(datetime.timedelta(), limit - (now - state.read_at))
+    urgency = "critical: " if remaining * 3 <= limit else ""
+    return f"{urgency}its reviews leave in {counted(remaining.days, 'day')} unless it can be read"
 
 
 class GoneRule:
     """Decides which reviews are removed that a complete read does not have.
 
     Args:
-        gone: Reads without a review before it is removed, at least six hours apart.
+        min_misses: Reads without a review before it is removed, at least six hours apart.
         missing: The reviews that were missing before, by merge key.
         now: The time of the read.
         at_once: Whether all of them are removed, as the operator accepts the loss.
@@ -88,13 +88,13 @@ class GoneRule:
 
     def __init__(
         self,
-        gone: int,
+        min_misses: int,
         missing: Mapping[str, Missing],
         now: datetime.datetime,
         *,
         at_once: bool = False,
     ) -> None:
-        self._gone = gone
+        self._min_misses = min_misses
         self._before = missing
         self._now = now
         self._at_once = at_once
@@ -108,7 +108,7 @@ class GoneRule:
             miss = Missing(count=1, at=self._now)
         elif not datetime.timedelta() <= self._now - miss.at < BETWEEN_MISSES:
             miss = Missing(count=miss.count + 1, at=self._now)
-        if self._at_once or miss.count >= self._gone:
+        if self._at_once or miss.count >= self._min_misses:
             return True
         self.missing[key] = miss
         return False

@@ -124,8 +124,8 @@ class Table:
 
     def names_source(self, head: Head, settings: Settings) -> bool:
         """Return whether the platform, the operator or a column says where the reviews were written."""
-        known = self.source or settings.source
-        return known is not None or "source" in self._understood(head, settings).names
+        source = self.source or settings.source
+        return source is not None or "source" in self._understood(head, settings).names
 
     def _understood(self, head: Head, settings: Settings) -> _Understood:
         sample = columns_of(head)

@@ -29,7 +29,7 @@ def found(
         [sketched(row) for row in rows],
     )
     doubts = {new: list(olds) for new, olds in successors.doubts.items()}
-    return dict(successors.pairs), doubts, list(successors.others)
+    return dict(successors.pairs), doubts, list(successors.possible_pairs)
 
 
 # One author and day
