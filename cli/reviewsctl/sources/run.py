@@ -1,6 +1,7 @@
 """One run of one source: look, read, guard, import, and what is known of it afterwards (sources.md 3)."""
 
 import contextlib
+import dataclasses
 import datetime
 import shutil
 import signal
@@ -86,7 +87,8 @@ class SourceRun:
             with _time_limit(self.max_seconds):
                 download = reader.read(self.spool, look, full=full)
             if download is None:
-                return self._succeeded(self.before, is_unchanged=True)
+                unchanged = self._succeeded(self.before, None)
+                return dataclasses.replace(unchanged, is_unchanged=True)
             return self._imported(download)
         except ReadFailedError as fault:
             return self.failed(fault)
@@ -143,7 +145,7 @@ class SourceRun:
             missing=rule.missing,
             read_at=self.now,
         )
-        return self._succeeded(after, merge=merge)
+        return self._succeeded(after, merge)
 
     def _import_options(self, exports: Sequence[Path], synced: SyncedRead | None) -> ImportOptions:
         """Return the options of the import of files.
@@ -190,7 +192,7 @@ class SourceRun:
         after = replace(
             self.before, look=download.look, reviews=0, places=(), missing={}, read_at=self.now
         )
-        return self._succeeded(after, merge=merge)
+        return self._succeeded(after, merge)
 
     def _remove(self, places: Collection[Place]) -> MergeResult:
         try:
@@ -198,9 +200,7 @@ class SourceRun:
         except ImportRefusedError as fault:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
 
-    def _succeeded(
-        self, after: SourceState, *, is_unchanged: bool = False, merge: MergeResult | None = None
-    ) -> Outcome:
+    def _succeeded(self, after: SourceState, merge: MergeResult | None) -> Outcome:
         after = replace(
             after,
             state="ok",
@@ -210,7 +210,7 @@ class SourceRun:
             tried_at=self.now,
             confirmed_at=self.now,
         )
-        return self._outcome(after, is_unchanged=is_unchanged, merge=merge)
+        return dataclasses.replace(self._outcome(after), merge=merge)
 
     def failed(self, fault: ReadFailedError) -> Outcome:
         """Return the outcome of a failed run; reviews that are too old leave."""
@@ -233,23 +233,15 @@ class SourceRun:
         except ReadFailedError as second:
             return self._outcome(replace(after, detail=f"{after.detail}; {second.detail}"))
         after = replace(after, reviews=0, places=(), missing={}, look="")
-        return self._outcome(after, removed_for_age=removed.count(Fate.REMOVED))
+        return dataclasses.replace(
+            self._outcome(after), removed_for_age=removed.count(Fate.REMOVED)
+        )
 
-    def _outcome(
-        self,
-        after: SourceState,
-        *,
-        is_unchanged: bool = False,
-        merge: MergeResult | None = None,
-        removed_for_age: int = 0,
-    ) -> Outcome:
+    def _outcome(self, after: SourceState) -> Outcome:
         after = replace(after, next_at=schedule.next_run(self.source, after, self.now))
         return Outcome(
             name=self.source.name,
             state=after,
-            is_unchanged=is_unchanged,
-            merge=merge,
-            removed_for_age=removed_for_age,
             warning=schedule.age_warning(self.source, after, self.now),
         )
 
