@@ -132,7 +132,8 @@ def restore(
         OSError: A file cannot be written.
     """
     reviews = places.data / corrections.REVIEWS
-    current = _current_corrections(places.data)
+    path = places.data / corrections.FILE
+    current = path.read_bytes() if path.exists() else None
     _, entries = archive.read(file)
     for name, content in entries:
         if plan[name] is Action.KEEP:
@@ -158,21 +159,11 @@ def restore(
     return len(erased)
 
 
-def _current_corrections(data: Path) -> bytes | None:
-    path = data / corrections.FILE
-    return path.read_bytes() if path.exists() else None
-
-
 def _merged(current: bytes, restored: bytes) -> bytes:
-    from reviewsd.domain.data_errors import DataError  # 0.1 s, see main
-    from reviewsd.offline.corrections import merge, parse
+    from reviewsd.offline.corrections import merge, parse  # 0.1 s, see main
 
-    try:
+    with corrections.parsing("Fix corrections.json, or move it away."):
         return merge(parse(current), parse(restored))
-    except DataError as error:
-        raise ImportRefusedError(
-            "; ".join(error.lines()), "Fix corrections.json, or move it away."
-        ) from error
 
 
 def _write(target: Path, content: IO[bytes] | bytes, mode: int) -> None:

@@ -61,6 +61,17 @@ def read(target: Path) -> "ReviewsWithCorrections":
 
 
 @contextlib.contextmanager
+def parsing(remedy: str) -> Iterator[None]:
+    """Raise faults of corrections.json in the block as ``ImportRefusedError``."""
+    from reviewsd.domain.data_errors import DataError  # see ``read``
+
+    try:
+        yield
+    except DataError as error:
+        raise ImportRefusedError("; ".join(error.lines()), remedy) from error
+
+
+@contextlib.contextmanager
 def _faults(target: Path) -> Iterator[None]:
     """Raise faults of the file system as ``ImportRefusedError``."""
     try:
@@ -92,15 +103,10 @@ def pass_on(
     Raises:
         ImportRefusedError: Another program has changed it, or it is invalid.
     """
-    from reviewsd.domain.data_errors import DataError  # see ``read``
-    from reviewsd.offline.corrections import with_passed
+    from reviewsd.offline.corrections import with_passed  # see ``read``
 
-    try:
+    with parsing("Fix or restore corrections.json."):
         _replace(folder, FILE, lambda text: with_passed(text, passed, now))
-    except DataError as error:
-        raise ImportRefusedError(
-            "; ".join(error.lines()), "Fix or restore corrections.json."
-        ) from error
 
 
 def erase(

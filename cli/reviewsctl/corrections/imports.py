@@ -14,7 +14,6 @@ import msgspec
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Folder
-from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.successors import is_nameless
@@ -50,16 +49,11 @@ class KnownCorrections:
 
     def _read(self, path: Path) -> None:
         from reviewsd.domain.corrections import Overlay  # 0.1 s, see main
-        from reviewsd.domain.data_errors import DataError
         from reviewsd.offline.corrections import parse
 
-        try:
+        remedy = "Fix or restore corrections.json: without it erased reviews would return."
+        with files.parsing(remedy):
             self._overlay = Overlay(parse(path.read_bytes()))
-        except DataError as error:
-            raise ImportRefusedError(
-                "; ".join(error.lines()),
-                "Fix or restore corrections.json: without it erased reviews would return.",
-            ) from error
 
     def shown(self, text: bytes) -> bytes | None:
         """Return the public form of a review, or None if it is hidden.
@@ -187,8 +181,6 @@ class KnownCorrections:
 
 
 def _passed_notes(passed: "Iterable[PassedCorrection]") -> list[str]:
-    """Return the notes for the report of an import."""
-
     def kind(correction: "PassedCorrection") -> tuple[bool, str]:
         return not correction.is_certain, correction.action
 
@@ -200,8 +192,7 @@ def _passed_notes(passed: "Iterable[PassedCorrection]") -> list[str]:
 
 def _note(passed: "Sequence[PassedCorrection]", state: str, *, is_certain: bool) -> str:
     count = len(passed)
-    named = [_named(correction.record) for correction in passed[:_MAX_NAMED]]
-    names = "; ".join([*named, *["..."] * (count > _MAX_NAMED)])
+    names = _first([_named(correction.record) for correction in passed])
     ids = " ".join(correction.review_id for correction in passed[:_MAX_NAMED])
     it, be, one, version = (
         ("it", "is", "one", "an edited version")
@@ -221,12 +212,15 @@ def _note(passed: "Sequence[PassedCorrection]", state: str, *, is_certain: bool)
 def _erased_notes(merge: MergeResult) -> Iterator[str]:
     """Yield the note on rows that may be edited versions of erased reviews."""
     if count := merge.count(Fate.ERASED):
-        named = [change.review for change in merge.changes[Fate.ERASED][:_MAX_NAMED]]
-        names = "; ".join([*named, *["..."] * (count > _MAX_NAMED)])
+        names = _first([change.review for change in merge.changes[Fate.ERASED]])
         yield (
             f"not taken, as they may be edited versions of erased reviews of their author and day: {count:,} ({names}); "
             "to take one, give the table a column of ids"
         )
+
+
+def _first(names: "Sequence[str]") -> str:
+    return "; ".join([*names[:_MAX_NAMED], *["..."] * (len(names) > _MAX_NAMED)])
 
 
 def _named(review: Mapping[str, object]) -> str:
