@@ -56,7 +56,6 @@ class ArchiveWriter:
         self._tar = tar
         self._time = int(manifest.made_at.timestamp())
         self.names: list[str] = []
-        """The names of its files."""
         encoded = msgspec.json.encode(manifest)
         self.add(MANIFEST, io.BytesIO(encoded), len(encoded))
 

@@ -148,7 +148,6 @@ def _settings(config: Path | None) -> "EffectiveConfig | None":
 
 
 def _serves(answer: "Status | DaemonError", report: "CheckReport") -> bool:
-    """Return whether a running daemon serves this data."""
     data = getattr(answer, "data", None)
     return data is not None and data.dir == report.data_dir and data.state == "ok"
 

@@ -114,7 +114,6 @@ def restore(
 
 
 def _refusals(*, runs: bool, existing: Sequence[Path], force: bool) -> Iterator[str]:
-    """Yield why a restore would be refused."""
     if runs:
         yield f"it would be refused, as the daemon runs. {_STOP}"
     if existing and not force:
@@ -159,7 +158,6 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
 
 
 def _runs(session: Session, config: Path) -> bool:
-    """Return whether the daemon of a configuration answers."""
     from reviewsctl.daemon import client, default_paths, errors  # 25 ms, see main
 
     environ = {**os.environ, "REVIEWSD_CONFIG": str(config)}

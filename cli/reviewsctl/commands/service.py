@@ -179,7 +179,6 @@ def uninstall(*, dry_run: DryRun = False, root: Root = _ROOT) -> None:
 
 
 def _planned(installation: "Installation", root: Path) -> "list[Step]":
-    """The steps of an installation."""
     from reviewsctl.files.installation import plan
     from reviewsctl.manual.shares import shared_files  # it reads all commands
 

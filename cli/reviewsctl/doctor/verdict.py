@@ -21,7 +21,6 @@ class Diagnosis:
     name: str
     verdict: Verdict
     detail: str
-    """The finding."""
     remedy: str = ""
     """The command or step that fixes it."""
 

@@ -167,13 +167,10 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
     for folder in sorted(folders):
         yield _private_folder(folder, root)
     for file in named:
-        if file.is_secret:
-            sources = [(file.path, file.copy)]
-        elif file.path.is_dir():
+        sources = [(file.path, file.copy)]
+        if not file.is_secret and file.path.is_dir():
             paths = sorted(path for path in file.path.rglob("*") if path.is_file())
             sources = [(path, file.copy / path.relative_to(file.path)) for path in paths]
-        else:
-            sources = [(file.path, file.copy)]
         for source, copy in sources:
             there = below(root, copy)
             if not os.path.lexists(there):

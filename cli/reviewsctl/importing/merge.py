@@ -92,14 +92,10 @@ class Merge:
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
         self._result.filled = filled(business, self._plan.facts)
         declared = self._result.declared = Declared(business.get("locations"))
-        if declared.listed and (
-            new := [name for name in self._plan.titles if name and name not in declared]
-        ):
-            titles = {name: self._plan.titles[name] for name in new}
-            self._result.filled = {
-                **self._result.filled,
-                "locations": declared.with_new(titles),
-            }
+        titles = self._plan.titles
+        new = {name: titles[name] for name in titles if name and name not in declared}
+        if declared.listed and new:
+            self._result.filled = {**self._result.filled, "locations": declared.with_new(new)}
         return updated(text, self._result.filled) if self._result.filled else text
 
     def _removed_member(self) -> Mapping[str, object]:
@@ -109,7 +105,6 @@ class Merge:
     # Reviews
 
     def _find_edited(self, document: Document) -> EditedReviews:
-        """Find the reviews that were edited in a table without ids."""
         search = EditedSearch(self._plan.is_corrected)
         for review, identifier in _identified(document):
             staged, _ = self._row(review, identifier)

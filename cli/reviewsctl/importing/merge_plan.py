@@ -30,7 +30,6 @@ class MergePlan:
     newest: Mapping[Place, int] = field(default_factory=dict)
     """The newest time of the reviews of each location, in POSIX milliseconds; none of an excerpt."""
     log: ImportLog = field(default_factory=ImportLog)
-    """The log of earlier imports."""
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""
     full_names: bool = False

@@ -34,7 +34,6 @@ class ImportResult:
     rows: RowCounts
     merge: MergeResult
     notes: Sequence[str]
-    """Notes for the operator."""
 
 
 def _counts(result: ImportResult) -> str:

@@ -114,7 +114,6 @@ def _before(text: str, zone: str) -> datetime.datetime:
 
 
 def _spelled(value: object) -> str:
-    """Return a date as it is written."""
     text = word(value)
     if text is None:
         raise RowRefusedError(NO_DATE)

@@ -170,7 +170,6 @@ def _useless(model: str, answer: str) -> ModelError:
 
 
 def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str]:
-    """Return the plan of a run as sentences."""
     labeled = f", labeled already: {counted(plan.labeled, 'text')}" if plan.labeled else ""
     lines = [f"{counted(plan.reviews, 'review')}, {plan.wordless:,} without words{labeled}"]
     if plan.outdated:

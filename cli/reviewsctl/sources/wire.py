@@ -159,7 +159,6 @@ class Wire:
         self._idle_seconds = idle_seconds
         self._jitter = random.SystemRandom()
         self.requests = 0
-        """The requests of this run."""
 
     def check_left(self, requests: int) -> None:
         """Check that the day has so many requests left: a read that cannot end is not begun.

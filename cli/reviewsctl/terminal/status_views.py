@@ -50,7 +50,6 @@ def status_fields(
 
 
 def _snapshot(snapshot: SnapshotStatus | None, now: datetime.datetime) -> Iterator[Field]:
-    """Yield the rows about the served data."""
     if snapshot is None:
         yield "serving", "nothing yet: requests are answered with 503, or wait"
         return
