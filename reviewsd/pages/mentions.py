@@ -112,7 +112,7 @@ def _mentioned(
         positive=None if positive is None else round(positive, 1),
         percent=None if positive is None else renderer.formats.percent(positive),
         mentions=mentions,
-        praised_for=", ".join(labels.get(aspect) or aspect for aspect in entity.praised_for or ()),
+        praised_for=", ".join(filter(None, map(labels.get, entity.praised_for or ()))),
         href=f"{urls.LIST}?{parameter}={quote_plus(name)}" if len(name) <= _MAX_ID else None,
     )
 

@@ -62,7 +62,7 @@ def overview(served: "ServedInsights") -> Iterator[str]:
                     continue
                 is_aspect = heading == "aspects"
                 reason = served.missing_share(entity, is_aspect=is_aspect) if has_share else ""
-                praised = ", ".join(aspects.get(name) or name for name in entity.praised_for or ())
+                praised = ", ".join(filter(None, map(aspects.get, entity.praised_for or ())))
                 yield _row(entity, reason) + (f"; praised for: {praised}" if praised else "")
             if (more := len(entities) - _SHOWN) > 0:
                 yield f"  and {more:,} more"

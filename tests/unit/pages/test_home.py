@@ -183,6 +183,18 @@ def test_count_of_a_person_is_not_read_as_a_rating(place: Place, path: str) -> N
     assert re.search("Price:? 7 mentions", text)
 
 
+@pytest.mark.parametrize("path", ["/", "/index.md"])
+def test_person_has_the_labels_of_the_aspects_that_are_praised(place: Place, path: str) -> None:
+    """An unknown aspect has no label, so it is left out."""
+    praised = {"kind": 4, "unknown": 3, "fast": 2}
+    person = {"id": "g", "name": "Grace Hall", "mention_count": 5, "praised_for": praised}
+    aspects = [{"id": "fast", "label": "Speed"}, {"id": "kind", "label": "Kindness"}]
+    place.publish([review()], insights={"entities": {"technicians": [person]}, "aspects": aspects})
+    text = place.get(path).body.decode()
+    assert "5 reviews \u00b7 praised for: Kindness, Speed" in text
+    assert "unknown" not in text
+
+
 def test_topic_with_the_name_of_a_service_is_shown_once(place: Place) -> None:
     services = [{"id": "heating", "label": "Heating", "mention_count": 2}]
     topics = [
