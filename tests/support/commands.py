@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.fork_server import INTERPRETERS, ROOT, Forked, Server, Switch
@@ -75,6 +76,19 @@ def reviewsctl(
             check=False,
         )
     return _run(REVIEWSCTL, arguments, environment, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Ctl:
+    """reviewsctl in an environment, which a test may change."""
+
+    environment: dict[str, str]
+
+    def __call__(
+        self, *arguments: str, before: tuple[str, ...] = (), folder: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it; the arguments are those of ``reviewsctl``."""
+        return reviewsctl(self.environment, *arguments, before=before, folder=folder)
 
 
 def started(environment: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:

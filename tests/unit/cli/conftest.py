@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import CLI
+from tests.support.commands import CLI, Ctl
 
 
 @pytest.fixture(autouse=True)
@@ -26,3 +26,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "PYTHONWARNINGS": "error",
         "REVIEWSD_ADMIN_SOCKET": str(tmp_path / "admin.sock"),
     }
+
+
+@pytest.fixture
+def ctl(environment: dict[str, str]) -> Ctl:
+    """The command in this environment."""
+    return Ctl(environment)

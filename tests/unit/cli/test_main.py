@@ -26,7 +26,7 @@ from tests.support.admin_fake import (
     events,
     problem,
 )
-from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl, started
+from tests.support.commands import CONSOLE_SCRIPT, Ctl, on_a_terminal, reviewsctl, started
 
 pytestmark = pytest.mark.processes
 
@@ -113,9 +113,9 @@ def scripted(daemon: AdminFake, **answers: Scripted) -> None:
     ],
 )
 def test_exit_codes_with_a_healthy_daemon(
-    environment: dict[str, str], daemon: AdminFake, arguments: list[str], code: int
+    ctl: Ctl, daemon: AdminFake, arguments: list[str], code: int
 ) -> None:
-    assert code == reviewsctl(environment, *arguments).returncode
+    assert code == ctl(*arguments).returncode
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,9 @@ def test_exit_codes_with_a_healthy_daemon(
     ],
     ids=["published", "unchanged", "refused", "failed", "cut", "403", "404", "503", "nonsense"],
 )
-def test_exit_codes_of_a_reload(
-    environment: dict[str, str], daemon: AdminFake, answer: Scripted, code: int
-) -> None:
+def test_exit_codes_of_a_reload(ctl: Ctl, daemon: AdminFake, answer: Scripted, code: int) -> None:
     scripted(daemon, reload=answer)
-    run = reviewsctl(environment, "reload", "--quiet")
+    run = ctl("reload", "--quiet")
 
     assert code == run.returncode
     assert (code != 0) == bool(run.stderr)  # an error is never silent, not even a quiet one's
@@ -146,29 +144,25 @@ def test_exit_codes_of_a_reload(
 @pytest.mark.parametrize(
     "command", ["status", "open", "reload", "subs list", "subs push 12", "hub pause"]
 )
-def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
-    environment: dict[str, str], command: str
-) -> None:
-    run = reviewsctl(environment, *command.split())
+def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(ctl: Ctl, command: str) -> None:
+    run = ctl(*command.split())
 
     assert run.returncode == 3
     assert run.stdout == ""
     assert run.stderr == (
         "Error: reviewsd is not reachable: it is not running: "
-        f"there is no {environment['REVIEWSD_ADMIN_SOCKET']}\n"
+        f"there is no {ctl.environment['REVIEWSD_ADMIN_SOCKET']}\n"
         f"Start it: {START} (or name its socket with --socket)\n"
     )
 
 
-def test_no_permission_is_exit_code_3_and_names_the_group(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_no_permission_is_exit_code_3_and_names_the_group(ctl: Ctl, daemon: AdminFake) -> None:
     daemon.path.chmod(0)
     as_root = os.geteuid() == 0  # root passes every mode, unless it gives up the capability
     if as_root and shutil.which("setpriv") is None:
         pytest.skip("run by root without setpriv")
     drop = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
-    run = reviewsctl(environment, "status", before=drop if as_root else ())
+    run = ctl("status", before=drop if as_root else ())
 
     assert run.returncode == 3
     assert f"no permission to use {daemon.path}" in run.stderr
@@ -178,17 +172,17 @@ def test_no_permission_is_exit_code_3_and_names_the_group(
 # status
 
 
-def test_status_tells_what_is_served(environment: dict[str, str], daemon: AdminFake) -> None:
-    run = reviewsctl(environment, "status")
+def test_status_tells_what_is_served(ctl: Ctl, daemon: AdminFake) -> None:
+    run = ctl("status")
 
     assert run.stderr == ""
     assert run.stdout.startswith("state      ok\nserving    120 reviews and insights, published ")
     assert "\x1b" not in run.stdout
 
 
-def test_a_degraded_status_is_an_answer(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_degraded_status_is_an_answer(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, status=document(DEGRADED))
-    run = reviewsctl(environment, "status")
+    run = ctl("status")
 
     assert run.returncode == 0
     assert "serving data of 2026-11-21 07:00:00 UTC; last reload failed: refused" in run.stdout
@@ -196,12 +190,10 @@ def test_a_degraded_status_is_an_answer(environment: dict[str, str], daemon: Adm
         assert f"           {line}\n" in run.stdout  # in a pipe a line stays whole
 
 
-def test_json_is_the_daemons_own_on_one_line(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_json_is_the_daemons_own_on_one_line(ctl: Ctl, daemon: AdminFake) -> None:
     newer = {**STATUS, "new": ["member", 1.0, "Jörg"]}
     scripted(daemon, status=document(newer))
-    run = reviewsctl(environment, "status", "--json")
+    run = ctl("status", "--json")
 
     assert run.stdout == json.dumps(newer, separators=(",", ":"), ensure_ascii=False) + "\n"
     assert run.stderr == ""
@@ -209,34 +201,34 @@ def test_json_is_the_daemons_own_on_one_line(
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_control_characters_of_the_daemon_do_not_reach_the_terminal(
-    environment: dict[str, str], daemon: AdminFake, options: list[str]
+    ctl: Ctl, daemon: AdminFake, options: list[str]
 ) -> None:
     hostile = {**STATUS, "base_url": "https://\x1b[2J\x9b2J\x07.example.com"}
     scripted(daemon, status=document(hostile))
-    run = reviewsctl(environment, "status", *options)
+    run = ctl("status", *options)
 
     assert "https://\\u001b[2J\\u009b2J\\u0007.example.com" in run.stdout
     assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in run.stdout.replace("\n", ""))
 
 
 def test_an_error_of_the_daemon_is_told_without_its_control_characters(
-    environment: dict[str, str], daemon: AdminFake
+    ctl: Ctl, daemon: AdminFake
 ) -> None:
     scripted(daemon, status=problem(500, "Oh\x1b[31m", "dear\nme"))
 
-    assert reviewsctl(environment, "status").stderr == "Error: Oh\\u001b[31m: dear\\u000ame\n"
+    assert ctl("status").stderr == "Error: Oh\\u001b[31m: dear\\u000ame\n"
 
 
 @pytest.mark.parametrize("command", ["status", "reload"])
-def test_errors_under_json_are_json_on_stderr(environment: dict[str, str], command: str) -> None:
-    run = reviewsctl(environment, command, "--json")
+def test_errors_under_json_are_json_on_stderr(ctl: Ctl, command: str) -> None:
+    run = ctl(command, "--json")
 
     assert run.returncode == 3
     assert run.stdout == ""
     assert json.loads(run.stderr) == {
         "error": {
             "title": "reviewsd is not reachable",
-            "detail": f"it is not running: there is no {environment['REVIEWSD_ADMIN_SOCKET']}",
+            "detail": f"it is not running: there is no {ctl.environment['REVIEWSD_ADMIN_SOCKET']}",
             "remedy": f"Start it: {START} (or name its socket with --socket)",
         }
     }
@@ -245,73 +237,65 @@ def test_errors_under_json_are_json_on_stderr(environment: dict[str, str], comma
 # status --quiet, open, --version
 
 
-def test_quiet_status_prints_nothing_when_reviews_are_served(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_quiet_status_prints_nothing_when_reviews_are_served(ctl: Ctl, daemon: AdminFake) -> None:
     """Data that is refused leaves the last good reviews served, which a restart would not improve."""
     for status in (STATUS, DEGRADED):
         scripted(daemon, status=document(status, Reviewsd_Version="0.0.9"))
-        run = reviewsctl(environment, "status", "--quiet")
+        run = ctl("status", "--quiet")
         assert (0, "", "") == (run.returncode, run.stdout, run.stderr)
 
 
-def test_quiet_status_fails_when_no_reviews_are_served(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_quiet_status_fails_when_no_reviews_are_served(ctl: Ctl, daemon: AdminFake) -> None:
     data: dict[str, object] = {"dir": "/srv/reviews", "state": "waiting", "problems": []}
     data |= {"last_reload": None, "failing_since": None}
     scripted(daemon, status=document({**STATUS, "snapshot": None, "data": data}))
-    run = reviewsctl(environment, "status", "-q")
+    run = ctl("status", "-q")
     expected = "Error: no reviews are served yet: the state is waiting; see: reviewsctl status\n"
     assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
 
 
 def test_open_starts_the_browser_where_there_is_a_display(
-    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
+    ctl: Ctl, daemon: AdminFake, tmp_path: Path
 ) -> None:
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
     browser.chmod(0o755)
     address = "https://reviews.example.com/\n"
-    environment = {**environment, "BROWSER": str(browser)}
+    ctl.environment["BROWSER"] = str(browser)
 
-    assert address == reviewsctl(environment, "open", "--print").stdout
+    assert address == ctl("open", "--print").stdout
     assert not (tmp_path / "opened").exists()
-    assert reviewsctl(environment, "open").stdout.startswith(address)
+    assert ctl("open").stdout.startswith(address)
     assert address == (tmp_path / "opened").read_text()
     browser.write_text("#!/bin/sh\nexit 1\n")
-    failed = reviewsctl(environment, "open")
+    failed = ctl("open")
     assert 1 == failed.returncode
     assert "Open the address yourself." in failed.stderr
 
 
-def test_open_prints_the_addresses_with_and_without_the_proxy(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_open_prints_the_addresses_with_and_without_the_proxy(ctl: Ctl, daemon: AdminFake) -> None:
     """The public address of a new shop is dead until its proxy is there."""
-    run = reviewsctl(environment, "open")
+    run = ctl("open")
     assert [
         "https://reviews.example.com/",
         "on this machine, without the proxy: http://127.0.0.1:8080/",
     ] == run.stdout.splitlines()
     behind_none = {"base_url": "http://127.0.0.1:8080"}
     scripted(daemon, status=document({**STATUS, **behind_none}))
-    assert "http://127.0.0.1:8080/\n" == reviewsctl(environment, "open").stdout
+    assert "http://127.0.0.1:8080/\n" == ctl("open").stdout
 
 
-def test_metrics_are_printed_as_they_come(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_metrics_are_printed_as_they_come(ctl: Ctl, daemon: AdminFake) -> None:
     text = b'# HELP a B.\n# TYPE a gauge\na{b="\x1b[2J"} 1.0\n'
     scripted(daemon, metrics=Scripted(parts=(text,), headers=HEADERS, whole=True))
 
-    assert text.decode().replace("\x1b", r"\u001b") == reviewsctl(environment, "metrics").stdout
+    assert text.decode().replace("\x1b", r"\u001b") == ctl("metrics").stdout
 
 
-def test_a_daemon_of_another_version_is_warned_about(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_a_daemon_of_another_version_is_warned_about(ctl: Ctl, daemon: AdminFake) -> None:
     """After an upgrade the old daemon runs on until it is restarted."""
     scripted(daemon, status=document(STATUS, Reviewsd_Version="0.0.9"))
-    plain, as_json = reviewsctl(environment, "status"), reviewsctl(environment, "status", "--json")
+    plain, as_json = ctl("status"), ctl("status", "--json")
 
     assert 0 == plain.returncode
     assert plain.stderr == (
@@ -324,12 +308,10 @@ def test_a_daemon_of_another_version_is_warned_about(
 # reload
 
 
-def test_in_a_pipe_progress_is_one_line_per_10_percent(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_in_a_pipe_progress_is_one_line_per_10_percent(ctl: Ctl, daemon: AdminFake) -> None:
     done = [progress(n) for n in range(0, 1001, 5)]
     scripted(daemon, reload=events(*done, progress(1000, "writing"), result("published")))
-    run = reviewsctl(environment, "reload")
+    run = ctl("reload")
 
     assert run.stderr.splitlines() == [
         *(f"validating {n} % ({n * 10:,} of 1,000)" for n in range(10, 101, 10)),
@@ -337,21 +319,21 @@ def test_in_a_pipe_progress_is_one_line_per_10_percent(
     ]
 
 
-def test_quiet_says_nothing_when_it_worked(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_quiet_says_nothing_when_it_worked(ctl: Ctl, daemon: AdminFake) -> None:
     another = {**HEADERS, "Reviewsd-Version": "0.0.9"}
     done = events(progress(500), result("published"))
     scripted(daemon, reload=dataclasses.replace(done, headers=another))
     for option in ("-q", "--quiet"):
-        run = reviewsctl(environment, "reload", option)
+        run = ctl("reload", option)
         assert (run.stdout, run.stderr) == ("", "")
 
 
 def test_json_of_a_reload_is_the_daemons_events_and_its_refusal_an_error(
-    environment: dict[str, str], daemon: AdminFake
+    ctl: Ctl, daemon: AdminFake
 ) -> None:
     messages = [progress(500), result("refused", PROBLEMS)]
     scripted(daemon, reload=events(*messages))
-    run = reviewsctl(environment, "reload", "--json")
+    run = ctl("reload", "--json")
 
     assert messages == [json.loads(line) for line in run.stdout.splitlines()]
     assert json.loads(run.stderr) == {"error": {"title": "reload refused", "problems": PROBLEMS}}
@@ -359,11 +341,11 @@ def test_json_of_a_reload_is_the_daemons_events_and_its_refusal_an_error(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_detaches_from_a_reload_and_ends_with_its_code(
-    environment: dict[str, str], daemon: AdminFake, number: signal.Signals
+    ctl: Ctl, daemon: AdminFake, number: signal.Signals
 ) -> None:
     over = threading.Event()
     scripted(daemon, reload=events(progress(500), over, result("published")))
-    with started(environment, "reload") as run:
+    with started(ctl.environment, "reload") as run:
         assert run.stderr is not None
         assert run.stderr.readline() == "validating 50 % (500 of 1,000)\n"
         run.send_signal(number)
@@ -380,36 +362,34 @@ def test_signal_detaches_from_a_reload_and_ends_with_its_code(
 # Terminals
 
 
-def test_a_terminal_gets_a_bar_and_colors(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_terminal_gets_a_bar_and_colors(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, reload=events(progress(250), progress(1000), result("published")))
-    screen = on_a_terminal(environment, "reload")
+    screen = on_a_terminal(ctl.environment, "reload")
 
     assert "validating" in screen
     assert "1000/1000" in screen
     assert "\x1b[32mpublished\x1b[0m: revision" in screen
 
 
-def test_no_color_gives_plain_text(environment: dict[str, str], daemon: AdminFake) -> None:
-    assert "\x1b[32mok" in on_a_terminal(environment, "status")
-    assert "\x1b" not in on_a_terminal({**environment, "NO_COLOR": "1"}, "status")
+def test_no_color_gives_plain_text(ctl: Ctl, daemon: AdminFake) -> None:
+    assert "\x1b[32mok" in on_a_terminal(ctl.environment, "status")
+    assert "\x1b" not in on_a_terminal({**ctl.environment, "NO_COLOR": "1"}, "status")
 
 
-def test_a_dumb_terminal_gets_lines(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_dumb_terminal_gets_lines(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, reload=events(progress(1000), result("published")))
-    screen = on_a_terminal({**environment, "TERM": "dumb"}, "reload")
+    screen = on_a_terminal({**ctl.environment, "TERM": "dumb"}, "reload")
 
     assert "validating 100 % (1,000 of 1,000)\r\n" in screen
 
 
-def test_a_reader_who_leaves_gets_no_traceback(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_a_reader_who_leaves_gets_no_traceback(ctl: Ctl, daemon: AdminFake) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     for arguments in (["status"], ["status", "--json"], ["reload"]):
         run = subprocess.run(
             [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
-            env=environment,
+            env=ctl.environment,
             stdout=writing,
             stderr=subprocess.PIPE,
             text=True,
@@ -420,11 +400,9 @@ def test_a_reader_who_leaves_gets_no_traceback(
     os.close(writing)
 
 
-def test_character_that_a_terminal_cannot_encode_is_escaped(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_character_that_a_terminal_cannot_encode_is_escaped(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, status=document({**STATUS, "base_url": "https://łuk.example"}))
-    run = reviewsctl({**environment, "PYTHONIOENCODING": "latin-1"}, "status")
+    run = reviewsctl({**ctl.environment, "PYTHONIOENCODING": "latin-1"}, "status")
 
     assert "https://\\u0142uk.example" in run.stdout
 
@@ -433,10 +411,8 @@ def test_character_that_a_terminal_cannot_encode_is_escaped(
 
 
 @pytest.mark.parametrize("command", PAGES)
-def test_help_teaches_with_a_paragraph_and_an_example(
-    environment: dict[str, str], command: str
-) -> None:
-    text = reviewsctl(environment, *command.split(), "--help").stdout
+def test_help_teaches_with_a_paragraph_and_an_example(ctl: Ctl, command: str) -> None:
+    text = ctl(*command.split(), "--help").stdout
     summary, paragraph = text.split("\n\n")[1:3]
 
     assert summary.endswith(".")
@@ -445,9 +421,9 @@ def test_help_teaches_with_a_paragraph_and_an_example(
 
 
 def test_the_root_help_lists_every_command_whole_and_the_exit_codes(
-    environment: dict[str, str],
+    ctl: Ctl,
 ) -> None:
-    text = reviewsctl(environment, "--help").stdout
+    text = ctl("--help").stdout
     for heading, names in GROUPS.items():
         commands = text.split(f"\n{heading}:\n")[1].split("\n\n")[0]
         assert names == [line.split()[0] for line in commands.splitlines()]
@@ -457,27 +433,23 @@ def test_the_root_help_lists_every_command_whole_and_the_exit_codes(
 
 
 @pytest.mark.parametrize("group", sorted({page.split()[0] for page in PAGES if " " in page}))
-def test_help_of_a_group_lists_its_commands_whole(environment: dict[str, str], group: str) -> None:
+def test_help_of_a_group_lists_its_commands_whole(ctl: Ctl, group: str) -> None:
     """Typer cuts a summary that is too long for 80 columns."""
-    commands = reviewsctl(environment, group, "--help").stdout.split("\nCommands:\n")[1]
+    commands = ctl(group, "--help").stdout.split("\nCommands:\n")[1]
     assert "..." not in commands.split("\n\n")[0]
 
 
 @pytest.mark.parametrize("command", ["ping", "paths", "version", "push", "mcp"])
-def test_removed_command_is_unknown(environment: dict[str, str], command: str) -> None:
-    run = reviewsctl(environment, command)
+def test_removed_command_is_unknown(ctl: Ctl, command: str) -> None:
+    run = ctl(command)
     assert 2 == run.returncode
     assert f"No such command '{command}'." in run.stderr or "Did you mean" in run.stderr
 
 
 @pytest.mark.skipif(SYSTEM.exists() or SOCKET.exists(), reason="a service is installed here")
-def test_doctor_reports_a_folder_without_a_configuration(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    del environment["REVIEWSD_ADMIN_SOCKET"]
-    first, remedy, *_ = reviewsctl(
-        environment, "doctor", "--offline", folder=tmp_path
-    ).stdout.splitlines()
+def test_doctor_reports_a_folder_without_a_configuration(ctl: Ctl, tmp_path: Path) -> None:
+    del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
+    first, remedy, *_ = ctl("doctor", "--offline", folder=tmp_path).stdout.splitlines()
     assert "no ./reviewsd.yaml here and no /etc/reviewsd/reviewsd.yaml" in first
     assert "Go to the folder of your business, or say --config." == remedy.strip()
 
@@ -494,23 +466,21 @@ def test_doctor_reports_a_folder_without_a_configuration(
     ],
 )
 def test_missing_configuration_is_reported_with_the_remedy(
-    environment: dict[str, str], tmp_path: Path, command: tuple[str, ...], code: int, title: str
+    ctl: Ctl, tmp_path: Path, command: tuple[str, ...], code: int, title: str
 ) -> None:
     """In a wrong folder it said how to start a service, or that no folder of data is known."""
-    del environment["REVIEWSD_ADMIN_SOCKET"]
-    run = reviewsctl(environment, *command, folder=tmp_path)
+    del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
+    run = ctl(*command, folder=tmp_path)
     assert (code, "") == (run.returncode, run.stdout)
     assert f"{title}: no ./reviewsd.yaml here and no /etc/reviewsd/reviewsd.yaml\n" in run.stderr
     assert "Go to the folder of your business, or " in run.stderr
 
     (tmp_path / "reviewsd.yaml").write_text("data_dir: data\nadmin_socket: admin.sock\n")
-    assert "here and no" not in reviewsctl(environment, *command, folder=tmp_path).stderr
+    assert "here and no" not in ctl(*command, folder=tmp_path).stderr
 
 
-def test_an_unknown_command_suggests_the_nearest(environment: dict[str, str]) -> None:
-    assert "No such command 'statsu'. Did you mean 'status'?" in (
-        reviewsctl(environment, "statsu").stderr
-    )
+def test_an_unknown_command_suggests_the_nearest(ctl: Ctl) -> None:
+    assert "No such command 'statsu'. Did you mean 'status'?" in (ctl("statsu").stderr)
 
 
 @pytest.mark.parametrize(
@@ -530,27 +500,25 @@ def test_an_unknown_command_suggests_the_nearest(environment: dict[str, str]) ->
     ],
 )
 def test_command_that_newcomers_guess_is_answered_with_the_one_that_is_meant(
-    environment: dict[str, str], command: str, hint: str
+    ctl: Ctl, command: str, hint: str
 ) -> None:
-    run = reviewsctl(environment, *command.split())
+    run = ctl(*command.split())
     assert (2, "") == (run.returncode, run.stdout)
     assert "No such command '" in run.stderr
     assert hint in run.stderr
 
 
-def test_the_socket_option_goes_before_the_environment(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
-    elsewhere = {**environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
+def test_the_socket_option_goes_before_the_environment(ctl: Ctl, daemon: AdminFake) -> None:
+    elsewhere = {**ctl.environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
 
     assert "there is no /nowhere" in reviewsctl(elsewhere, "status").stderr
     assert 0 == reviewsctl(elsewhere, "--socket", str(daemon.path), "status", "-q").returncode
 
 
 def test_the_socket_and_the_version_are_options_of_every_command(
-    environment: dict[str, str], daemon: AdminFake
+    ctl: Ctl, daemon: AdminFake
 ) -> None:
-    elsewhere = {**environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
+    elsewhere = {**ctl.environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
 
     assert 0 == reviewsctl(elsewhere, "status", "-q", "--socket", str(daemon.path)).returncode
     nearest = reviewsctl(elsewhere, "--socket", "/x", "status", "--socket", str(daemon.path))
@@ -559,25 +527,23 @@ def test_the_socket_and_the_version_are_options_of_every_command(
         assert reviewsctl(elsewhere, *command.split(), "--version").stdout == "reviewsctl 0.1.0\n"
 
 
-def test_the_socket_of_the_folder_is_found(
-    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
-) -> None:
+def test_the_socket_of_the_folder_is_found(ctl: Ctl, daemon: AdminFake, tmp_path: Path) -> None:
     """After reviewsctl init no option is needed."""
-    del environment["REVIEWSD_ADMIN_SOCKET"]
+    del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
     (tmp_path / "reviewsd.yaml").write_text("admin_socket: admin.sock\n")
 
-    assert 0 == reviewsctl(environment, "status", folder=tmp_path).returncode
+    assert 0 == ctl("status", folder=tmp_path).returncode
     daemon.path.rename(tmp_path / "gone")
-    stopped = reviewsctl(environment, "status", folder=tmp_path).stderr
+    stopped = ctl("status", folder=tmp_path).stderr
     assert f"there is no {tmp_path}/admin.sock\n" in stopped
     assert f"Start it: reviewsd --config {tmp_path}/reviewsd.yaml (" in stopped
 
 
-def imported(environment: dict[str, str], *arguments: str) -> set[str]:
+def imported(ctl: Ctl, *arguments: str) -> set[str]:
     """The modules that a command has imported at its end."""
     run = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", CONSOLE_SCRIPT, *arguments],
-        env=environment,
+        env=ctl.environment,
         capture_output=True,
         text=True,
         timeout=60,
@@ -586,44 +552,42 @@ def imported(environment: dict[str, str], *arguments: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in run.stderr.splitlines()}
 
 
-def test_help_imports_nothing(environment: dict[str, str]) -> None:
+def test_help_imports_nothing(ctl: Ctl) -> None:
     """It is what people type first; Typer alone takes 50 ms."""
-    assert imported(environment, "--help").isdisjoint({"typer", "pathlib", "reviewsctl.commands"})
+    assert imported(ctl, "--help").isdisjoint({"typer", "pathlib", "reviewsctl.commands"})
 
 
-def test_a_command_imports_what_it_needs(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_command_imports_what_it_needs(ctl: Ctl, daemon: AdminFake) -> None:
     """Completion starts reviewsctl at each Tab: what only some commands need is not imported."""
-    modules = imported(environment, "check", "--help")
+    modules = imported(ctl, "check", "--help")
     assert modules.isdisjoint({*NEVER_IMPORTED_BY_HELP, "yaml", "reviewsctl.commands.status"})
 
 
 def test_command_that_asks_the_daemon_imports_nothing_of_it_but_documents(
-    environment: dict[str, str], daemon: AdminFake
+    ctl: Ctl, daemon: AdminFake
 ) -> None:
     """The daemon's models and rules take 300 ms; only check, config and insights need them."""
-    modules = {name for name in imported(environment, "status") if name.startswith("reviewsd.")}
+    modules = {name for name in imported(ctl, "status") if name.startswith("reviewsd.")}
     assert "reviewsd.api.status" in modules
     assert {"reviewsd.api"} == {".".join(name.split(".")[:2]) for name in modules}
 
 
-def test_the_help_that_is_kept_is_the_help_that_is_made(environment: dict[str, str]) -> None:
+def test_the_help_that_is_kept_is_the_help_that_is_made(ctl: Ctl) -> None:
     """Else: COLUMNS=80 reviewsctl --help > cli/reviewsctl/shipped/help.txt"""
-    fresh = reviewsctl({**environment, "COLUMNS": "80"}, "--help").stdout
-    assert fresh == reviewsctl(environment, "--help").stdout
-    assert fresh == reviewsctl(environment, "-h").stdout
+    fresh = reviewsctl({**ctl.environment, "COLUMNS": "80"}, "--help").stdout
+    assert fresh == ctl("--help").stdout
+    assert fresh == ctl("-h").stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a disk that is full")
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["subs", "--help"], ["status"], ["status", "--json"]]
 )
-def test_a_full_disk_is_a_sentence(
-    environment: dict[str, str], daemon: AdminFake, arguments: list[str]
-) -> None:
+def test_a_full_disk_is_a_sentence(ctl: Ctl, daemon: AdminFake, arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123  a device
         run = subprocess.run(
             [sys.executable, "-m", "reviewsctl.main", *arguments],
-            env=environment,
+            env=ctl.environment,
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -634,11 +598,11 @@ def test_a_full_disk_is_a_sentence(
     assert (1, message) == (run.returncode, run.stderr)
 
 
-def test_ctrl_c_while_it_starts_is_one_line(environment: dict[str, str], tmp_path: Path) -> None:
+def test_ctrl_c_while_it_starts_is_one_line(ctl: Ctl, tmp_path: Path) -> None:
     """Ctrl-C may come while modules are imported, as this one does it."""
     early = tmp_path / "early"
     early.mkdir()
     (early / "typer.py").write_text("raise KeyboardInterrupt")
-    environment["PYTHONPATH"] = f"{early}:{environment['PYTHONPATH']}"
-    run = reviewsctl(environment, "status", fresh=True)
+    ctl.environment["PYTHONPATH"] = f"{early}:{ctl.environment['PYTHONPATH']}"
+    run = reviewsctl(ctl.environment, "status", fresh=True)
     assert (130, "", "Error: interrupted\n") == (run.returncode, run.stdout, run.stderr)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.commands import on_a_terminal, reviewsctl
+from tests.support.commands import Ctl, on_a_terminal
 
 pytestmark = pytest.mark.processes
 
@@ -21,14 +21,14 @@ REVIEW = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, environment: dict[str, str]) -> Path:
+def folder(tmp_path: Path, ctl: Ctl) -> Path:
     folder = tmp_path / "shop"
     (folder / "data").mkdir(parents=True)
     write(folder, [REVIEW])
     config = folder / "reviewsd.yaml"
     config.write_text("base_url: https://r.example.com\ndata_dir: data\nstate_dir: state\n")
     config.chmod(0o644)
-    environment["REVIEWSD_CONFIG"] = str(config)
+    ctl.environment["REVIEWSD_CONFIG"] = str(config)
     return folder
 
 
@@ -37,8 +37,8 @@ def write(folder: Path, reviews: list[dict[str, object]]) -> None:
     (folder / "data/reviews.json").write_text(json.dumps(document, indent=1))
 
 
-def test_good_files_are_summed_up(environment: dict[str, str], folder: Path) -> None:
-    done = reviewsctl(environment, "check")
+def test_good_files_are_summed_up(ctl: Ctl, folder: Path) -> None:
+    done = ctl("check")
     assert (0, "") == (done.returncode, done.stderr)
     assert [
         f"configuration  {folder}/reviewsd.yaml",
@@ -49,31 +49,29 @@ def test_good_files_are_summed_up(environment: dict[str, str], folder: Path) -> 
         "insights       made from the reviews; see: reviewsctl insights",
         "result         all is well",
     ] == done.stdout.splitlines()
-    assert "" == reviewsctl(environment, "check", "--quiet").stdout
+    assert "" == ctl("check", "--quiet").stdout
 
 
 @pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
-def test_addresses_that_only_the_daemon_can_read_are_named(
-    environment: dict[str, str], folder: Path
-) -> None:
+def test_addresses_that_only_the_daemon_can_read_are_named(ctl: Ctl, folder: Path) -> None:
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("notify: [{name: owner, stars: 2}]\n")
     unread = "the address of owner is not checked, as only the daemon can read it"
-    assert f"notices        {unread}\n" in reviewsctl(environment, "check").stdout
-    doctor = reviewsctl(environment, "doctor", "--offline").stdout
+    assert f"notices        {unread}\n" in ctl("check").stdout
+    doctor = ctl("doctor", "--offline").stdout
     assert f"skip  notices         {unread}; test them: reviewsctl notify test\n" in doctor
 
 
-def test_no_reviews_are_good_too(environment: dict[str, str], folder: Path) -> None:
+def test_no_reviews_are_good_too(ctl: Ctl, folder: Path) -> None:
     write(folder, [])
-    done = reviewsctl(environment, "check")
+    done = ctl("check")
     assert 0 == done.returncode
     assert "reviews        none\n" in done.stdout
 
 
-def test_problems_are_shown_at_their_place(environment: dict[str, str], folder: Path) -> None:
+def test_problems_are_shown_at_their_place(ctl: Ctl, folder: Path) -> None:
     write(folder, [{**REVIEW, "rating": 7, "id": f"r{n}"} for n in range(25)])
-    done = reviewsctl(environment, "check", "--quiet")
+    done = ctl("check", "--quiet")
     lines = done.stdout.splitlines()
     assert (5, "") == (done.returncode, done.stderr)
     assert [
@@ -85,55 +83,51 @@ def test_problems_are_shown_at_their_place(environment: dict[str, str], folder: 
     assert "result         25 problems" == lines[-1]
 
 
-def test_warnings_are_problems_only_when_strict(environment: dict[str, str], folder: Path) -> None:
+def test_warnings_are_problems_only_when_strict(ctl: Ctl, folder: Path) -> None:
     write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(21)])
-    done = reviewsctl(environment, "check")
+    done = ctl("check")
     assert 0 == done.returncode
     assert done.stdout.startswith(f"warning: {folder}/data/reviews.json:7:10: $.reviews[0].id")
     assert "... and 1 more warning\n" in done.stdout
     assert "result         21 warnings\n" in done.stdout
-    strict = reviewsctl(environment, "check", "--strict")
+    strict = ctl("check", "--strict")
     assert 5 == strict.returncode
     assert strict.stdout.startswith(f"{folder}/data/reviews.json:7:10:")
 
 
-def test_a_wrong_configuration_leaves_the_data_unchecked(
-    environment: dict[str, str], folder: Path
-) -> None:
+def test_a_wrong_configuration_leaves_the_data_unchecked(ctl: Ctl, folder: Path) -> None:
     (folder / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata: 1\n")
-    done = reviewsctl(environment, "check")
+    done = ctl("check")
     assert 5 == done.returncode
     assert "data           not checked" in done.stdout
     assert "result         2 problems" in done.stdout
 
 
-def test_data_alone_needs_no_configuration(
-    environment: dict[str, str], folder: Path, tmp_path: Path
-) -> None:
-    del environment["REVIEWSD_CONFIG"]
-    done = reviewsctl(environment, "check", "--data", str(folder / "data"), folder=tmp_path)
+def test_data_alone_needs_no_configuration(ctl: Ctl, folder: Path, tmp_path: Path) -> None:
+    del ctl.environment["REVIEWSD_CONFIG"]
+    done = ctl("check", "--data", str(folder / "data"), folder=tmp_path)
     assert (0, f"data           {folder}/data") == (done.returncode, done.stdout.splitlines()[0])
 
 
-def test_programs_get_the_report(environment: dict[str, str], folder: Path) -> None:
+def test_programs_get_the_report(ctl: Ctl, folder: Path) -> None:
     write(folder, [{**REVIEW, "rating": 7}])
-    done = reviewsctl(environment, "check", "--json")
+    done = ctl("check", "--json")
     report = json.loads(done.stdout)
     assert (5, "", 1) == (done.returncode, done.stderr, report["problem_count"])
     assert "$.reviews[0].rating" == report["problems"][0]["path"]
 
 
-def test_large_data_shows_how_far_it_is(environment: dict[str, str], folder: Path) -> None:
+def test_large_data_shows_how_far_it_is(ctl: Ctl, folder: Path) -> None:
     write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(20_000)])
-    assert "validating 100 % (20,000 of 20,000)\n" in reviewsctl(environment, "check").stderr
-    screen = on_a_terminal(environment, "check", "--quiet")
+    assert "validating 100 % (20,000 of 20,000)\n" in ctl("check").stderr
+    screen = on_a_terminal(ctl.environment, "check", "--quiet")
     assert "" == screen
 
 
-def test_no_stranger_is_run(environment: dict[str, str], folder: Path) -> None:
+def test_no_stranger_is_run(ctl: Ctl, folder: Path) -> None:
     """A module in the folder where root happens to be must not be imported."""
     (folder / "msgspec.py").write_text("open('hacked', 'w')")
-    done = reviewsctl(environment, "check", before=("env", "-C", str(folder), "PYTHONSAFEPATH=1"))
+    done = ctl("check", before=("env", "-C", str(folder), "PYTHONSAFEPATH=1"))
     assert 0 == done.returncode
     assert not (folder / "hacked").exists()
 
@@ -141,11 +135,11 @@ def test_no_stranger_is_run(environment: dict[str, str], folder: Path) -> None:
 # --- config
 
 
-def test_value_is_shown_with_its_origin(environment: dict[str, str], folder: Path) -> None:
-    environment["REVIEWSD_CACHE__MAX_AGE"] = "9"
-    environment["REVIEWSD_HUB__STORE"] = "postgresql://u:geheim@h/db"
-    del environment["REVIEWSD_ADMIN_SOCKET"]
-    lines = reviewsctl(environment, "config", "show", "--origin").stdout.splitlines()
+def test_value_is_shown_with_its_origin(ctl: Ctl, folder: Path) -> None:
+    ctl.environment["REVIEWSD_CACHE__MAX_AGE"] = "9"
+    ctl.environment["REVIEWSD_HUB__STORE"] = "postgresql://u:geheim@h/db"
+    del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
+    lines = ctl("config", "show", "--origin").stdout.splitlines()
     assert [
         ["base_url: https://r.example.com", f"{folder}/reviewsd.yaml:1"],
         [f"data_dir: {folder}/data", f"{folder}/reviewsd.yaml:2"],
@@ -155,48 +149,42 @@ def test_value_is_shown_with_its_origin(environment: dict[str, str], folder: Pat
     ] == [[part.strip() for part in line.split("  # ")] for line in lines]
 
 
-def test_defaults_are_shown_when_asked_for(environment: dict[str, str], folder: Path) -> None:
-    lines = reviewsctl(environment, "config", "show", "--defaults").stdout.splitlines()
+def test_defaults_are_shown_when_asked_for(ctl: Ctl, folder: Path) -> None:
+    lines = ctl("config", "show", "--defaults").stdout.splitlines()
     assert "hub.delivery.retry_delays: [60.0, 1800.0]" in lines
     assert "data.max_shrink: null" in lines
-    origin = reviewsctl(environment, "config", "show", "--defaults", "--origin").stdout
+    origin = ctl("config", "show", "--defaults", "--origin").stdout
     assert "# default\n" in origin
-    complete = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
+    complete = json.loads(ctl("config", "show", "--json").stdout)
     assert len(lines) == len(complete["settings"])
 
 
-def test_origins_are_aligned(environment: dict[str, str], folder: Path) -> None:
-    environment["REVIEWSD_HUB__STORE"] = "postgresql://u@a-host.example/db"
-    lines = reviewsctl(environment, "config", "show", "--origin").stdout.splitlines()
+def test_origins_are_aligned(ctl: Ctl, folder: Path) -> None:
+    ctl.environment["REVIEWSD_HUB__STORE"] = "postgresql://u@a-host.example/db"
+    lines = ctl("config", "show", "--origin").stdout.splitlines()
     assert len({line.index("  # ") for line in lines if len(line.partition("  # ")[0]) < 61}) == 1
 
 
 @pytest.mark.parametrize("option", ["--defaults", "--origin"])
-def test_option_that_json_would_ignore_is_refused(
-    environment: dict[str, str], folder: Path, option: str
-) -> None:
-    done = reviewsctl(environment, "config", "show", "--json", option)
+def test_option_that_json_would_ignore_is_refused(ctl: Ctl, folder: Path, option: str) -> None:
+    done = ctl("config", "show", "--json", option)
     assert 2 == done.returncode
     assert "--json has all keys and origins" in done.stderr.replace("\n", " ")
 
 
-def test_shown_configuration_is_yaml_of_the_same_values(
-    folder: Path, environment: dict[str, str]
-) -> None:
+def test_shown_configuration_is_yaml_of_the_same_values(folder: Path, ctl: Ctl) -> None:
     """A color without quotes is a remark, and so on."""
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write('pages: {accent: "#225588"}\nserver: {allowed_hosts: [a.example, "10.0"]}\n')
-    text = reviewsctl(environment, "config", "show", "--defaults").stdout
-    complete = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
+    text = ctl("config", "show", "--defaults").stdout
+    complete = json.loads(ctl("config", "show", "--json").stdout)
 
     assert {entry["key"]: entry["value"] for entry in complete["settings"]} == yaml.safe_load(text)
 
 
-def test_wrong_configuration_is_reported_with_the_remedy(
-    environment: dict[str, str], folder: Path
-) -> None:
+def test_wrong_configuration_is_reported_with_the_remedy(ctl: Ctl, folder: Path) -> None:
     (folder / "reviewsd.yaml").write_text("base_url: x\ndata_dir: data\n")
-    done = reviewsctl(environment, "config", "show")
+    done = ctl("config", "show")
     assert (1, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith(
         f"Error: the configuration cannot be used: {folder}/reviewsd.yaml:1:11: base_url"
@@ -204,17 +192,15 @@ def test_wrong_configuration_is_reported_with_the_remedy(
     assert done.stderr.endswith("See all: reviewsctl check\n")
 
 
-def test_a_missing_configuration_is_told_with_the_remedy(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    environment["REVIEWSD_CONFIG"] = str(tmp_path / "none.yaml")
-    done = reviewsctl(environment, "config", "show", "--json")
+def test_a_missing_configuration_is_told_with_the_remedy(ctl: Ctl, tmp_path: Path) -> None:
+    ctl.environment["REVIEWSD_CONFIG"] = str(tmp_path / "none.yaml")
+    done = ctl("config", "show", "--json")
     assert 1 == done.returncode
     assert "none.yaml: cannot be read" in json.loads(done.stderr)["error"]["detail"]
 
 
-def test_schema_describes_every_key(environment: dict[str, str], folder: Path) -> None:
-    schema = json.loads(reviewsctl(environment, "config", "schema").stdout)
+def test_schema_describes_every_key(ctl: Ctl, folder: Path) -> None:
+    schema = json.loads(ctl("config", "schema").stdout)
     assert [] == [
         f"{name}.{key}"
         for name, section in schema["$defs"].items()
@@ -234,14 +220,12 @@ def test_schema_describes_every_key(environment: dict[str, str], folder: Path) -
         "{\n]",
     ],
 )
-def test_import_says_of_broken_json_what_check_says(
-    environment: dict[str, str], folder: Path, text: str
-) -> None:
+def test_import_says_of_broken_json_what_check_says(ctl: Ctl, folder: Path, text: str) -> None:
     """Two decoders named other places and other reasons."""
     file = folder / "data/reviews.json"
     file.write_text(text)
-    fault = reviewsctl(environment, "check").stdout.splitlines()[0]
+    fault = ctl("check").stdout.splitlines()[0]
     assert fault.startswith(f"{file}:")
-    refused = reviewsctl(environment, "import", str(file), "--data", str(folder))
+    refused = ctl("import", str(file), "--data", str(folder))
     place, _, reason = fault.removeprefix(f"{file.parent}/").partition(": invalid JSON: ")
     assert f"{place}: invalid JSON: {reason}\n" in refused.stderr

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.manual import shares as manual
-from tests.support.commands import reviewsctl
+from tests.support.commands import Ctl, reviewsctl
 
 pytestmark = pytest.mark.processes
 
 # --- completion
 
 
-def completed(environment: dict[str, str], words: str) -> list[str]:
+def completed(ctl: Ctl, words: str) -> list[str]:
     asked = {
-        **environment,
+        **ctl.environment,
         "_REVIEWSCTL_COMPLETE": "complete_bash",
         "COMP_WORDS": f"reviewsctl {words}",
         "COMP_CWORD": str(len(words.split())),
@@ -27,13 +27,13 @@ def completed(environment: dict[str, str], words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_is_offered_to_each_shell(environment: dict[str, str], shell: str) -> None:
-    asked = {**environment, "_REVIEWSCTL_COMPLETE": f"source_{shell}"}
+def test_completion_is_offered_to_each_shell(ctl: Ctl, shell: str) -> None:
+    asked = {**ctl.environment, "_REVIEWSCTL_COMPLETE": f"source_{shell}"}
     assert "reviewsctl" in reviewsctl(asked).stdout
 
 
-def test_commands_are_completed(environment: dict[str, str]) -> None:
-    assert ["status"] == completed(environment, "stat")
+def test_commands_are_completed(ctl: Ctl) -> None:
+    assert ["status"] == completed(ctl, "stat")
 
 
 # --- the manual

@@ -24,7 +24,7 @@ from reviewsd.api.places import DATA_FILES
 from reviewsd.api.status import Status
 from tests.support.admin_fake import STATUS
 from tests.support.authority import authority
-from tests.support.commands import reviewsctl
+from tests.support.commands import Ctl
 from tests.unit.cli.test_main import DEGRADED
 
 OK, WARN, FAIL, SKIP = Verdict.OK, Verdict.WARN, Verdict.FAIL, Verdict.SKIP
@@ -527,18 +527,16 @@ def test_failing_outbound_connection_is_a_warning() -> None:
 
 
 @pytest.fixture
-def shop(environment: dict[str, str], tmp_path: Path) -> Path:
+def shop(ctl: Ctl, tmp_path: Path) -> Path:
     folder = tmp_path / "shop"
-    assert 0 == reviewsctl(environment, "init", str(folder)).returncode
-    environment["REVIEWSD_CONFIG"] = str(folder / "reviewsd.yaml")
-    del environment["REVIEWSD_ADMIN_SOCKET"]
+    assert 0 == ctl("init", str(folder)).returncode
+    ctl.environment["REVIEWSD_CONFIG"] = str(folder / "reviewsd.yaml")
+    del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
     return folder
 
 
-def test_each_test_prints_a_line_and_each_failure_a_remedy(
-    environment: dict[str, str], shop: Path
-) -> None:
-    done = reviewsctl(environment, "--socket", str(shop / "s"), "doctor", "--offline")
+def test_each_test_prints_a_line_and_each_failure_a_remedy(ctl: Ctl, shop: Path) -> None:
+    done = ctl("--socket", str(shop / "s"), "doctor", "--offline")
     assert (5, "") == (done.returncode, done.stderr)
     first, second, third, *_ = done.stdout.splitlines()
     assert f"fail  admin socket    it is not running: there is no {shop}/s" == first
@@ -547,11 +545,9 @@ def test_each_test_prints_a_line_and_each_failure_a_remedy(
     assert "address" not in done.stdout
 
 
-def test_json_has_every_test_and_each_failure_a_remedy(
-    environment: dict[str, str], shop: Path
-) -> None:
+def test_json_has_every_test_and_each_failure_a_remedy(ctl: Ctl, shop: Path) -> None:
     (shop / "reviewsd.yaml").write_text("base_url: x")
-    done = reviewsctl(environment, "doctor", "--json", "--offline")
+    done = ctl("doctor", "--json", "--offline")
     document = json.loads(done.stdout)
     assert (5, False) == (done.returncode, document["ok"])
     tests = document["tests"]
@@ -560,14 +556,14 @@ def test_json_has_every_test_and_each_failure_a_remedy(
     assert [] == [test for test in tests if test["verdict"] == "fail" and not test["remedy"]]
 
 
-def test_quiet_prints_failures_alone(environment: dict[str, str], shop: Path) -> None:
-    done = reviewsctl(environment, "doctor", "--quiet", "--offline")
+def test_quiet_prints_failures_alone(ctl: Ctl, shop: Path) -> None:
+    done = ctl("doctor", "--quiet", "--offline")
     assert {"fail  ", "      "} == {line[:6] for line in done.stdout.splitlines()}
 
 
-def test_public_address_is_tested(environment: dict[str, str], shop: Path) -> None:
+def test_public_address_is_tested(ctl: Ctl, shop: Path) -> None:
     with listening(ours) as address:
-        environment["REVIEWSD_BASE_URL"] = address
-        done = reviewsctl(environment, "doctor", "--outbound", "outside.invalid")
+        ctl.environment["REVIEWSD_BASE_URL"] = address
+        done = ctl("doctor", "--outbound", "outside.invalid")
     assert f"ok    answers         this service answers at {address}" in done.stdout
     assert "warn  outbound https  outside.invalid: " in done.stdout

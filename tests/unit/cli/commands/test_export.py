@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.platforms.own import COLUMNS
-from tests.support.commands import on_a_terminal, reviewsctl
+from tests.support.commands import Ctl, on_a_terminal
 
 pytestmark = pytest.mark.processes
 
@@ -41,21 +41,19 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def exported(environment: dict[str, str], data: Path, *options: str) -> bytes:
-    run = reviewsctl(environment, "export", *options, "--data", str(data))
+def exported(ctl: Ctl, data: Path, *options: str) -> bytes:
+    run = ctl("export", *options, "--data", str(data))
     assert (0, "") == (run.returncode, run.stderr)
     return run.stdout.encode()
 
 
-def test_lines_are_the_reviews_with_all_members(environment: dict[str, str], data: Path) -> None:
-    lines = exported(environment, data, "--jsonl").splitlines()
+def test_lines_are_the_reviews_with_all_members(ctl: Ctl, data: Path) -> None:
+    lines = exported(ctl, data, "--jsonl").splitlines()
 
     assert REVIEWS == [json.loads(line) for line in lines]
 
 
-def test_output_into_the_file_itself_is_refused_with_the_way_back(
-    environment: dict[str, str], data: Path
-) -> None:
+def test_output_into_the_file_itself_is_refused_with_the_way_back(ctl: Ctl, data: Path) -> None:
     """The shell empties it before the command runs."""
     target = data / "reviews.json"
     with target.open("wb") as stdout:
@@ -69,17 +67,15 @@ def test_output_into_the_file_itself_is_refused_with_the_way_back(
             str(data),
         ]
         run = subprocess.run(
-            command, env=environment, stdout=stdout, stderr=subprocess.PIPE, check=False
+            command, env=ctl.environment, stdout=stdout, stderr=subprocess.PIPE, check=False
         )
     assert 1 == run.returncode
     assert b"the output is reviews.json itself" in run.stderr
     assert b"reviewsctl reviews undo" in run.stderr
 
 
-def test_the_table_has_the_members_of_the_data_model(
-    environment: dict[str, str], data: Path
-) -> None:
-    text = exported(environment, data, "--csv").decode()
+def test_the_table_has_the_members_of_the_data_model(ctl: Ctl, data: Path) -> None:
+    text = exported(ctl, data, "--csv").decode()
     header, jane, second = csv.reader(io.StringIO(text, newline=""))
 
     assert list(COLUMNS) == header
@@ -92,8 +88,8 @@ def test_the_table_has_the_members_of_the_data_model(
 
 
 @pytest.mark.parametrize("kind", ["--csv", "--jsonl"])
-def test_names_are_shortened_on_request(environment: dict[str, str], data: Path, kind: str) -> None:
-    text = exported(environment, data, kind, "--names", "short").decode()
+def test_names_are_shortened_on_request(ctl: Ctl, data: Path, kind: str) -> None:
+    text = exported(ctl, data, kind, "--names", "short").decode()
 
     assert "Jane D." in text
     assert "Jane Doe" not in text
@@ -101,22 +97,21 @@ def test_names_are_shortened_on_request(environment: dict[str, str], data: Path,
 
 @pytest.mark.parametrize(("kind", "name"), [("--csv", "x.csv"), ("--jsonl", "x.jsonl")])
 def test_exported_reviews_are_imported_unchanged(
-    environment: dict[str, str], tmp_path: Path, data: Path, kind: str, name: str
+    ctl: Ctl, tmp_path: Path, data: Path, kind: str, name: str
 ) -> None:
     path = tmp_path / name
     # as bytes: the text mode of subprocess would take the \r of a text away
     with path.open("wb") as out:
         subprocess.run(
             [sys.executable, "-m", "reviewsctl.main", "export", kind, "--data", str(data)],
-            env=environment,
+            env=ctl.environment,
             stdout=out,
             check=True,
             timeout=60,
         )
-    onto = reviewsctl(environment, "import", str(path), "--data", str(data), "--json")
+    onto = ctl("import", str(path), "--data", str(data), "--json")
     (tmp_path / "new").mkdir()
-    new = reviewsctl(
-        environment,
+    new = ctl(
         "import",
         str(path),
         "--data",
@@ -132,11 +127,9 @@ def test_exported_reviews_are_imported_unchanged(
     assert (2, 0) == tuple(json.loads(new.stdout)[name] for name in ("new", "refused"))
 
 
-def test_missing_format_or_data_is_named(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
-    neither = reviewsctl(environment, "export", "--data", str(data))
-    nothing = reviewsctl(environment, "export", "--csv", "--data", str(tmp_path))
+def test_missing_format_or_data_is_named(ctl: Ctl, tmp_path: Path, data: Path) -> None:
+    neither = ctl("export", "--data", str(data))
+    nothing = ctl("export", "--csv", "--data", str(tmp_path))
 
     assert 2 == neither.returncode
     assert "say either --csv or --jsonl" in neither.stderr
@@ -146,16 +139,14 @@ def test_missing_format_or_data_is_named(
 
 
 @pytest.mark.parametrize("option", ["--csv", "--jsonl"])
-def test_a_terminal_is_shown_what_would_steer_it(
-    environment: dict[str, str], tmp_path: Path, option: str
-) -> None:
+def test_a_terminal_is_shown_what_would_steer_it(ctl: Ctl, tmp_path: Path, option: str) -> None:
     """A pipe gets the texts as they are."""
     text = "a\x1b]0;owned\x07\x9b2J\u202eb"
     review: dict[str, object] = {"id": "r", "author": "A", "text": text}
     (tmp_path / "reviews.json").write_text(json.dumps({"reviews": [review]}, ensure_ascii=False))
-    screen = on_a_terminal(environment, "export", option, "--data", str(tmp_path))
+    screen = on_a_terminal(ctl.environment, "export", option, "--data", str(tmp_path))
 
     assert r"a\u001b]0;owned\u0007\u009b2J\u202eb" in screen
     assert all(line.isprintable() for line in screen.splitlines())
     if option == "--csv":
-        assert text in exported(environment, tmp_path, option).decode()
+        assert text in exported(ctl, tmp_path, option).decode()

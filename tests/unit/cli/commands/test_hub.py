@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, problem
-from tests.support.commands import reviewsctl
+from tests.support.commands import Ctl
 from tests.support.hub_answers import HUB
 
 pytestmark = pytest.mark.processes
@@ -60,17 +60,17 @@ def daemon(tmp_path: Path) -> Iterator[AdminFake]:
     ],
 )
 def test_a_command_says_what_it_has_done_or_what_to_do(
-    environment: dict[str, str], daemon: AdminFake, arguments: str, code: int, says: str
+    ctl: Ctl, daemon: AdminFake, arguments: str, code: int, says: str
 ) -> None:
-    run = reviewsctl(environment, *arguments.split())
+    run = ctl(*arguments.split())
 
     assert code == run.returncode
     assert says in (run.stdout if code == 0 else run.stdout + run.stderr)
     assert (code == 0) == (run.stderr == "" and "Usage" not in run.stdout)
 
 
-def test_a_note_is_passed_on(environment: dict[str, str], daemon: AdminFake) -> None:
-    run = reviewsctl(environment, "hub", "block", "X.example.", "--note", "It floods")
+def test_a_note_is_passed_on(ctl: Ctl, daemon: AdminFake) -> None:
+    run = ctl("hub", "block", "X.example.", "--note", "It floods")
 
     assert run.stdout.startswith("blocked x.example, ")  # in its normal form
     assert daemon.asked[-1].target == "/v1/blocks?value=X.example.&note=It+floods"
@@ -78,9 +78,9 @@ def test_a_note_is_passed_on(environment: dict[str, str], daemon: AdminFake) -> 
 
 @pytest.mark.parametrize(("command", "value"), [("status", HUB), ("blocks", {"blocks": [BLOCK]})])
 def test_json_is_the_daemons_own(
-    environment: dict[str, str], daemon: AdminFake, command: str, value: Mapping[str, object]
+    ctl: Ctl, daemon: AdminFake, command: str, value: Mapping[str, object]
 ) -> None:
-    run = reviewsctl(environment, "hub", command, "--json")
+    run = ctl("hub", command, "--json")
 
     assert value == json.loads(run.stdout)
     assert 1 == run.stdout.count("\n")

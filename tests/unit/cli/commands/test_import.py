@@ -18,7 +18,7 @@ from reviewsctl.commands import import_
 from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.settings import SETTINGS
 from tests.support.admin_fake import STATUS, admin_fake, document, events
-from tests.support.commands import CLI, at_a_terminal, reviewsctl, started
+from tests.support.commands import CLI, Ctl, at_a_terminal, reviewsctl, started
 from tests.support.daemon import until
 from tests.support.sheets import spreadsheet
 
@@ -66,17 +66,17 @@ def data(tmp_path: Path) -> Path:
 
 
 def imported(
-    environment: dict[str, str], data: Path, *arguments: str, code: int = 0
+    ctl: Ctl, data: Path, *arguments: str, code: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    run = reviewsctl(environment, "import", *arguments, "--data", str(data))
+    run = ctl("import", *arguments, "--data", str(data))
     assert code == run.returncode, run.stderr
     return run
 
 
 def undone(
-    environment: dict[str, str], data: Path, *arguments: str, code: int = 0
+    ctl: Ctl, data: Path, *arguments: str, code: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    run = reviewsctl(environment, "reviews", "undo", *arguments, "--data", str(data))
+    run = ctl("reviews", "undo", *arguments, "--data", str(data))
     assert code == run.returncode, run.stderr
     return run
 
@@ -87,10 +87,8 @@ def kept_versions(data: Path) -> list[str]:
     return [gzip.decompress(path.read_bytes()).decode() for path in paths]
 
 
-def test_import_adds_new_reviews_and_leaves_all_others(
-    environment: dict[str, str], data: Path
-) -> None:
-    run = imported(environment, data, TAKEOUT)
+def test_import_adds_new_reviews_and_leaves_all_others(ctl: Ctl, data: Path) -> None:
+    run = imported(ctl, data, TAKEOUT)
     text = (data / "reviews.json").read_text()
     file = json.loads(text)
 
@@ -122,10 +120,8 @@ def test_import_adds_new_reviews_and_leaves_all_others(
     assert [THERE, (data / "reviews.json").read_text()] == kept_versions(data)
 
 
-def test_a_changed_review_keeps_what_the_export_does_not_have(
-    environment: dict[str, str], data: Path
-) -> None:
-    imported(environment, data, TAKEOUT)
+def test_a_changed_review_keeps_what_the_export_does_not_have(ctl: Ctl, data: Path) -> None:
+    imported(ctl, data, TAKEOUT)
     text = (data / "reviews.json").read_text()
     jane = next(review for review in json.loads(text)["reviews"] if review["id"] == JANE)
 
@@ -137,14 +133,14 @@ def test_a_changed_review_keeps_what_the_export_does_not_have(
 
 
 def test_an_edited_review_whose_platform_gave_it_a_new_date_is_still_the_same(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     first = json.loads((SAMPLES / "apify.json").read_bytes())
-    imported(environment, data, str(SAMPLES / "apify.json"))
+    imported(ctl, data, str(SAMPLES / "apify.json"))
     ids = [review["id"] for review in json.loads((data / "reviews.json").read_bytes())["reviews"]]
     first[0] |= {"text": "Edited", "publishedAtDate": "2025-09-09T10:30:00.000Z"}
     (tmp_path / "later.json").write_text(json.dumps(first))
-    run = imported(environment, data, str(tmp_path / "later.json"))
+    run = imported(ctl, data, str(tmp_path / "later.json"))
     now = json.loads((data / "reviews.json").read_bytes())["reviews"]
 
     assert "imported 0 new, 1 changed, 1 unchanged" in run.stdout
@@ -157,9 +153,7 @@ def reviews_of(data: Path) -> list[dict[str, object]]:
     return reviews
 
 
-def test_replace_follows_deletions_at_its_source_and_location_only(
-    environment: dict[str, str], data: Path
-) -> None:
+def test_replace_follows_deletions_at_its_source_and_location_only(ctl: Ctl, data: Path) -> None:
     """An export says nothing of other platforms, nor of the other locations of a business."""
     file = json.loads(THERE)
     file["reviews"] += [
@@ -174,8 +168,8 @@ def test_replace_follows_deletions_at_its_source_and_location_only(
         reviews = json.loads(page.read_bytes())["reviews"]
         page.write_text(json.dumps({"reviews": [row for row in reviews if "createTime" in row]}))
     words = (str(takeout), "--replace")
-    dry = imported(environment, data, *words, "--dry-run")
-    run = imported(environment, data, *words)
+    dry = imported(ctl, data, *words, "--dry-run")
+    run = imported(ctl, data, *words)
     listed = [
         "removed, as they are not public at the platform, or not in the export: 1 review",
         "  Gone, 2025-03-14, google",
@@ -190,13 +184,13 @@ def test_replace_follows_deletions_at_its_source_and_location_only(
 
 
 def test_export_without_locations_replaces_only_reviews_without_one(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     (tmp_path / "one.csv").write_text(
         "id,date,rating,author,text,source\nx,2025-01-01,5,Ann Lee,Fine work,google\n"
     )
-    imported(environment, data, TAKEOUT)
-    run = imported(environment, data, str(tmp_path / "one.csv"), "--replace")
+    imported(ctl, data, TAKEOUT)
+    run = imported(ctl, data, str(tmp_path / "one.csv"), "--replace")
 
     assert "imported 1 new, 0 changed, 0 unchanged, 0 refused" in run.stdout
     assert 9 == len(reviews_of(data))
@@ -219,7 +213,7 @@ def google(path: Path, *reviews: tuple[str, str, str], **beside: object) -> str:
 
 
 def test_review_of_a_row_that_is_not_taken_is_not_replaced(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     """A refused row may be of any review that is there; one that is skipped is known."""
     day, five = "2025-01-01", "FIVE"
@@ -227,9 +221,9 @@ def test_review_of_a_row_that_is_not_taken_is_not_replaced(
     rows = (("A", five, day), ("B", "STAR_RATING_UNSPECIFIED", day))
     refused = google(tmp_path / "b.json", *rows, ("C", five, "the day"))
     skipped = google(tmp_path / "c.json", *rows)
-    imported(environment, data, pages)
-    first = imported(environment, data, refused, "--replace")
-    second = imported(environment, data, skipped, "--replace")
+    imported(ctl, data, pages)
+    first = imported(ctl, data, refused, "--replace")
+    second = imported(ctl, data, skipped, "--replace")
 
     assert "imported 0 new, 0 changed, 1 unchanged, 1 refused" in first.stdout
     assert "note: 3 reviews not removed, since rows that were refused or skipped" in first.stdout
@@ -240,7 +234,7 @@ def test_review_of_a_row_that_is_not_taken_is_not_replaced(
 
 
 def test_pages_that_are_not_all_of_them_replace_nothing(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     row = ("A", "FIVE", "2025-01-01")
     first = google(tmp_path / "1.json", row, nextPageToken="x", totalReviewCount=2)
@@ -263,17 +257,15 @@ def test_pages_that_are_not_all_of_them_replace_nothing(
     batch = json.loads((SAMPLES / "google_batch.json").read_text()) | {"nextPageToken": "x"}
     (tmp_path / "5.json").write_text(json.dumps(batch))
     for pages in ([first], [token], [str(tmp_path / "4.json")], [str(tmp_path / "5.json")]):
-        run = imported(environment, data, *pages, "--replace", code=1)
+        run = imported(ctl, data, *pages, "--replace", code=1)
         assert "--replace would remove the reviews of pages that are not here" in run.stderr
-        assert "other pages too" in imported(environment, data, *pages, "--dry-run").stdout
-    run = imported(environment, data, first, last, "--replace")
+        assert "other pages too" in imported(ctl, data, *pages, "--dry-run").stdout
+    run = imported(ctl, data, first, last, "--replace")
 
     assert "imported 1 new, 0 changed, 0 unchanged, 0 refused" in run.stdout
 
 
-def test_sheet_that_is_not_read_is_named(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_sheet_that_is_not_read_is_named(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     head = "id,date,rating,author\n"
     for name, rows in {
         "a": f"{head}1,2025-01-01,5,Ann Lee\n",
@@ -282,34 +274,32 @@ def test_sheet_that_is_not_read_is_named(
     }.items():
         (tmp_path / name).write_text(rows)
     book = spreadsheet(tmp_path / "a", tmp_path / "x.xlsx", Old=tmp_path / "b", Fees=tmp_path / "c")
-    run = imported(environment, data, str(book), "--source", "website", "-v")
+    run = imported(ctl, data, str(book), "--source", "website", "-v")
 
     assert "imported 2 new, 0 changed, 0 unchanged, 1 refused" in run.stdout
     assert '\n  row 3 of sheet Old: rating "none" is not' in run.stdout
     assert 'not read: x.xlsx: sheet "Fees" (other columns)' in run.stdout
 
 
-def test_printed_commands_can_be_typed(environment: dict[str, str], tmp_path: Path) -> None:
+def test_printed_commands_can_be_typed(ctl: Ctl, tmp_path: Path) -> None:
     """A folder with a blank."""
     shop = tmp_path / "my shop"
-    init = reviewsctl(environment, "init", str(shop))
-    run = imported(environment, shop / "data", TAKEOUT, "--verbose")
+    init = ctl("init", str(shop))
+    run = imported(ctl, shop / "data", TAKEOUT, "--verbose")
 
     assert f"cd '{shop}'" in init.stdout
     assert f"next: reviewsctl check --data '{shop}/data'" in run.stdout
     assert ": skipped, without a star rating" in run.stdout
 
 
-def test_removal_needs_a_yes_on_a_terminal(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_removal_needs_a_yes_on_a_terminal(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     rows = [(author, "FIVE", f"2025-01-0{day}") for day, author in enumerate("ABC", start=1)]
-    imported(environment, data, google(tmp_path / "all.json", *rows))
+    imported(ctl, data, google(tmp_path / "all.json", *rows))
     fewer = google(tmp_path / "fewer.json", rows[0], rows[2])
     words = ("import", fewer, "--replace", "--data", str(data))
-    no, output = at_a_terminal(environment, b"n\n", *words)
+    no, output = at_a_terminal(ctl.environment, b"n\n", *words)
     count = len(reviews_of(data))
-    yes, _ = at_a_terminal(environment, b"y\n", *words)
+    yes, _ = at_a_terminal(ctl.environment, b"y\n", *words)
 
     assert (1, 0) == (no, yes)
     assert "  B, 2025-01-02, google" in output
@@ -318,23 +308,19 @@ def test_removal_needs_a_yes_on_a_terminal(
 
 
 @pytest.mark.parametrize("name", ["places.json", "places_legacy.json", "yelp.json"])
-def test_partial_export_replaces_nothing(
-    environment: dict[str, str], data: Path, name: str
-) -> None:
-    run = imported(environment, data, str(SAMPLES / name), "--replace", code=1)
+def test_partial_export_replaces_nothing(ctl: Ctl, data: Path, name: str) -> None:
+    run = imported(ctl, data, str(SAMPLES / name), "--replace", code=1)
 
     assert "--replace would remove the reviews that this export leaves out" in run.stderr
     assert THERE == (data / "reviews.json").read_text()
 
 
-def test_the_examples_of_init_never_stay_among_reviews(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_the_examples_of_init_never_stay_among_reviews(ctl: Ctl, tmp_path: Path) -> None:
     """Without ``--replace`` too; and the name that init leaves open is the export's."""
-    run = reviewsctl(environment, "init", str(tmp_path / "shop"))
+    run = ctl("init", str(tmp_path / "shop"))
     assert 0 == run.returncode, run.stderr
     data = tmp_path / "shop" / "data"
-    done = imported(environment, data, TAKEOUT, "--verbose")
+    done = imported(ctl, data, TAKEOUT, "--verbose")
     file = json.loads((data / "reviews.json").read_bytes())
 
     assert "note: 2 examples of reviewsctl init left out" in done.stdout
@@ -343,16 +329,14 @@ def test_the_examples_of_init_never_stay_among_reviews(
     assert "Acme Plumbing" == file["business"]["name"]
 
 
-def test_the_export_of_another_business_is_a_question(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_the_export_of_another_business_is_a_question(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     (data / "reviews.json").write_text(ZOE)
     before = (data / "reviews.json").read_text()
-    unanswered = imported(environment, data, TAKEOUT, code=2)
-    dry = imported(environment, data, TAKEOUT, "--dry-run")
-    refused, output = at_a_terminal(environment, b"n\n", "import", TAKEOUT, "--data", str(data))
+    unanswered = imported(ctl, data, TAKEOUT, code=2)
+    dry = imported(ctl, data, TAKEOUT, "--dry-run")
+    refused, output = at_a_terminal(ctl.environment, b"n\n", "import", TAKEOUT, "--data", str(data))
     untouched = (data / "reviews.json").read_text()
-    imported(environment, data, TAKEOUT, "--yes")
+    imported(ctl, data, TAKEOUT, "--yes")
 
     assert (
         'reviews.json is of "Zoe\\u001b[2J\'s Pizza", the export of "Acme Plumbing"'
@@ -365,20 +349,18 @@ def test_the_export_of_another_business_is_a_question(
     assert 7 == len(reviews_of(data))
 
 
-def test_an_export_of_another_location_without_a_name_is_a_question(
-    environment: dict[str, str], data: Path
-) -> None:
+def test_an_export_of_another_location_without_a_name_is_a_question(ctl: Ctl, data: Path) -> None:
     file = json.loads(THERE)
     file["reviews"][1]["location"] = "9"
     (data / "reviews.json").write_text(json.dumps(file))
-    run = imported(environment, data, str(SAMPLES / "google_batch.json"), code=2)
-    imported(environment, data, str(SAMPLES / "google_batch.json"), "--yes")
+    run = imported(ctl, data, str(SAMPLES / "google_batch.json"), code=2)
+    imported(ctl, data, str(SAMPLES / "google_batch.json"), "--yes")
 
     assert 'has reviews of location "9" at "google", the export of "2001"' in run.stderr
     assert 4 == len(reviews_of(data))
 
 
-def test_several_files_are_one_import(environment: dict[str, str], data: Path) -> None:
+def test_several_files_are_one_import(ctl: Ctl, data: Path) -> None:
     """Pages of one platform, and several platforms, at once: nothing is written before all is read."""
     names = ("takeout", "trustpilot.csv", "google_batch.json", "plain.json")
     options = ["rating=points", "date=when", "author=who.name", "text=words"]
@@ -387,29 +369,27 @@ def test_several_files_are_one_import(environment: dict[str, str], data: Path) -
         *(part for option in options for part in ("--map", option)),
         *("--set", "scale=10", "--source", "shop"),
     ]
-    run = imported(environment, data, *files)
-    broken = imported(environment, data, *files, str(SAMPLES / "no_rating.csv"), code=2)
+    run = imported(ctl, data, *files)
+    broken = imported(ctl, data, *files, str(SAMPLES / "no_rating.csv"), code=2)
 
     assert "imported 12 new, 1 changed, 0 unchanged, 1 refused" in run.stdout
     assert {"website", "google", "trustpilot", "shop"} == {
         review["source"] for review in reviews_of(data)
     }
     assert 'there is no column "points"' in broken.stderr
-    assert "0 new" in imported(environment, data, *files).stdout
+    assert "0 new" in imported(ctl, data, *files).stdout
 
 
-def test_replace_by_an_empty_export_is_refused(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_replace_by_an_empty_export_is_refused(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     (tmp_path / "empty.json").write_text('{"business": {"name": "x"}, "reviews": []}')
-    run = imported(environment, data, str(tmp_path / "empty.json"), "--replace", code=1)
+    run = imported(ctl, data, str(tmp_path / "empty.json"), "--replace", code=1)
 
     assert "--replace would leave none" in run.stderr
     assert THERE == (data / "reviews.json").read_text()
 
 
-def test_a_dry_run_counts_and_writes_nothing(environment: dict[str, str], data: Path) -> None:
-    run = imported(environment, data, TAKEOUT, "--dry-run")
+def test_a_dry_run_counts_and_writes_nothing(ctl: Ctl, data: Path) -> None:
+    run = imported(ctl, data, TAKEOUT, "--dry-run")
 
     assert "would import 6 new, 1 changed, 0 unchanged, 1 refused" in run.stdout
     assert run.stdout.endswith(f"nothing was written to {data}/reviews.json (--dry-run)\n")
@@ -417,9 +397,7 @@ def test_a_dry_run_counts_and_writes_nothing(environment: dict[str, str], data: 
     assert THERE == (data / "reviews.json").read_text()
 
 
-def test_mode_and_owner_stay_and_a_link_is_followed(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_mode_and_owner_stay_and_a_link_is_followed(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     real = tmp_path / "real.json"
     (data / "reviews.json").rename(real)
     (data / "reviews.json").symlink_to(real)
@@ -427,7 +405,7 @@ def test_mode_and_owner_stay_and_a_link_is_followed(
     if os.geteuid() == 0:
         os.chown(real, 1234, 4321)
     owner = (real.stat().st_uid, real.stat().st_gid)
-    imported(environment, data, TAKEOUT)
+    imported(ctl, data, TAKEOUT)
 
     assert (data / "reviews.json").is_symlink()
     assert 0o640 == stat.S_IMODE(real.stat().st_mode)
@@ -435,19 +413,17 @@ def test_mode_and_owner_stay_and_a_link_is_followed(
     assert 8 == len(json.loads(real.read_bytes())["reviews"])
 
 
-def test_a_new_file_can_be_read_by_the_daemon(environment: dict[str, str], tmp_path: Path) -> None:
-    imported(environment, tmp_path, TAKEOUT)
+def test_a_new_file_can_be_read_by_the_daemon(ctl: Ctl, tmp_path: Path) -> None:
+    imported(ctl, tmp_path, TAKEOUT)
 
     assert 0o644 == stat.S_IMODE((tmp_path / "reviews.json").stat().st_mode)
 
 
-def test_a_new_file_needs_the_name_of_the_business(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_new_file_needs_the_name_of_the_business(ctl: Ctl, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
-    run = imported(environment, folder, str(SAMPLES / "yelp.json"), code=2)
-    imported(environment, folder, str(SAMPLES / "yelp.json"), "--set", "name=Acme")
+    run = imported(ctl, folder, str(SAMPLES / "yelp.json"), code=2)
+    imported(ctl, folder, str(SAMPLES / "yelp.json"), "--set", "name=Acme")
 
     assert "does not say what the business is called" in run.stderr
     assert 'Say it with --set "name=Acme Plumbing"' in run.stderr
@@ -461,11 +437,9 @@ def test_a_new_file_needs_the_name_of_the_business(
         ("[]", "reviews.json: it is no object of JSON"),
     ],
 )
-def test_a_broken_file_is_not_overwritten(
-    environment: dict[str, str], data: Path, text: str, message: str
-) -> None:
+def test_a_broken_file_is_not_overwritten(ctl: Ctl, data: Path, text: str, message: str) -> None:
     (data / "reviews.json").write_text(text)
-    run = imported(environment, data, TAKEOUT, code=1)
+    run = imported(ctl, data, TAKEOUT, code=1)
 
     assert message in run.stderr
     assert "Fix it, or move it away" in run.stderr
@@ -474,16 +448,16 @@ def test_a_broken_file_is_not_overwritten(
 
 
 def test_the_data_directory_is_that_of_the_configuration(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     config = tmp_path / "reviewsd.yaml"
     config.write_text("data_dir: data\n")
-    named = reviewsctl(environment, "import", TAKEOUT, "--config", str(config), "--json")
+    named = ctl("import", TAKEOUT, "--config", str(config), "--json")
     default = reviewsctl(
-        {**environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT, "--json"
+        {**ctl.environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT, "--json"
     )
     config.write_text("base_url: x\n")
-    none = reviewsctl(environment, "import", TAKEOUT, "--config", str(config))
+    none = ctl("import", TAKEOUT, "--config", str(config))
 
     assert (6, 0) == tuple(json.loads(run.stdout)["new"] for run in (named, default))
     assert str(data / "reviews.json") == json.loads(named.stdout)["target"]
@@ -492,33 +466,29 @@ def test_the_data_directory_is_that_of_the_configuration(
 
 
 def test_a_socket_that_cannot_be_looked_at_is_no_daemon(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     """In the state directory it is another user's, and the import ended with a traceback; so does
     a name that is too long, for root too."""
     config = tmp_path / "reviewsd.yaml"
     config.write_text(f"data_dir: {data}\nadmin_socket: {300 * 'x'}\n")
-    run = reviewsctl({**environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT)
+    run = reviewsctl({**ctl.environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT)
     assert (0, "") == (run.returncode, run.stderr)
     assert "imported 6 new" in run.stdout
 
 
-def test_missing_data_directory_is_reported_with_a_remedy(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    run = reviewsctl(environment, "import", TAKEOUT, folder=tmp_path)
-    missing = imported(environment, tmp_path / "none", TAKEOUT, code=1)
+def test_missing_data_directory_is_reported_with_a_remedy(ctl: Ctl, tmp_path: Path) -> None:
+    run = ctl("import", TAKEOUT, folder=tmp_path)
+    missing = imported(ctl, tmp_path / "none", TAKEOUT, code=1)
 
     assert 2 == run.returncode
     assert "--data DIR" in run.stderr
     assert "mkdir -p" in missing.stderr
 
 
-def test_json_is_one_result_and_errors_are_json_too(
-    environment: dict[str, str], data: Path
-) -> None:
-    done = json.loads(imported(environment, data, TAKEOUT, "--json").stdout)
-    wrong = imported(environment, data, str(SAMPLES / "unknown.json"), "--json", code=1)
+def test_json_is_one_result_and_errors_are_json_too(ctl: Ctl, data: Path) -> None:
+    done = json.loads(imported(ctl, data, TAKEOUT, "--json").stdout)
+    wrong = imported(ctl, data, str(SAMPLES / "unknown.json"), "--json", code=1)
 
     expected = {
         "type": "result",
@@ -540,17 +510,15 @@ def test_json_is_one_result_and_errors_are_json_too(
     assert "" == wrong.stdout
 
 
-def test_quiet_says_nothing(environment: dict[str, str], data: Path) -> None:
-    run = imported(environment, data, TAKEOUT, "--quiet")
+def test_quiet_says_nothing(ctl: Ctl, data: Path) -> None:
+    run = imported(ctl, data, TAKEOUT, "--quiet")
 
     assert ("", "") == (run.stdout, run.stderr)
 
 
-def test_names_of_others_do_not_steer_the_terminal(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_names_of_others_do_not_steer_the_terminal(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     (tmp_path / "x.csv").write_text("date,rating\n2025-01-01,\x1b[2Jbad\n2025-01-01,5\n")
-    run = imported(environment, data, str(tmp_path / "x.csv"), "--source", "web", "--verbose")
+    run = imported(ctl, data, str(tmp_path / "x.csv"), "--source", "web", "--verbose")
 
     assert 'row 2: rating "\\u001b[2Jbad"' in run.stdout
     assert "\x1b" not in run.stdout
@@ -558,12 +526,12 @@ def test_names_of_others_do_not_steer_the_terminal(
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_no_error_steers_the_terminal(
-    environment: dict[str, str], tmp_path: Path, data: Path, options: list[str]
+    ctl: Ctl, tmp_path: Path, data: Path, options: list[str]
 ) -> None:
     """OSC, C1 and what turns a line round are like CSI: here in the name of an unpacked folder."""
     folder = tmp_path / "a\x1b]0;owned\x07\x9b2J\u202eb"
     folder.mkdir()
-    run = imported(environment, data, str(folder), *options, code=1)
+    run = imported(ctl, data, str(folder), *options, code=1)
 
     assert r"a\u001b]0;owned\u0007\u009b2J\u202eb holds no reviews" in run.stderr
     assert all(line.isprintable() for line in run.stderr.splitlines())
@@ -585,9 +553,9 @@ def test_no_error_steers_the_terminal(
     ],
 )
 def test_wrong_usage_is_exit_code_2_and_writes_nothing(
-    environment: dict[str, str], data: Path, arguments: list[str]
+    ctl: Ctl, data: Path, arguments: list[str]
 ) -> None:
-    imported(environment, data, TAKEOUT, *arguments, code=2)
+    imported(ctl, data, TAKEOUT, *arguments, code=2)
 
     assert THERE == (data / "reviews.json").read_text()
     assert ["reviews.json"] == [file.name for file in data.iterdir()]
@@ -624,27 +592,27 @@ def test_wrong_usage_is_exit_code_2_and_writes_nothing(
     ],
 )
 def test_mistyped_value_of_an_option_is_answered_with_the_nearest(
-    environment: dict[str, str], tmp_path: Path, data: Path, arguments: list[str], error: str
+    ctl: Ctl, tmp_path: Path, data: Path, arguments: list[str], error: str
 ) -> None:
     table = tmp_path / "x.csv"
     table.write_text("Day,Points,Words\n2025-01-01,5,Nice\n")
-    assert error in imported(environment, data, str(table), *arguments, code=2).stderr
+    assert error in imported(ctl, data, str(table), *arguments, code=2).stderr
 
 
 def test_first_table_without_a_source_is_refused_with_the_option(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     """It was imported under "import", which the pages showed as the platform."""
     table = tmp_path / "x.csv"
     table.write_text("Date,Stars,Review\n2025-01-01,5,Nice\n")
-    error = imported(environment, data, str(table), code=2).stderr
+    error = imported(ctl, data, str(table), code=2).stderr
     assert (
         "nothing says where the reviews of x.csv were written\n"
         "Say it: --source website if customers wrote them to you, or a platform, as --source google; "
         "--map source=COLUMN if a column has it.\n"
     ) in error
     assert THERE == (data / "reviews.json").read_text()
-    imported(environment, data, str(table), "--yes")
+    imported(ctl, data, str(table), "--yes")
     (review,) = [
         r
         for r in json.loads((data / "reviews.json").read_bytes())["reviews"]
@@ -654,12 +622,12 @@ def test_first_table_without_a_source_is_refused_with_the_option(
 
 
 def test_terminal_is_asked_for_the_source_of_a_first_table(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     table = tmp_path / "x.csv"
     table.write_text("Date,Stars,Review\n2025-01-01,5,Nice\n")
     code, output = at_a_terminal(
-        environment, b"google\nn\n", "import", str(table), "--data", str(data)
+        ctl.environment, b"google\nn\n", "import", str(table), "--data", str(data)
     )
     assert 0 == code
     assert (
@@ -694,10 +662,8 @@ def big(path: Path, rows: int, words: int) -> Path:
     return path
 
 
-def test_a_large_import_shows_how_far_it_is(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
-    run = imported(environment, data, str(big(tmp_path / "big.csv", 1_500, 600)), "--source", "web")
+def test_a_large_import_shows_how_far_it_is(ctl: Ctl, tmp_path: Path, data: Path) -> None:
+    run = imported(ctl, data, str(big(tmp_path / "big.csv", 1_500, 600)), "--source", "web")
 
     stages = [line.partition(" % ")[0] for line in run.stderr.splitlines()]
     assert "reading (MB) 100" == stages[-1]
@@ -706,13 +672,11 @@ def test_a_large_import_shows_how_far_it_is(
     assert "imported 1,500 new" in run.stdout
 
 
-def test_a_stopped_import_leaves_the_file_as_it_was(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_a_stopped_import_leaves_the_file_as_it_was(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     """``importing/test_killed`` has what SIGKILL leaves."""
     export = big(tmp_path / "big.csv", 10_000, 30)
     words = ("import", str(export), "--source", "web", "--data", str(data))
-    with started(environment, *words) as run:
+    with started(ctl.environment, *words) as run:
         until(lambda: [*data.glob(".reviews.json*")], "the file that it writes")
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
@@ -723,14 +687,14 @@ def test_a_stopped_import_leaves_the_file_as_it_was(
     assert ["reviews.json"] == [file.name for file in data.iterdir()]
 
 
-def test_stopped_undo_leaves_the_folder_as_it_was(environment: dict[str, str], data: Path) -> None:
+def test_stopped_undo_leaves_the_folder_as_it_was(ctl: Ctl, data: Path) -> None:
     file = json.loads(THERE)
     file["reviews"] = [{**file["reviews"][0], "id": f"{number}"} for number in range(25_000)]
     (data / "reviews.json").write_text(json.dumps(file))
-    imported(environment, data, TAKEOUT)
+    imported(ctl, data, TAKEOUT)
     before = (data / "reviews.json").read_bytes()
     history = {file.name for file in (data / ".reviewsctl/history").iterdir()}
-    with started(environment, "reviews", "undo", "--data", str(data)) as run:
+    with started(ctl.environment, "reviews", "undo", "--data", str(data)) as run:
         until(lambda: [*data.glob(".reviews.json*")], "the file that it writes")
         run.send_signal(signal.SIGTERM)
         _, printed = run.communicate(timeout=60)
@@ -742,11 +706,9 @@ def test_stopped_undo_leaves_the_folder_as_it_was(environment: dict[str, str], d
     assert history == {file.name for file in (data / ".reviewsctl/history").iterdir()}
 
 
-def test_on_a_terminal_it_asks_for_the_location(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_on_a_terminal_it_asks_for_the_location(ctl: Ctl, tmp_path: Path) -> None:
     code, output = at_a_terminal(
-        environment, b"2\n", "import", str(SAMPLES / "two"), "--data", str(tmp_path)
+        ctl.environment, b"2\n", "import", str(SAMPLES / "two"), "--data", str(tmp_path)
     )
 
     assert 0 == code
@@ -757,12 +719,10 @@ def test_on_a_terminal_it_asks_for_the_location(
     )
 
 
-def test_on_a_terminal_a_large_import_has_a_bar(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_on_a_terminal_a_large_import_has_a_bar(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     export = str(big(tmp_path / "big.csv", 1_500, 600))
     code, output = at_a_terminal(
-        environment, b"", "import", export, "--source", "web", "--data", str(data)
+        ctl.environment, b"", "import", export, "--source", "web", "--data", str(data)
     )
 
     assert 0 == code
@@ -771,7 +731,7 @@ def test_on_a_terminal_a_large_import_has_a_bar(
 
 
 def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
-    environment: dict[str, str], tmp_path: Path, data: Path
+    ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
     status = {**STATUS, "data": {**STATUS["data"], "dir": str(data)}}
     script = {
@@ -779,7 +739,9 @@ def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
         "POST /v1/reload": events(PUBLISHED),
     }
     with admin_fake(tmp_path / "admin.sock", script) as fake:
-        code, output = at_a_terminal(environment, b"y\n", "import", TAKEOUT, "--data", str(data))
+        code, output = at_a_terminal(
+            ctl.environment, b"y\n", "import", TAKEOUT, "--data", str(data)
+        )
 
     assert 0 == code
     assert "Load it into the running daemon now?" in output
@@ -787,17 +749,15 @@ def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
     assert ["/v1/status", "/v1/reload"] == [request.target for request in fake.asked]
 
 
-def test_import_is_taken_back_by_undo(
-    environment: dict[str, str], tmp_path: Path, data: Path
-) -> None:
+def test_import_is_taken_back_by_undo(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     """Listed with --dry-run, by number, under --json too; a number that is none is wrong usage."""
     row = ("A", "FIVE", "2025-01-01")
-    imported(environment, data, google(tmp_path / "1.json", row))
+    imported(ctl, data, google(tmp_path / "1.json", row))
     more = google(tmp_path / "2.json", row, ("B", "ONE", "2025-01-02"))
-    verbose = imported(environment, data, more, "--verbose").stdout.splitlines()
-    listed = undone(environment, data, "--dry-run").stdout.splitlines()
-    run = undone(environment, data)
-    back = json.loads(undone(environment, data, "2", "--json").stdout)
+    verbose = imported(ctl, data, more, "--verbose").stdout.splitlines()
+    listed = undone(ctl, data, "--dry-run").stdout.splitlines()
+    run = undone(ctl, data)
+    back = json.loads(undone(ctl, data, "2", "--json").stdout)
 
     assert "  new: B, 2025-01-02, google" in verbose
     assert re.sub(r"\d{4}-\S+Z", "TIME", "\n".join(listed)) == (
@@ -810,12 +770,10 @@ def test_import_is_taken_back_by_undo(
     assert (2, 1) == (back["total"], back["gone"])
     assert json.loads(THERE)["reviews"] == reviews_of(data)
     for argument, code in (("9", 1), ("x", 2), ("0", 2)):
-        assert undone(environment, data, argument, code=code).stderr
+        assert undone(ctl, data, argument, code=code).stderr
 
 
-def test_export_is_read_from_standard_input(
-    data: Path, environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_export_is_read_from_standard_input(data: Path, ctl: Ctl, tmp_path: Path) -> None:
     """A script pipes it; nothing of it is left behind."""
     temporary = tmp_path / "tmp"
     temporary.mkdir()
@@ -824,7 +782,7 @@ def test_export_is_read_from_standard_input(
         run = subprocess.run(
             [*command, "--set", "location=all"],
             stdin=export,
-            env={**environment, "PYTHONPATH": str(CLI), "TMPDIR": str(temporary)},
+            env={**ctl.environment, "PYTHONPATH": str(CLI), "TMPDIR": str(temporary)},
             capture_output=True,
             text=True,
             check=False,
@@ -835,8 +793,8 @@ def test_export_is_read_from_standard_input(
     assert [] == list(temporary.iterdir())
 
 
-def test_terminal_is_no_export(data: Path, environment: dict[str, str]) -> None:
-    code, output = at_a_terminal(environment, b"", "import", "-", "--data", str(data))
+def test_terminal_is_no_export(data: Path, ctl: Ctl) -> None:
+    code, output = at_a_terminal(ctl.environment, b"", "import", "-", "--data", str(data))
 
     assert 1 == code
     assert "standard input is a terminal" in output

@@ -10,21 +10,21 @@ import pytest
 import yaml
 
 from reviewsctl.manual.keys import SHIPPED
-from tests.support.commands import reviewsctl
+from tests.support.commands import Ctl
 
 pytestmark = pytest.mark.processes
 
 FILES = ("reviewsd.yaml", "reviewsd.schema.json", "data/reviews.json")
 
 
-def test_written_files_pass_the_check(environment: dict[str, str], tmp_path: Path) -> None:
+def test_written_files_pass_the_check(ctl: Ctl, tmp_path: Path) -> None:
     shop = tmp_path / "shop"
-    done = reviewsctl(environment, "init", str(shop), "--name", "Ärger & Söhne")
+    done = ctl("init", str(shop), "--name", "Ärger & Söhne")
 
     assert (0, "") == (done.returncode, done.stderr)
     assert [f"wrote {shop / file}" for file in FILES] == done.stdout.splitlines()[:3]
     assert "import EXPORT  " in done.stdout
-    checked = reviewsctl(environment, "check", "--config", str(shop / FILES[0]))
+    checked = ctl("check", "--config", str(shop / FILES[0]))
     assert (0, "") == (checked.returncode, checked.stderr)
     assert "Ärger & Söhne" in checked.stdout
     for index in range(2):  # nobody may take them for reviews
@@ -34,50 +34,42 @@ def test_written_files_pass_the_check(environment: dict[str, str], tmp_path: Pat
     assert "2 warnings" in checked.stdout
 
 
-def test_next_steps_name_the_business_where_no_option_did(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_next_steps_name_the_business_where_no_option_did(ctl: Ctl, tmp_path: Path) -> None:
     for number, options in enumerate(([], ["--name", "Acme"])):
-        done = reviewsctl(environment, "init", str(tmp_path / str(number)), *options)
+        done = ctl("init", str(tmp_path / str(number)), *options)
         assert (not options) == ("  reviewsctl import EXPORT --set name=NAME\n" in done.stdout)
 
 
-def test_of_the_business_only_the_name_is_written(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_of_the_business_only_the_name_is_written(ctl: Ctl, tmp_path: Path) -> None:
     """A law firm is no plumber."""
-    reviewsctl(environment, "init", str(tmp_path), "--name", "Roe & Roe")
+    ctl("init", str(tmp_path), "--name", "Roe & Roe")
     content = json.loads((tmp_path / "data/reviews.json").read_text())["business"]
     assert {"name": "Roe & Roe", "language": "en"} == content
 
 
-def test_language_of_the_pages_is_written(environment: dict[str, str], tmp_path: Path) -> None:
-    reviewsctl(environment, "init", str(tmp_path), "--language", "de-AT")
+def test_language_of_the_pages_is_written(ctl: Ctl, tmp_path: Path) -> None:
+    ctl("init", str(tmp_path), "--language", "de-AT")
     content = json.loads((tmp_path / "data/reviews.json").read_text())["business"]
     assert "de-AT" == content["language"]
 
 
 def test_language_that_is_no_tag_is_refused_and_nothing_is_written(
-    environment: dict[str, str], tmp_path: Path
+    ctl: Ctl, tmp_path: Path
 ) -> None:
-    done = reviewsctl(environment, "init", str(tmp_path / "shop"), "--language", "German!")
+    done = ctl("init", str(tmp_path / "shop"), "--language", "German!")
     assert 2 == done.returncode
     assert '"German!" is no language tag (BCP 47), such as de or en-GB' in done.stderr
     assert not (tmp_path / "shop").exists()
 
 
-def test_written_files_are_writable_by_their_owner_only(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    reviewsctl(
-        environment, "init", str(tmp_path / "shop"), before=("sh", "-c", 'umask 0; exec "$@"', "sh")
-    )
+def test_written_files_are_writable_by_their_owner_only(ctl: Ctl, tmp_path: Path) -> None:
+    ctl("init", str(tmp_path / "shop"), before=("sh", "-c", 'umask 0; exec "$@"', "sh"))
     modes = {file: stat.S_IMODE((tmp_path / "shop" / file).stat().st_mode) for file in FILES}
     assert dict.fromkeys(FILES, 0o644) == modes
 
 
-def test_an_editor_finds_the_schema(environment: dict[str, str], tmp_path: Path) -> None:
-    reviewsctl(environment, "init", str(tmp_path))
+def test_an_editor_finds_the_schema(ctl: Ctl, tmp_path: Path) -> None:
+    ctl("init", str(tmp_path))
     text = (tmp_path / "reviewsd.yaml").read_text()
     schema = json.loads((tmp_path / "reviewsd.schema.json").read_text())
 
@@ -87,9 +79,9 @@ def test_an_editor_finds_the_schema(environment: dict[str, str], tmp_path: Path)
     assert lease["default"]["description"].startswith("Seconds that a subscription lasts")
 
 
-def test_ids_of_entries_are_written_down(environment: dict[str, str], tmp_path: Path) -> None:
+def test_ids_of_entries_are_written_down(ctl: Ctl, tmp_path: Path) -> None:
     """They survive a move to another domain then (data-model.md 4.2)."""
-    reviewsctl(environment, "init", str(tmp_path), "--base-url", "https://r.example.com")
+    ctl("init", str(tmp_path), "--base-url", "https://r.example.com")
     config = yaml.safe_load((tmp_path / "reviewsd.yaml").read_text())
     year = datetime.datetime.now(datetime.UTC).year
 
@@ -98,18 +90,16 @@ def test_ids_of_entries_are_written_down(environment: dict[str, str], tmp_path: 
 
 
 @pytest.mark.parametrize("address", ["http://localhost:8080", "http://127.0.0.1:8080"])
-def test_local_address_names_no_entries(
-    environment: dict[str, str], tmp_path: Path, address: str
-) -> None:
-    reviewsctl(environment, "init", str(tmp_path), "--base-url", address)
+def test_local_address_names_no_entries(ctl: Ctl, tmp_path: Path, address: str) -> None:
+    ctl("init", str(tmp_path), "--base-url", address)
     text = (tmp_path / "reviewsd.yaml").read_text()
     assert "feeds" not in yaml.safe_load(text)
     assert "\n# feeds: {authority: example.com, year: " in text
 
 
-def test_nothing_is_overwritten(environment: dict[str, str], tmp_path: Path) -> None:
+def test_nothing_is_overwritten(ctl: Ctl, tmp_path: Path) -> None:
     (tmp_path / "reviewsd.yaml").write_text("mine")
-    done = reviewsctl(environment, "init", str(tmp_path))
+    done = ctl("init", str(tmp_path))
 
     assert (1, "") == (done.returncode, done.stdout)
     assert f"{tmp_path}/reviewsd.yaml is there already\nReplace it with --force.\n" in done.stderr
@@ -119,10 +109,10 @@ def test_nothing_is_overwritten(environment: dict[str, str], tmp_path: Path) -> 
 
 
 def test_base_url_that_is_no_address_is_refused_and_nothing_is_written(
-    environment: dict[str, str], tmp_path: Path
+    ctl: Ctl, tmp_path: Path
 ) -> None:
     """The file was written, and ``check`` and the daemon refused it later."""
-    done = reviewsctl(environment, "init", str(tmp_path / "shop"), "--base-url", "foo")
+    done = ctl("init", str(tmp_path / "shop"), "--base-url", "foo")
     assert 2 == done.returncode
     assert "--base-url" in done.stderr
     assert "https://example.com" in done.stderr
@@ -143,34 +133,32 @@ def test_base_url_that_is_no_address_is_refused_and_nothing_is_written(
     ],
 )
 def test_daemon_listens_where_a_local_address_says(
-    environment: dict[str, str], tmp_path: Path, address: str, listen: str | None, serving: str
+    ctl: Ctl, tmp_path: Path, address: str, listen: str | None, serving: str
 ) -> None:
     """The port was ignored: the address did not answer. Before https and other hosts is a proxy."""
-    done = reviewsctl(environment, "init", str(tmp_path), "--base-url", address)
+    done = ctl("init", str(tmp_path), "--base-url", address)
     assert f"serve them on http://{serving}/\n" in done.stdout
     config = yaml.safe_load((tmp_path / "reviewsd.yaml").read_text())
     assert (None if listen is None else [listen]) == config.get("listen")
-    checked = reviewsctl(environment, "check", "--config", str(tmp_path / "reviewsd.yaml"))
+    checked = ctl("check", "--config", str(tmp_path / "reviewsd.yaml"))
     assert (0, "") == (checked.returncode, checked.stderr)
 
 
-def test_data_that_is_there_stays(environment: dict[str, str], tmp_path: Path) -> None:
+def test_data_that_is_there_stays(ctl: Ctl, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/reviews.json").write_text("mine")
-    done = reviewsctl(environment, "init", str(tmp_path))
+    done = ctl("init", str(tmp_path))
 
     assert 0 == done.returncode
     assert "mine" == (tmp_path / "data/reviews.json").read_text()
     assert "--replace" not in done.stdout
 
 
-def test_configuration_that_force_replaces_is_kept_each_time(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_configuration_that_force_replaces_is_kept_each_time(ctl: Ctl, tmp_path: Path) -> None:
     """A second run kept what the first had written in the place of the operator's."""
     (tmp_path / "reviewsd.yaml").write_text("mine")
     for _ in range(2):
-        assert 0 == reviewsctl(environment, "init", str(tmp_path), "--force").returncode
+        assert 0 == ctl("init", str(tmp_path), "--force").returncode
     assert "mine" == (tmp_path / "reviewsd.yaml.bak").read_text()
     content = (tmp_path / "reviewsd.yaml").read_text()
     assert "base_url" in content
@@ -178,28 +166,26 @@ def test_configuration_that_force_replaces_is_kept_each_time(
 
 
 @pytest.mark.parametrize("name", ["reviews.json", "insights.yaml"])
-def test_force_leaves_data_that_is_there_alone(
-    environment: dict[str, str], tmp_path: Path, name: str
-) -> None:
+def test_force_leaves_data_that_is_there_alone(ctl: Ctl, tmp_path: Path, name: str) -> None:
     """Two runs replaced all reviews of a shop by two samples, and left no copy."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / name).write_text("mine")
     for _ in range(2):
-        assert 0 == reviewsctl(environment, "init", str(tmp_path), "--force").returncode
+        assert 0 == ctl("init", str(tmp_path), "--force").returncode
     assert "mine" == (tmp_path / "data" / name).read_text()
 
 
-def test_a_dry_run_writes_nothing(environment: dict[str, str], tmp_path: Path) -> None:
-    done = reviewsctl(environment, "init", str(tmp_path / "shop"), "--dry-run")
+def test_a_dry_run_writes_nothing(ctl: Ctl, tmp_path: Path) -> None:
+    done = ctl("init", str(tmp_path / "shop"), "--dry-run")
     for file in FILES:
         assert f"==> {tmp_path / 'shop' / file}\n" in done.stdout
     assert done.stdout.endswith("\nnothing was written\n")
     assert not (tmp_path / "shop").exists()
 
 
-def test_service_has_five_keys_with_the_shipped_values(environment: dict[str, str]) -> None:
+def test_service_has_five_keys_with_the_shipped_values(ctl: Ctl) -> None:
     address = "https://reviews.example.com"
-    done = reviewsctl(environment, "init", "/etc/reviewsd", "--dry-run", "--base-url", address)
+    done = ctl("init", "/etc/reviewsd", "--dry-run", "--base-url", address)
     text = done.stdout.split("==> ")[1].partition("\n")[2]
     config = yaml.safe_load(text)
     shipped = yaml.safe_load((SHIPPED / "reviewsd.yaml").read_text())
@@ -213,9 +199,9 @@ def test_service_has_five_keys_with_the_shipped_values(environment: dict[str, st
     assert "==> /srv/reviews/reviews.json\n" in done.stdout
 
 
-def test_a_folder_that_cannot_be_had(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_had(ctl: Ctl, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = reviewsctl(environment, "init", str(tmp_path / "file" / "shop"))
+    done = ctl("init", str(tmp_path / "file" / "shop"))
     assert 1 == done.returncode
     assert "Use sudo, or name another folder." in done.stderr
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import reviewsctl
+from tests.support.commands import Ctl
 
 pytestmark = pytest.mark.processes
 
@@ -64,7 +64,7 @@ def archive(path: Path, *names: str, **more: bytes) -> bytes:
     ids=["empty", "cut", "foreign name"],
 )
 def test_other_archives_are_refused(
-    environment: dict[str, str],
+    ctl: Ctl,
     tmp_path: Path,
     names: tuple[str, ...],
     end: int | None,
@@ -72,19 +72,17 @@ def test_other_archives_are_refused(
 ) -> None:
     file = tmp_path / "backup.tar.gz"
     file.write_bytes(archive(file, *names)[:end])
-    refused = reviewsctl(environment, "restore", str(file), "--config", str(tmp_path / "r.yaml"))
+    refused = ctl("restore", str(file), "--config", str(tmp_path / "r.yaml"))
     assert (1, "") == (refused.returncode, refused.stdout)
     assert refused.stderr.startswith(f"Error: not restored: {reason}")
     assert not (tmp_path / "restored").exists()
 
 
-def test_dry_run_lists_what_would_be_written_and_kept(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_dry_run_lists_what_would_be_written_and_kept(ctl: Ctl, tmp_path: Path) -> None:
     file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
     archive(file, config=CONFIG, reviews=REVIEWS, corrections=CORRECTIONS)
     command = ("restore", str(file), "--config", str(shop / "reviewsd.yaml"), "--dry-run")
-    empty = reviewsctl(environment, *command)
+    empty = ctl(*command)
     assert (0, "") == (empty.returncode, empty.stderr)
     assert empty.stdout == (
         f"would write {shop}/reviewsd.yaml\n"
@@ -101,7 +99,7 @@ def test_dry_run_lists_what_would_be_written_and_kept(
     (shop / "reviewsd.yaml").write_bytes(CONFIG.replace(b"/nowhere/ca.pem", b"owner.url"))
     for name in ("reviews.json", "corrections.json"):
         (shop / "data" / name).touch()
-    full = reviewsctl(environment, *command)
+    full = ctl(*command)
     assert (0, "") == (full.returncode, full.stderr)
     assert full.stdout == (
         f"would keep {shop}/reviewsd.yaml\n"
@@ -112,7 +110,7 @@ def test_dry_run_lists_what_would_be_written_and_kept(
         "it would need --force, which replaces 1 existing file\n"
         "nothing was written\n"
     )
-    document = json.loads(reviewsctl(environment, *command, "--json").stdout)
+    document = json.loads(ctl(*command, "--json").stdout)
     assert document == {
         "dry_run": True,
         "files": [f"{shop}/data/reviews.json", f"{shop}/data/corrections.json"],
@@ -127,13 +125,11 @@ def test_dry_run_lists_what_would_be_written_and_kept(
     }
 
 
-def test_restore_names_the_files_that_the_backup_does_not_have(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_path: Path) -> None:
     """Without the address of a notice the daemon does not start."""
     file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
     archive(file, config=CONFIG, reviews=REVIEWS)
-    done = reviewsctl(environment, "restore", str(file), "--config", str(shop / "reviewsd.yaml"))
+    done = ctl("restore", str(file), "--config", str(shop / "reviewsd.yaml"))
     assert (0, "") == (done.returncode, done.stderr)
     assert done.stdout == (
         f"wrote {shop}/reviewsd.yaml\n"

@@ -26,7 +26,7 @@ from reviewsctl.importing.undo import undo
 from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.shares import shared_files
 from reviewsd.api.places import DATA_FILES
-from tests.support.commands import reviewsctl
+from tests.support.commands import Ctl
 from tests.support.shop import NOW, Shop, google
 
 pytestmark = pytest.mark.processes
@@ -53,11 +53,11 @@ HOME = Programs(
 
 
 @pytest.fixture
-def shop(environment: dict[str, str], tmp_path: Path) -> Path:
+def shop(ctl: Ctl, tmp_path: Path) -> Path:
     folder = tmp_path / "shop"
-    reviewsctl(environment, "init", str(folder), "--base-url", "https://r.example.com")
-    environment["REVIEWSD_CONFIG"] = str(folder / "reviewsd.yaml")
-    del environment["REVIEWSD_ADMIN_SOCKET"]
+    ctl("init", str(folder), "--base-url", "https://r.example.com")
+    ctl.environment["REVIEWSD_CONFIG"] = str(folder / "reviewsd.yaml")
+    del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
     return folder
 
 
@@ -154,10 +154,10 @@ def test_import_can_be_undone_on_the_server(tmp_path: Path) -> None:
 
 
 @needs_systemd
-def test_an_image_gets_all_of_it(environment: dict[str, str], shop: Path, tmp_path: Path) -> None:
+def test_an_image_gets_all_of_it(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / "etc").mkdir(parents=True)
-    done = reviewsctl(environment, "service", "install", "--root", str(root))
+    done = ctl("service", "install", "--root", str(root))
 
     assert 0 == done.returncode, done.stderr
     config = root / "etc/reviewsd/reviewsd.yaml"
@@ -181,7 +181,7 @@ def test_an_image_gets_all_of_it(environment: dict[str, str], shop: Path, tmp_pa
     assert subprocess.run(["bash", "-n", bash], check=False).returncode == 0
     for shell in ("zsh/site-functions/_reviewsctl", "fish/vendor_completions.d/reviewsctl.fish"):
         assert "_REVIEWSCTL_COMPLETE" in (share / shell).read_text()
-    again = reviewsctl(environment, "service", "install", "--dry-run", "--root", str(root))
+    again = ctl("service", "install", "--dry-run", "--root", str(root))
     assert (0, []) == (
         again.returncode,
         [line for line in again.stdout.splitlines() if line.startswith(("write", " "))],
@@ -189,15 +189,13 @@ def test_an_image_gets_all_of_it(environment: dict[str, str], shop: Path, tmp_pa
 
 
 @needs_systemd
-def test_existing_configuration_is_not_replaced(
-    environment: dict[str, str], shop: Path, tmp_path: Path
-) -> None:
+def test_existing_configuration_is_not_replaced(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / "etc/reviewsd").mkdir(parents=True)
     config = root / CONFIG.relative_to("/")
     config.write_text("base_url: https://mine.example.com\ndata_dir: /data\n")
     config.chmod(0o644)
-    done = reviewsctl(environment, "service", "install", "--root", str(root))
+    done = ctl("service", "install", "--root", str(root))
     assert 0 == done.returncode, done.stderr
     assert config.read_text().startswith("base_url: https://mine")
     assert "ReadOnlyPaths=-/data\n" in (root / "etc/systemd/system/reviewsd.service").read_text()
@@ -205,7 +203,7 @@ def test_existing_configuration_is_not_replaced(
 
 @needs_systemd
 def test_uninstall_removes_what_install_wrote_and_nothing_else(
-    environment: dict[str, str], shop: Path, tmp_path: Path
+    ctl: Ctl, shop: Path, tmp_path: Path
 ) -> None:
     root = tmp_path / "root"
     units = root / "etc/systemd/system"
@@ -213,16 +211,16 @@ def test_uninstall_removes_what_install_wrote_and_nothing_else(
     drop_in.parent.mkdir(parents=True)
     drop_in.write_text("[Service]\n")
     uninstall = ("service", "uninstall", "--root", str(root))
-    refused = reviewsctl(environment, *uninstall)
+    refused = ctl(*uninstall)
     assert (1, "") == (refused.returncode, refused.stdout)
     assert "there is no /etc/systemd/system/reviewsd.service" in refused.stderr
-    reviewsctl(environment, "service", "install", "--root", str(root))
+    ctl("service", "install", "--root", str(root))
     (units / "multi-user.target.wants/reviewsd@1.service").symlink_to("../reviewsd@.service")
 
-    planned = reviewsctl(environment, *uninstall, "--dry-run")
+    planned = ctl(*uninstall, "--dry-run")
     assert f" {units}/reviewsd@.service " in planned.stdout
     assert (units / "reviewsd.service").exists()
-    done = reviewsctl(environment, *uninstall)
+    done = ctl(*uninstall)
 
     assert 0 == done.returncode, done.stderr
     assert planned.stdout == f"{done.stdout}nothing was written\n"
@@ -245,20 +243,20 @@ def test_uninstall_removes_what_install_wrote_and_nothing_else(
     assert "/var/lib/reviewsd" in done.stdout
 
 
-def test_broken_installation_is_uninstalled(environment: dict[str, str], tmp_path: Path) -> None:
+def test_broken_installation_is_uninstalled(ctl: Ctl, tmp_path: Path) -> None:
     """The manual pages are made by the programs, which need not work for their removal."""
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "sitecustomize.py").write_text(
         "import sys\nif 'reviewsd' in sys.orig_argv: sys.exit('broken')\n"
     )
-    environment["PYTHONPATH"] += f":{broken}"
+    ctl.environment["PYTHONPATH"] += f":{broken}"
     root = tmp_path / "root"
     page = root / "usr/local/share/man/man8/reviewsd.8"
     for path in (page, root / "etc/systemd/system/reviewsd.service"):
         path.parent.mkdir(parents=True)
         path.touch()
-    done = reviewsctl(environment, "service", "uninstall", "--root", str(root), "--dry-run")
+    done = ctl("service", "uninstall", "--root", str(root), "--dry-run")
     assert 0 == done.returncode, done.stderr
     assert f" {page}\n" in done.stdout
 
@@ -267,11 +265,11 @@ def test_uninstall_knows_each_shared_file() -> None:
     assert list(SHARED_FILES) == list(shared_files())
 
 
-def test_debian_package_is_removed_by_apt(environment: dict[str, str], tmp_path: Path) -> None:
+def test_debian_package_is_removed_by_apt(ctl: Ctl, tmp_path: Path) -> None:
     packaged = tmp_path / "usr/lib/systemd/system/reviewsd.service"
     packaged.parent.mkdir(parents=True)
     packaged.touch()
-    done = reviewsctl(environment, "service", "uninstall", "--root", str(tmp_path))
+    done = ctl("service", "uninstall", "--root", str(tmp_path))
     assert (1, "") == (done.returncode, done.stdout)
     assert "sudo apt-get remove reviewsd" in done.stderr
 
@@ -280,8 +278,8 @@ def _new(name: str) -> str:
     return f"new, {len((SHIPPED / name).read_text().splitlines())} lines"
 
 
-def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], shop: Path) -> None:
-    done = reviewsctl(environment, "service", "install", "--dry-run")
+def test_a_dry_run_shows_every_step_and_takes_none(ctl: Ctl, shop: Path) -> None:
+    done = ctl("service", "install", "--dry-run")
     steps = [line for line in done.stdout.splitlines() if line and not line.startswith(" ")]
     assert len(done.stdout.splitlines()) < 50  # of 400
     assert "\n    -data_dir: data\n    +data_dir: /srv/reviews\n" in done.stdout
@@ -324,7 +322,7 @@ SOURCES = "sources: [{name: shop, type: file, path: %s/*.csv}]\n"
 
 @needs_systemd
 def test_timer_of_an_image_comes_and_goes_with_the_sources(
-    environment: dict[str, str], shop: Path, tmp_path: Path
+    ctl: Ctl, shop: Path, tmp_path: Path
 ) -> None:
     """The system of the image is not running, so its data directory is given away later."""
     root = tmp_path / "root"
@@ -332,7 +330,7 @@ def test_timer_of_an_image_comes_and_goes_with_the_sources(
     config = shop / "reviewsd.yaml"
     config.write_text(config.read_text() + SOURCES % "/srv/in")
     install = ("service", "install", "--root", str(root))
-    done = reviewsctl(environment, *install)
+    done = ctl(*install)
 
     assert 0 == done.returncode, done.stderr
     assert "note: reviewsd-sync.timer runs reviewsctl sync as reviewsd-sync" in done.stdout
@@ -348,7 +346,7 @@ def test_timer_of_an_image_comes_and_goes_with_the_sources(
 
     installed = root / CONFIG.relative_to("/")
     installed.write_text(installed.read_text().replace(SOURCES % "/srv/in", ""))
-    done = reviewsctl(environment, *install)
+    done = ctl(*install)
     assert 0 == done.returncode, done.stderr
     assert [] == sorted(units.rglob("reviewsd-sync*"))
 
@@ -384,14 +382,12 @@ def named(shop: Path, tmp_path: Path) -> Path:
 
 
 @needs_systemd
-def test_files_that_a_configuration_names_go_with_it(
-    environment: dict[str, str], named: Path, tmp_path: Path
-) -> None:
+def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, tmp_path: Path) -> None:
     """The copy named files that were not there, and the service did not start."""
     root = tmp_path / "root"
     (root / "etc").mkdir(parents=True)
     install = ("service", "install", "--root", str(root))
-    done = reviewsctl(environment, *install)
+    done = ctl(*install)
     assert 0 == done.returncode, done.stderr
 
     etc = root / "etc/reviewsd"
@@ -424,7 +420,7 @@ def test_files_that_a_configuration_names_go_with_it(
         unit = (root / "etc/systemd/system" / name).read_text()
         assert "\nLoadCredential=notify:/etc/reviewsd/notify\n" in unit
 
-    again = reviewsctl(environment, *install, "--dry-run")
+    again = ctl(*install, "--dry-run")
     assert (0, []) == (
         again.returncode,
         [line for line in again.stdout.splitlines() if line.startswith(("write", "install -D"))],
@@ -432,20 +428,20 @@ def test_files_that_a_configuration_names_go_with_it(
 
 
 def test_older_secret_in_the_place_of_a_new_one_is_refused(
-    environment: dict[str, str], named: Path, tmp_path: Path
+    ctl: Ctl, named: Path, tmp_path: Path
 ) -> None:
     """Messages would go to the address of an earlier installation."""
     root = tmp_path / "root"
     there = root / "etc/reviewsd/notify/owner.url"
     there.parent.mkdir(parents=True)
     there.write_text("older")
-    done = reviewsctl(environment, "service", "install", "--root", str(root), "--dry-run")
+    done = ctl("service", "install", "--root", str(root), "--dry-run")
     assert (1, "") == (done.returncode, done.stdout)
     assert f"{there}: it is there already, and differs from {named}/owner.url\n" in done.stderr
 
 
 def test_secret_that_the_service_cannot_read_is_refused(
-    environment: dict[str, str], shop: Path, tmp_path: Path
+    ctl: Ctl, shop: Path, tmp_path: Path
 ) -> None:
     """A user of its own runs it, and the address is not for all."""
     root = tmp_path / "root"
@@ -457,7 +453,7 @@ def test_secret_that_the_service_cannot_read_is_refused(
     )
     config.chmod(0o644)
     (root / "etc/reviewsd/owner.url").touch(0o600)
-    done = reviewsctl(environment, "service", "install", "--root", str(root), "--dry-run")
+    done = ctl("service", "install", "--root", str(root), "--dry-run")
     assert (1, "") == (done.returncode, done.stdout)
     assert done.stderr == (
         "Error: not installed: notify.owner.url_file: the service cannot read /etc/reviewsd/owner.url\n"
@@ -509,18 +505,16 @@ def test_given_folder_is_writable_for_its_group_and_follows_no_link(tmp_path: Pa
 
 
 @pytest.mark.skipif(Path("/run/systemd/system").exists(), reason="this machine runs systemd")
-def test_without_systemd_it_refuses_politely(environment: dict[str, str], shop: Path) -> None:
-    done = reviewsctl(environment, "service", "install")
+def test_without_systemd_it_refuses_politely(ctl: Ctl, shop: Path) -> None:
+    done = ctl("service", "install")
     assert (1, "") == (done.returncode, done.stdout)
     assert done.stderr.startswith("Error: not installed: this machine does not run systemd\n")
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_the_unit_is_as_hardened_as_the_shipped_one(
-    environment: dict[str, str], shop: Path, tmp_path: Path
-) -> None:
+def test_the_unit_is_as_hardened_as_the_shipped_one(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
     unit = tmp_path / "reviewsd.service"
-    unit.write_text(reviewsctl(environment, "service", "install", "--print-unit").stdout)
+    unit.write_text(ctl("service", "install", "--print-unit").stdout)
     done = subprocess.run(
         ["systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", unit],
         capture_output=True,
@@ -530,16 +524,14 @@ def test_the_unit_is_as_hardened_as_the_shipped_one(
     assert 0 == done.returncode, done.stdout
 
 
-def test_units_of_the_debian_package_are_not_replaced(
-    environment: dict[str, str], shop: Path, tmp_path: Path
-) -> None:
+def test_units_of_the_debian_package_are_not_replaced(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
     """Units in /etc would mask them for good, and no upgrade of the package would change the service."""
     root = tmp_path / "root"
     units = root / "usr/lib/systemd/system"
     units.mkdir(parents=True)
     (units / "reviewsd.service").touch()
     for arguments in ((), ("--dry-run",)):
-        done = reviewsctl(environment, "service", "install", "--root", str(root), *arguments)
+        done = ctl("service", "install", "--root", str(root), *arguments)
         assert (1, "") == (done.returncode, done.stdout)
         assert done.stderr == (
             "Error: not installed: the Debian package has installed the units of the service\n"
@@ -551,7 +543,7 @@ def test_units_of_the_debian_package_are_not_replaced(
     own = root / "etc/systemd/system/reviewsd.service"
     own.parent.mkdir(parents=True)
     own.touch()
-    done = reviewsctl(environment, "service", "install", "--root", str(root))
+    done = ctl("service", "install", "--root", str(root))
     assert "\n  sudo rm -f /etc/systemd/system/reviewsd.service /etc" in done.stderr
 
 
@@ -570,11 +562,9 @@ def test_running_service_is_stopped_before_its_sockets_change() -> None:
     ] == [str(step) for step in steps]
 
 
-def test_a_password_is_not_copied_into_a_file_for_all(
-    environment: dict[str, str], shop: Path
-) -> None:
-    environment["REVIEWSD_HUB__STORE"] = "postgresql://u:geheim@h/db"
-    done = reviewsctl(environment, "service", "install", "--dry-run")
+def test_a_password_is_not_copied_into_a_file_for_all(ctl: Ctl, shop: Path) -> None:
+    ctl.environment["REVIEWSD_HUB__STORE"] = "postgresql://u:geheim@h/db"
+    done = ctl("service", "install", "--dry-run")
     assert (1, "") == (done.returncode, done.stdout)
     assert "has a password" in done.stderr
     assert "geheim" not in done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, events, problem
-from tests.support.commands import on_a_terminal, reviewsctl, started
+from tests.support.commands import Ctl, on_a_terminal, started
 from tests.support.hub_answers import PENDING, SUBSCRIPTION, page
 
 pytestmark = pytest.mark.processes
@@ -88,10 +88,8 @@ def asked(daemon: AdminFake) -> list[str]:
         ("subs push 12 --topic /feed.xml", 2),
     ],
 )
-def test_exit_codes(
-    environment: dict[str, str], daemon: AdminFake, arguments: str, code: int
-) -> None:
-    run = reviewsctl(environment, *arguments.split())
+def test_exit_codes(ctl: Ctl, daemon: AdminFake, arguments: str, code: int) -> None:
+    run = ctl(*arguments.split())
 
     assert code == run.returncode
     assert code == 0 or run.stderr or arguments == "subs"  # which shows its help
@@ -107,9 +105,9 @@ def test_exit_codes(
     ],
 )
 def test_an_error_names_what_there_is(
-    environment: dict[str, str], daemon: AdminFake, arguments: str, says: str
+    ctl: Ctl, daemon: AdminFake, arguments: str, says: str
 ) -> None:
-    assert says in " ".join(reviewsctl(environment, *arguments.split()).stderr.split())
+    assert says in " ".join(ctl(*arguments.split()).stderr.split())
 
 
 # list, show
@@ -117,7 +115,7 @@ def test_an_error_names_what_there_is(
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_a_long_list_is_fetched_page_by_page(
-    environment: dict[str, str], daemon: AdminFake, options: list[str]
+    ctl: Ctl, daemon: AdminFake, options: list[str]
 ) -> None:
     pages = {}
     for first in range(0, 3_000, 1000):
@@ -126,60 +124,56 @@ def test_a_long_list_is_fetched_page_by_page(
         subscriptions = [{**SUBSCRIPTION, "id": str(number)} for number in range(first, last + 1)]
         pages[target] = document(page(*subscriptions, after=str(last) if last < 2999 else None))
     daemon.script = pages
-    lines = reviewsctl(environment, "subs", "list", *options).stdout.splitlines()
+    lines = ctl("subs", "list", *options).stdout.splitlines()
 
     ids = [json.loads(line)["id"] if options else line.split()[0] for line in lines]
     assert ([] if options else ["id"]) + [str(number) for number in range(3_000)] == ids
     assert list(pages) == asked(daemon)
 
 
-def test_a_list_is_filtered_by_the_daemon(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_list_is_filtered_by_the_daemon(ctl: Ctl, daemon: AdminFake) -> None:
     target = f"{LIST}&topic=https%3A%2F%2Fa.example%2Ffeed.xml&state=active+%28renewing%29"
     daemon.script = {target: document(page())}
     options = ("--topic", "https://a.example/feed.xml", "--state", "renewing")
-    run = reviewsctl(environment, "subs", "list", *options)
+    run = ctl("subs", "list", *options)
 
     assert (0, [target]) == (run.returncode, asked(daemon))
     assert run.stdout == "no subscription matches\n"
 
 
-def test_an_empty_list_says_that_it_is_empty(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_an_empty_list_says_that_it_is_empty(ctl: Ctl, daemon: AdminFake) -> None:
     daemon.script = {LIST: document(page())}
-    assert reviewsctl(environment, "subs", "list").stdout == "there are no subscriptions\n"
-    assert reviewsctl(environment, "subs", "list", "--json").stdout == ""
+    assert ctl("subs", "list").stdout == "there are no subscriptions\n"
+    assert ctl("subs", "list", "--json").stdout == ""
 
 
-def test_a_lease_that_is_over_is_not_active(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_lease_that_is_over_is_not_active(ctl: Ctl, daemon: AdminFake) -> None:
     over = {**SUBSCRIPTION, "state": "active", "lease_expires_at": "2025-01-01T00:00:00Z"}
     daemon.script = {LIST: document(page(over)), "GET /v1/subscriptions/12": document(over)}
-    listed = reviewsctl(environment, "subs", "list").stdout
-    output = reviewsctl(environment, "subs", "show", "12").stdout
+    listed = ctl("subs", "list").stdout
+    output = ctl("subs", "show", "12").stdout
     assert " ended " in listed
     assert "active" not in listed + output
     assert "over since 2025-01-01 00:00:00 UTC, it was " in output
 
 
 def test_json_of_a_list_is_a_line_for_each_with_all_that_the_daemon_says(
-    environment: dict[str, str], daemon: AdminFake
+    ctl: Ctl, daemon: AdminFake
 ) -> None:
     newer = {**SUBSCRIPTION, "weather": "rain", "callback": "https://x.example/\x1b[2J"}
     daemon.script = {LIST: document(page(newer, PENDING))}
-    run = reviewsctl(environment, "subs", "list", "--json")
+    run = ctl("subs", "list", "--json")
 
     assert [newer, PENDING] == [json.loads(line) for line in run.stdout.splitlines()]
     assert "\x1b" not in run.stdout
 
 
-def test_url_of_a_callback_cannot_control_the_terminal(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_url_of_a_callback_cannot_control_the_terminal(ctl: Ctl, daemon: AdminFake) -> None:
     hostile = {**SUBSCRIPTION, "callback": "https://x.example/\x1b[2J\u202e\x07"}
     daemon.script = {**SCRIPT, LIST: document(page(hostile))}
     daemon.script["GET /v1/subscriptions/12"] = document(hostile)
     for command in ("list", "show 12", "remove 12"):
-        run = reviewsctl(environment, "subs", *command.split())
+        run = ctl("subs", *command.split())
         assert run.returncode == 0
         assert "https://x.example/\\u001b[2J\\u202e\\u0007" in run.stdout
 
@@ -187,17 +181,17 @@ def test_url_of_a_callback_cannot_control_the_terminal(
 # remove
 
 
-def test_a_dry_run_removes_nothing(environment: dict[str, str], daemon: AdminFake) -> None:
-    run = reviewsctl(environment, "subs", "remove", "12", "--dry-run")
+def test_a_dry_run_removes_nothing(ctl: Ctl, daemon: AdminFake) -> None:
+    run = ctl("subs", "remove", "12", "--dry-run")
 
     assert run.stdout == f"would remove 12: /feed.xml for {CALLBACK}\nnothing was written\n"
     assert asked(daemon) == ["GET /v1/subscriptions/12"]
 
 
-def test_a_reason_is_passed_on(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_reason_is_passed_on(ctl: Ctl, daemon: AdminFake) -> None:
     target = "POST /v1/subscriptions/12/remove?reason=It+loops+%26+floods"
     daemon.script = {**SCRIPT, target: document({})}
-    run = reviewsctl(environment, "subs", "remove", "12", "--reason", "It loops & floods")
+    run = ctl("subs", "remove", "12", "--reason", "It loops & floods")
 
     assert (0, target) == (run.returncode, asked(daemon)[-1])
 
@@ -205,13 +199,11 @@ def test_a_reason_is_passed_on(environment: dict[str, str], daemon: AdminFake) -
 # push
 
 
-def test_a_push_tells_its_outcome_and_on_stderr_its_steps(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_a_push_tells_its_outcome_and_on_stderr_its_steps(ctl: Ctl, daemon: AdminFake) -> None:
     """Outside a terminal a line per 10 %."""
     messages = [step(number, failed=number // 250) for number in range(0, 1001, 25)]
     changed(daemon, push=events(*messages, result(996, failed=3, removed=1)))
-    run = reviewsctl(environment, "subs", "push")
+    run = ctl("subs", "push")
 
     lines = run.stderr.splitlines()
     assert "pushing 10 % (100 of 1,000)" == lines[0]
@@ -222,34 +214,30 @@ def test_a_push_tells_its_outcome_and_on_stderr_its_steps(
 
 @pytest.mark.parametrize("outcome", [result(), result(999, failed=1)])
 def test_a_quiet_push_prints_errors_only(
-    environment: dict[str, str], daemon: AdminFake, outcome: Mapping[str, object]
+    ctl: Ctl, daemon: AdminFake, outcome: Mapping[str, object]
 ) -> None:
     changed(daemon, push=events(step(500), outcome))
-    run = reviewsctl(environment, "subs", "push", "-q")
+    run = ctl("subs", "push", "-q")
 
     assert run.stdout == ""
     assert (run.returncode == 1) == run.stderr.startswith("Error: push incomplete")
     assert "pushing" not in run.stderr
 
 
-def test_json_of_a_push_is_the_daemons_events(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_json_of_a_push_is_the_daemons_events(ctl: Ctl, daemon: AdminFake) -> None:
     messages = [step(500, 1), result(999, failed=1)]
     changed(daemon, push=events(*messages))
-    run = reviewsctl(environment, "subs", "push", "--json")
+    run = ctl("subs", "push", "--json")
 
     assert messages == [json.loads(line) for line in run.stdout.splitlines()]
     assert 1 == run.returncode
 
 
-def test_ctrl_c_detaches_from_a_push_and_says_so(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_ctrl_c_detaches_from_a_push_and_says_so(ctl: Ctl, daemon: AdminFake) -> None:
     """A test of reload has the same without --json."""
     over = threading.Event()
     changed(daemon, push=events(step(500), over, result()))
-    with started(environment, "subs", "push", "--json") as run:
+    with started(ctl.environment, "subs", "push", "--json") as run:
         assert run.stdout is not None
         assert "500" in run.stdout.readline()
         run.send_signal(signal.SIGINT)
@@ -261,20 +249,18 @@ def test_ctrl_c_detaches_from_a_push_and_says_so(
     assert {"error": {"title": "detached", "detail": detail}} == json.loads(stderr)
 
 
-def test_a_push_that_breaks_off_says_where_to_look(
-    environment: dict[str, str], daemon: AdminFake
-) -> None:
+def test_a_push_that_breaks_off_says_where_to_look(ctl: Ctl, daemon: AdminFake) -> None:
     changed(daemon, push=events(step(500), cut=True))
-    run = reviewsctl(environment, "subs", "push", "-q")
+    run = ctl("subs", "push", "-q")
 
     assert run.returncode == 1
     assert "ended before the result" in run.stderr
     assert "See its outcome: reviewsctl hub status" in run.stderr
 
 
-def test_a_terminal_gets_a_bar_that_counts(environment: dict[str, str], daemon: AdminFake) -> None:
+def test_a_terminal_gets_a_bar_that_counts(ctl: Ctl, daemon: AdminFake) -> None:
     changed(daemon, push=events(step(250, 3), step(1000, 3), result()))
-    screen = on_a_terminal({**environment, "COLUMNS": "120"}, "subs", "push")
+    screen = on_a_terminal({**ctl.environment, "COLUMNS": "120"}, "subs", "push")
 
     assert "pushing" in screen
     assert "1000/1000" in screen
