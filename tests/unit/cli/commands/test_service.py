@@ -61,6 +61,14 @@ def shop(ctl: Ctl, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The root of an image."""
+    root = tmp_path / "root"
+    (root / "etc").mkdir(parents=True)
+    return root
+
+
 def installation(config: Path | None, data: Path, *listen: str) -> Installation:
     return Installation(programs=PROGRAMS, config=config, data_dir=data, listen=listen)
 
@@ -154,9 +162,7 @@ def test_import_can_be_undone_on_the_server(tmp_path: Path) -> None:
 
 
 @needs_systemd
-def test_an_image_gets_all_of_it(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
-    root = tmp_path / "root"
-    (root / "etc").mkdir(parents=True)
+def test_an_image_gets_all_of_it(ctl: Ctl, shop: Path, root: Path) -> None:
     done = ctl("service", "install", "--root", str(root))
 
     assert 0 == done.returncode, done.stderr
@@ -189,9 +195,8 @@ def test_an_image_gets_all_of_it(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
 
 
 @needs_systemd
-def test_existing_configuration_is_not_replaced(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
-    root = tmp_path / "root"
-    (root / "etc/reviewsd").mkdir(parents=True)
+def test_existing_configuration_is_not_replaced(ctl: Ctl, shop: Path, root: Path) -> None:
+    (root / "etc/reviewsd").mkdir()
     config = root / CONFIG.relative_to("/")
     config.write_text("base_url: https://mine.example.com\ndata_dir: /data\n")
     config.chmod(0o644)
@@ -203,9 +208,8 @@ def test_existing_configuration_is_not_replaced(ctl: Ctl, shop: Path, tmp_path: 
 
 @needs_systemd
 def test_uninstall_removes_what_install_wrote_and_nothing_else(
-    ctl: Ctl, shop: Path, tmp_path: Path
+    ctl: Ctl, shop: Path, root: Path
 ) -> None:
-    root = tmp_path / "root"
     units = root / "etc/systemd/system"
     drop_in = units / "reviewsd.service.d/own.conf"
     drop_in.parent.mkdir(parents=True)
@@ -322,11 +326,9 @@ SOURCES = "sources: [{name: shop, type: file, path: %s/*.csv}]\n"
 
 @needs_systemd
 def test_timer_of_an_image_comes_and_goes_with_the_sources(
-    ctl: Ctl, shop: Path, tmp_path: Path
+    ctl: Ctl, shop: Path, root: Path
 ) -> None:
     """The system of the image is not running, so its data directory is given away later."""
-    root = tmp_path / "root"
-    (root / "etc").mkdir(parents=True)
     config = shop / "reviewsd.yaml"
     config.write_text(config.read_text() + SOURCES % "/srv/in")
     install = ("service", "install", "--root", str(root))
@@ -382,10 +384,8 @@ def named(shop: Path, tmp_path: Path) -> Path:
 
 
 @needs_systemd
-def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, tmp_path: Path) -> None:
+def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, root: Path) -> None:
     """The copy named files that were not there, and the service did not start."""
-    root = tmp_path / "root"
-    (root / "etc").mkdir(parents=True)
     install = ("service", "install", "--root", str(root))
     done = ctl(*install)
     assert 0 == done.returncode, done.stderr
@@ -428,10 +428,9 @@ def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, tmp_
 
 
 def test_older_secret_in_the_place_of_a_new_one_is_refused(
-    ctl: Ctl, named: Path, tmp_path: Path
+    ctl: Ctl, named: Path, root: Path
 ) -> None:
     """Messages would go to the address of an earlier installation."""
-    root = tmp_path / "root"
     there = root / "etc/reviewsd/notify/owner.url"
     there.parent.mkdir(parents=True)
     there.write_text("older")
@@ -440,11 +439,8 @@ def test_older_secret_in_the_place_of_a_new_one_is_refused(
     assert f"{there}: it is there already, and differs from {named}/owner.url\n" in done.stderr
 
 
-def test_secret_that_the_service_cannot_read_is_refused(
-    ctl: Ctl, shop: Path, tmp_path: Path
-) -> None:
+def test_secret_that_the_service_cannot_read_is_refused(ctl: Ctl, shop: Path, root: Path) -> None:
     """A user of its own runs it, and the address is not for all."""
-    root = tmp_path / "root"
     config = root / CONFIG.relative_to("/")
     config.parent.mkdir(parents=True)
     config.write_text(

@@ -13,7 +13,7 @@ from reviewsctl.daemon.client import Client
 from reviewsctl.files.installation import Installation, plan
 from reviewsctl.files.steps import CopyFile
 from reviewsctl.files.unit_text import Programs
-from tests.support.commands import reviewsctl
+from tests.support.commands import Ctl, reviewsctl
 from tests.support.daemon import Daemon
 from tests.unit.cli.commands.test_import import SAMPLES, THERE
 
@@ -48,10 +48,10 @@ def secret(tmp_path: Path) -> Path:
     return file
 
 
-def install(environment: dict[str, str], shop: Path, image: Path, **variables: str) -> str:
+def install(ctl: Ctl, shop: Path, image: Path, **variables: str) -> str:
     """Install into an image; empty if it was done, else why not."""
     (image / "etc").mkdir(parents=True, exist_ok=True)
-    given = {**environment, **variables}
+    given = {**ctl.environment, **variables}
     arguments = ("--root", str(image), "--config", str(shop / "reviewsd.yaml"))
     done = reviewsctl(given, "service", "install", *arguments)
     assert done.returncode in {0, 1}
@@ -64,17 +64,15 @@ needs_systemd = pytest.mark.skipif(
 
 
 @needs_systemd
-def test_the_data_of_who_installs_are_copied(
-    environment: dict[str, str], shop: Path, tmp_path: Path
-) -> None:
-    assert "" == install(environment, shop, tmp_path / "image", SUDO_UID=str(JO))
+def test_the_data_of_who_installs_are_copied(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
+    assert "" == install(ctl, shop, tmp_path / "image", SUDO_UID=str(JO))
     copied = tmp_path / "image/srv/reviews/reviews.json"
     assert copied.read_text() == (shop / "data/reviews.json").read_text()
     assert (0, 0o644) == (copied.stat().st_uid, stat.S_IMODE(copied.stat().st_mode))
 
 
 def test_a_link_to_what_only_root_may_read_is_not_installed(
-    environment: dict[str, str], shop: Path, secret: Path, tmp_path: Path
+    ctl: Ctl, shop: Path, secret: Path, tmp_path: Path
 ) -> None:
     """Before anything is done."""
     planted = shop / "data/reviews.json"
@@ -82,7 +80,7 @@ def test_a_link_to_what_only_root_may_read_is_not_installed(
     planted.symlink_to(secret)
     os.lchown(planted, JO, JO)
     image = tmp_path / "image"
-    refusal = install(environment, shop, image, SUDO_UID=str(JO))
+    refusal = install(ctl, shop, image, SUDO_UID=str(JO))
     assert f"Error: not installed: {planted}: there is a link\n" in refusal
     assert [image / "etc"] == list(image.rglob("*"))
     assert 0o600 == stat.S_IMODE(secret.stat().st_mode)
@@ -126,26 +124,24 @@ def test_a_configuration_swapped_for_a_link_is_not_made_readable_for_all(
         list(plan(installation, tmp_path))
 
 
-def test_files_of_another_user_are_not_installed(
-    environment: dict[str, str], shop: Path, tmp_path: Path
-) -> None:
-    refusal = install(environment, shop, tmp_path / "image")
+def test_files_of_another_user_are_not_installed(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
+    refusal = install(ctl, shop, tmp_path / "image")
     assert f"  {shop}: belongs to uid {JO}\n" in refusal
     assert f"\n  sudo chown root: {shop}\n" in refusal
 
 
-def imports(environment: dict[str, str], data: Path) -> str:
+def imports(ctl: Ctl, data: Path) -> str:
     """Import into a folder; empty if it was done, else why not."""
     export = str(SAMPLES / "places.json")
-    done = reviewsctl(environment, "import", export, "--data", str(data))
+    done = ctl("import", export, "--data", str(data))
     assert (done.returncode == 0) == (done.stderr == "")
     return done.stderr
 
 
-def test_an_import_leaves_the_file_to_its_owner(environment: dict[str, str], shop: Path) -> None:
+def test_an_import_leaves_the_file_to_its_owner(ctl: Ctl, shop: Path) -> None:
     file = shop / "data/reviews.json"
     file.chmod(0o640)
-    assert "" == imports(environment, file.parent)
+    assert "" == imports(ctl, file.parent)
     kept = file.parent / ".reviewsctl"
     expected = {file: 0o640, kept / "imports.json": 0o640}
     expected |= dict.fromkeys((kept / "history").iterdir(), 0o600)
@@ -156,9 +152,7 @@ def test_an_import_leaves_the_file_to_its_owner(environment: dict[str, str], sho
 
 
 @pytest.mark.parametrize("way", ["the file", "the folder"])
-def test_an_import_follows_no_link_of_others(
-    environment: dict[str, str], shop: Path, secret: Path, way: str
-) -> None:
+def test_an_import_follows_no_link_of_others(ctl: Ctl, shop: Path, secret: Path, way: str) -> None:
     file = shop / "data/reviews.json"
     file.unlink()
     link, target = file, secret
@@ -167,7 +161,7 @@ def test_an_import_follows_no_link_of_others(
         link.rmdir()
     link.symlink_to(target)
     os.lchown(link, JO, JO)
-    refusal = imports(environment, file.parent)
+    refusal = imports(ctl, file.parent)
     assert f"Error: not imported: {link}: there is a link of uid {JO}, and root follows" in refusal
     assert "Run this as uid 1234, without sudo.\n" in refusal
     assert [secret] == list(secret.parent.iterdir())
