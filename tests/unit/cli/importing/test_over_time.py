@@ -19,6 +19,17 @@ def tabled(shop: Shop, text: str, **options: Any) -> ImportResult:  # noqa: ANN4
     return shop.imported(table(shop.folder / "export.csv", text), **{"verified": False} | options)
 
 
+def imported(
+    shop: Shop,
+    *rows: dict[str, Any],
+    total: int | None = None,
+    **options: Any,  # noqa: ANN401  # of any type
+) -> ImportResult:
+    """Import a page of Google Business Profile, which may say how many reviews there are."""
+    beside = {} if total is None else {"totalReviewCount": total}
+    return shop.imported(google(shop.folder / "export.json", *rows, **beside), **options)
+
+
 def moved(shop: Shop, folder: Path) -> Shop:
     """Import the reviews.json of a shop into a new one."""
     own = folder / "own.json"
@@ -45,19 +56,19 @@ def test_reply_written_by_hand_is_kept_when_export_has_none(shop: Shop, tmp_path
     assert reply == shop.reviews["Ann"]["owner_reply"]
 
 
-def test_reply_removed_at_the_platform_goes_and_is_named_before(shop: Shop, tmp_path: Path) -> None:
+def test_reply_removed_at_the_platform_goes_and_is_named_before(shop: Shop) -> None:
     ann, bo = {"author": "Ann"}, {"author": "Bo", "reply": "Thanks"}
     new = {"author": "Cy", "at": "2026-03-01T10:00:00Z"}
-    shop.imported(google(tmp_path / "a.json", {**ann, "reply": "Sorry"}, bo))
-    shop.imported(google(tmp_path / "b.json", ann, bo, new))
+    imported(shop, {**ann, "reply": "Sorry"}, bo)
+    imported(shop, ann, bo, new)
     assert shop.reviews["Ann"]["owner_reply"] is None
     assert "  Ann, 2026-01-01, google" in shop.lines
 
 
-def test_reply_is_kept_when_no_row_of_the_export_has_one(shop: Shop, tmp_path: Path) -> None:
+def test_reply_is_kept_when_no_row_of_the_export_has_one(shop: Shop) -> None:
     """The export may have been made without replies."""
-    shop.imported(google(tmp_path / "a.json", {"author": "Ann", "reply": "Sorry"}))
-    shop.imported(google(tmp_path / "b.json", {"author": "Ann"}))
+    imported(shop, {"author": "Ann", "reply": "Sorry"})
+    imported(shop, {"author": "Ann"})
     assert "Sorry" == shop.reviews["Ann"]["owner_reply"]["text"]
 
 
@@ -80,12 +91,12 @@ def test_verified_is_kept_when_the_export_does_not_say(shop: Shop, tmp_path: Pat
     assert shop.reviews["Ann"]["verified"] is True
 
 
-def test_author_that_becomes_anonymous_loses_name_and_picture(shop: Shop, tmp_path: Path) -> None:
+def test_author_that_becomes_anonymous_loses_name_and_picture(shop: Shop) -> None:
     """The platform says so, so that nothing is kept of either."""
     picture = {"profilePhotoUrl": "https://a.example/ann"}
-    shop.imported(google(tmp_path / "a.json", {"author": "Ann", "reviewer": picture}))
+    imported(shop, {"author": "Ann", "reviewer": picture})
     hidden = {"author": "Ann", "edited": "2026-02-01T10:00:00Z", "reviewer": {"isAnonymous": True}}
-    shop.imported(google(tmp_path / "b.json", hidden))
+    imported(shop, hidden)
     (review,) = shop.file["reviews"]
     assert ("A Google user", None) == (review["author"], review["author_avatar_url"])
 
@@ -135,7 +146,7 @@ def test_loss_of_more_than_a_tenth_is_refused_without_a_terminal(
     shop: Shop, tmp_path: Path
 ) -> None:
     rows = many(60)
-    shop.imported(google(tmp_path / "a.json", *rows))
+    imported(shop, *rows)
     before = (shop.folder / "reviews.json").read_bytes()
     less = google(tmp_path / "b.json", rows[0], *rows[8:])
     with pytest.raises(SayMoreError, match="7 of 60"):
@@ -145,28 +156,26 @@ def test_loss_of_more_than_a_tenth_is_refused_without_a_terminal(
     assert 53 == len(shop.reviews)
 
 
-def test_loss_of_six_in_sixty_is_no_question_without_a_terminal(shop: Shop, tmp_path: Path) -> None:
+def test_loss_of_six_in_sixty_is_no_question_without_a_terminal(shop: Shop) -> None:
     rows = many(60)
-    shop.imported(google(tmp_path / "a.json", *rows))
-    shop.imported(google(tmp_path / "b.json", rows[0], *rows[7:]), replace=True)
+    imported(shop, *rows)
+    imported(shop, rows[0], *rows[7:], replace=True)
     assert 54 == len(shop.reviews)
 
 
-def test_reviews_older_than_the_oldest_of_the_export_are_not_removed(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_reviews_older_than_the_oldest_of_the_export_are_not_removed(shop: Shop) -> None:
     """The export of one month says nothing of the years before."""
     rows = many(60)
-    shop.imported(google(tmp_path / "a.json", *rows))
-    shop.imported(google(tmp_path / "b.json", *rows[40:45], *rows[47:]), replace=True)
+    imported(shop, *rows)
+    imported(shop, *rows[40:45], *rows[47:], replace=True)
     assert 58 == len(shop.reviews)
 
 
-def test_complete_export_removes_old_reviews_too(shop: Shop, tmp_path: Path) -> None:
+def test_complete_export_removes_old_reviews_too(shop: Shop) -> None:
     """The total of the platform says that no other page is missing."""
     rows = many(60)
-    shop.imported(google(tmp_path / "a.json", *rows, totalReviewCount=60))
-    shop.imported(google(tmp_path / "b.json", *rows[3:], totalReviewCount=57), replace=True)
+    imported(shop, *rows, total=60)
+    imported(shop, *rows[3:], total=57, replace=True)
     assert 57 == len(shop.reviews)
 
 
@@ -180,21 +189,20 @@ NEW = {**OLD, "stars": "THREE", "text": "Better", **EDITED}
 @pytest.mark.parametrize("yes", [False, True])
 def test_older_row_never_takes_back_an_edit_or_a_reply(
     shop: Shop,
-    tmp_path: Path,
     yes: bool,  # noqa: FBT001
 ) -> None:
-    shop.imported(google(tmp_path / "new.json", NEW))
+    imported(shop, NEW)
     before = shop.reviews
-    shop.imported(google(tmp_path / "old.json", OLD), yes=yes)
+    imported(shop, OLD, yes=yes)
     assert before == shop.reviews
 
 
-def test_row_whose_reply_alone_is_older_keeps_the_newer_reply(shop: Shop, tmp_path: Path) -> None:
+def test_row_whose_reply_alone_is_older_keeps_the_newer_reply(shop: Shop) -> None:
     row, new = {"author": "Ann", "text": "Bad"}, {"author": "Bo", "at": "2026-04-01T10:00:00Z"}
     first = {**row, "reply": "First", "replied": "2026-02-01T10:00:00Z"}
     second = {**row, "reply": "Second", "replied": "2026-02-02T10:00:00Z"}
-    shop.imported(google(tmp_path / "a.json", second))
-    shop.imported(google(tmp_path / "b.json", first, new))
+    imported(shop, second)
+    imported(shop, first, new)
     assert "Second" == shop.reviews["Ann"]["owner_reply"]["text"]
 
 
@@ -241,7 +249,7 @@ def test_date_in_the_future_does_not_make_later_exports_old(shop: Shop, tmp_path
     """A typing error in one row would turn each later import into a question."""
     wrong = {"author": "Bo", "at": "2062-01-01T10:00:00Z"}
     ann = {"author": "Ann"}
-    shop.imported(google(tmp_path / "a.json", ann, wrong))
+    imported(shop, ann, wrong)
     later = google(tmp_path / "b.json", {**ann, "edited": "2026-06-02T10:00:00Z", "stars": "ONE"})
     shop.imported(later)
     assert 1 == shop.reviews["Ann"]["rating"]
@@ -263,9 +271,9 @@ def test_overwritten_edit_by_hand_is_listed_before(shop: Shop, tmp_path: Path) -
     assert not [line for line in shop.lines if line.startswith("overwritten")]
 
 
-def test_edit_on_the_platform_is_not_called_an_edit_by_hand(shop: Shop, tmp_path: Path) -> None:
-    shop.imported(google(tmp_path / "a.json", OLD))
-    shop.imported(google(tmp_path / "b.json", NEW))
+def test_edit_on_the_platform_is_not_called_an_edit_by_hand(shop: Shop) -> None:
+    imported(shop, OLD)
+    imported(shop, NEW)
     assert not [line for line in shop.lines if line.startswith("overwritten")]
 
 
@@ -292,12 +300,12 @@ def test_shortened_name_stays_short(shop: Shop, tmp_path: Path) -> None:
 # Times of reviews
 
 
-def test_new_and_changed_reviews_are_stamped(shop: Shop, tmp_path: Path) -> None:
+def test_new_and_changed_reviews_are_stamped(shop: Shop) -> None:
     ann, bo = {"author": "Ann"}, {"author": "Bo", "at": "2026-01-02T10:00:00Z"}
-    shop.imported(google(tmp_path / "a.json", ann))
+    imported(shop, ann)
     changed = {**ann, "stars": "ONE", "edited": "2026-02-02T10:00:00Z"}
-    shop.imported(google(tmp_path / "b.json", changed, bo))
-    shop.imported(google(tmp_path / "b.json", changed, bo))
+    imported(shop, changed, bo)
+    imported(shop, changed, bo)
     first, second = "2026-06-02T12:00:00Z", "2026-06-03T12:00:00Z"
     assert [(first, second), (second, None)] == [
         (review["added_at"], review.get("changed_at")) for review in shop.file["reviews"]
@@ -312,7 +320,7 @@ def test_review_that_was_there_before_the_stamps_gets_none_until_it_changes(
     shop.imported(export)
     for author in ("Ann", "Bo"):
         shop.edit(author, added_at=None)
-    shop.imported(google(tmp_path / "b.json", {"author": "Ann", "stars": "ONE"}, {"author": "Bo"}))
+    imported(shop, {"author": "Ann", "stars": "ONE"}, {"author": "Bo"})
     assert [(None, "2026-06-03T12:00:00Z"), (None, None)] == [
         (review["added_at"], review.get("changed_at")) for review in shop.file["reviews"]
     ]
@@ -320,7 +328,7 @@ def test_review_that_was_there_before_the_stamps_gets_none_until_it_changes(
 
 def test_own_export_keeps_its_stamps_in_a_new_file(shop: Shop, tmp_path: Path) -> None:
     """A move to another machine makes nothing new."""
-    shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
+    imported(shop, {"author": "Ann"})
     assert shop.reviews == moved(shop, tmp_path).reviews
 
 
@@ -328,17 +336,17 @@ def test_own_export_keeps_its_stamps_in_a_new_file(shop: Shop, tmp_path: Path) -
 def test_impossible_stamps_of_an_own_export_are_replaced(
     shop: Shop, tmp_path: Path, stamp: object
 ) -> None:
-    shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
+    imported(shop, {"author": "Ann"})
     shop.edit("Ann", added_at=stamp, changed_at=stamp)
     (review,) = moved(shop, tmp_path).file["reviews"]
     assert ("2026-06-02T12:00:00Z", None) == (review["added_at"], review.get("changed_at"))
 
 
 def test_older_own_export_takes_nothing_back(shop: Shop, tmp_path: Path) -> None:
-    shop.imported(google(tmp_path / "a.json", OLD))
+    imported(shop, OLD)
     own = tmp_path / "own.json"
     own.write_bytes((shop.folder / "reviews.json").read_bytes())
-    shop.imported(google(tmp_path / "b.json", NEW))
+    imported(shop, NEW)
     before = shop.reviews
     shop.imported(own, yes=True)
     assert before == shop.reviews
@@ -390,9 +398,7 @@ def test_day_of_the_business_does_not_make_an_export_old(shop: Shop, tmp_path: P
     shop.imported(export, timezone=zoneinfo.ZoneInfo("Pacific/Auckland"))
     assert "2026-05-02" == shop.reviews["Ann"]["date"]
     (shop.folder / ".reviewsctl/imports.json").unlink()
-    shop.imported(
-        google(tmp_path / "b.json", {"author": "Ann", "at": "2026-05-01T18:00:00Z", "text": "x"})
-    )
+    imported(shop, {"author": "Ann", "at": "2026-05-01T18:00:00Z", "text": "x"})
     assert "x" == shop.reviews["Ann"]["text"]
 
 
@@ -414,10 +420,10 @@ def test_ids_that_are_numbers_of_rows_are_a_question(shop: Shop) -> None:
     assert before == shop.reviews
 
 
-def test_short_names_are_noted_when_new_ones_are_full(shop: Shop, tmp_path: Path) -> None:
+def test_short_names_are_noted_when_new_ones_are_full(shop: Shop) -> None:
     ann, bo = {"author": "Ann Lee"}, {"author": "Bo Li", "at": "2026-03-01T10:00:00Z"}
-    shop.imported(google(tmp_path / "a.json", ann), names="short")
-    result = shop.imported(google(tmp_path / "b.json", ann, bo))
+    imported(shop, ann, names="short")
+    result = imported(shop, ann, bo)
     assert [note for note in result.notes if "--set names=short" in note]
 
 
@@ -476,21 +482,21 @@ def test_reviews_without_an_id_that_differ_in_stars_are_two(shop: Shop) -> None:
     assert [1, 2, 5, 5] == sorted(review["rating"] for review in shop.file["reviews"])
 
 
-def test_removed_reviews_are_listed_for_ninety_days(shop: Shop, tmp_path: Path) -> None:
+def test_removed_reviews_are_listed_for_ninety_days(shop: Shop) -> None:
     """Mirrors take them out too (corrections.md C15)."""
     rows = [
         {"author": str(number), "at": f"2026-01-{number + 10}T10:00:00Z"} for number in range(8)
     ]
-    shop.imported(google(tmp_path / "a.json", *rows))
+    imported(shop, *rows)
     first = shop.reviews["3"]["id"]
     assert "removed" not in shop.file
-    shop.imported(google(tmp_path / "b.json", *rows[:3], *rows[4:]), replace=True)
+    imported(shop, *rows[:3], *rows[4:], replace=True)
     removed_at = shop.now.isoformat().replace("+00:00", "Z")
     assert [{"id": first, "at": removed_at}] == shop.file["removed"]
     assert "removed" == list(shop.file)[-1]
     second = shop.reviews["4"]["id"]
     shop.now += datetime.timedelta(days=90)
-    shop.imported(google(tmp_path / "c.json", *rows[:3], *rows[5:]), replace=True, yes=True)
+    imported(shop, *rows[:3], *rows[5:], replace=True, yes=True)
     assert [second] == [review["id"] for review in shop.file["removed"]]
 
 
@@ -499,7 +505,7 @@ def test_copy_by_another_tool_stays_one_review_and_fills_what_is_empty(
 ) -> None:
     """Takeout and Outscraper give one review two ids."""
     row = {"author": "Ann", "at": "2026-01-01T10:00:00Z", "text": "Fine"}
-    shop.imported(google(tmp_path / "a.json", row))
+    imported(shop, row)
     before = shop.reviews["Ann"]
     export = outscraper(tmp_path / "b.json", "Acme", "ChIJ1", "Ann")
     content = json.loads(export.read_bytes())
@@ -516,7 +522,7 @@ def test_copy_by_another_tool_stays_one_review_and_fills_what_is_empty(
     (after,) = shop.file["reviews"]
     assert ("Thanks", before["id"]) == (after["owner_reply"]["text"], after["id"])
     assert before["location"] == after["location"]
-    again = shop.imported(google(tmp_path / "a.json", row))
+    again = imported(shop, row)
     assert 0 == again.merge.count(Fate.CHANGED)
 
 
@@ -527,7 +533,7 @@ def test_reviews_that_are_no_copies_stay_two(
     """Without words, with other words, and of another location as the same tool names it."""
     row = {"author": "Ann", "at": "2026-01-01T10:00:00Z", "text": "Fine"}
     first = {**row, "text": members.get("text", "Fine")} if not members.get("text") else row
-    shop.imported(google(tmp_path / "a.json", first))
+    imported(shop, first)
     later = {**row, **members, "author": "Ann"}
     page = google(tmp_path / "b.json", later)
     content = json.loads(page.read_bytes())

@@ -15,8 +15,8 @@ HEADER = "Date,Stars,Name,Review"
 GOOD = [f"2025-03-{day:02},{stars},Name {day},Fine" for day, stars in enumerate("5453544", 1)]
 
 
-def export(folder: Path, *rows: str) -> Path:
-    file = folder / "reviews.csv"
+def export(shop: Shop, *rows: str) -> Path:
+    file = shop.folder / "reviews.csv"
     file.write_text("\n".join([HEADER, *rows]))
     return file
 
@@ -27,7 +27,7 @@ def report(shop: Shop, file: Path, *, verbose: bool = False) -> list[str]:
     return [*shop.lines, *lines(shop.options, result, undo="reviewsctl reviews undo")]
 
 
-def test_ordinary_import_is_reported_in_four_lines(shop: Shop, tmp_path: Path) -> None:
+def test_ordinary_import_is_reported_in_four_lines(shop: Shop) -> None:
     """Those and the next step are all that an owner reads; --verbose has the rest."""
     assert [
         "reviews.csv: a table with columns of its own (utf-8, commas)",
@@ -37,12 +37,12 @@ def test_ordinary_import_is_reported_in_four_lines(shop: Shop, tmp_path: Path) -
         ),
         "imported 7 new, 0 changed, 0 unchanged, 0 refused (details with --verbose)",
         f"wrote {shop.folder}/reviews.json with 7 reviews",
-    ] == report(shop, export(tmp_path, *GOOD))
+    ] == report(shop, export(shop, *GOOD))
 
 
-def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop, tmp_path: Path) -> None:
+def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop) -> None:
     bad = ["2025-03-20,9,Eve,Wow", ",5,Max,Nice", "2025-03-21,,Zoe,", "2025-03-22,,Al,", "x,5,Bo,"]
-    file = export(tmp_path, *GOOD, *bad)
+    file = export(shop, *GOOD, *bad)
     shown = report(shop, file)
     at = shown.index("imported 7 new, 0 changed, 0 unchanged, 5 refused (details with --verbose)")
     assert [
@@ -58,9 +58,9 @@ def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop, tmp_pa
     "rows", [("2025-03-01,5,Ann", "Lee,"), ("2025-03-01,5,Ann,Fine", "and quick")]
 )
 def test_refused_row_after_a_line_break_without_quotes_names_the_row_before(
-    shop: Shop, tmp_path: Path, rows: tuple[str, str]
+    shop: Shop, rows: tuple[str, str]
 ) -> None:
-    shown = report(shop, export(tmp_path, *rows, ",5,Max,Nice", *GOOD))
+    shown = report(shop, export(shop, *rows, ",5,Max,Nice", *GOOD))
     at = shown.index("imported 8 new, 0 changed, 0 unchanged, 2 refused (details with --verbose)")
     assert [
         "  row 3: no rating; this may be the rest of row 2 (a line break without quotes)",
@@ -69,12 +69,10 @@ def test_refused_row_after_a_line_break_without_quotes_names_the_row_before(
 
 
 @pytest.mark.parametrize("bad", [7, 8])
-def test_an_import_of_less_than_half_of_the_rows_warns(
-    shop: Shop, tmp_path: Path, bad: int
-) -> None:
+def test_an_import_of_less_than_half_of_the_rows_warns(shop: Shop, bad: int) -> None:
     """It ends with 0, as one of which a row in a thousand is refused."""
     warning = "warning: most rows were refused (8 of 15)"
-    assert (bad == 8) is (warning in report(shop, export(tmp_path, *GOOD, *[",5,Max,Nice"] * bad)))
+    assert (bad == 8) is (warning in report(shop, export(shop, *GOOD, *[",5,Max,Nice"] * bad)))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xef\xbb\xbf"])
@@ -130,21 +128,19 @@ def test_json_without_reviews_is_refused_with_a_remedy(
     assert EMPTY_EXPORT == caught.value.remedy
 
 
-def test_rows_above_five_behind_the_first_ones_are_a_question_if_they_are_many(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_rows_above_five_behind_the_first_ones_are_a_question_if_they_are_many(shop: Shop) -> None:
     """A table of ten points may begin with a hundred bad reviews."""
     many = GOOD * 300  # more than the rows that the scale is found by
-    report(shop, export(tmp_path, *many, *["2025-04-01,9,Eve,Wow"] * 100))
+    report(shop, export(shop, *many, *["2025-04-01,9,Eve,Wow"] * 100))
     with pytest.raises(SayMoreError, match="ratings above five: 120, as in row 2102") as caught:
-        report(shop, export(tmp_path, *many, *["2025-04-01,9,Eve,Wow"] * 120))
+        report(shop, export(shop, *many, *["2025-04-01,9,Eve,Wow"] * 120))
     assert "Correct them in the file if they are mistyped." in caught.value.remedy
 
 
-def test_new_review_that_may_be_an_edited_one_is_named(shop: Shop, tmp_path: Path) -> None:
+def test_new_review_that_may_be_an_edited_one_is_named(shop: Shop) -> None:
     """An owner corrects a text in the table, and has the review twice."""
-    report(shop, export(tmp_path, *GOOD, "2025-03-20,5,Anonymous,Fine"))
-    edited = export(tmp_path, *GOOD[:-1], f"{GOOD[-1]} work", "2025-03-20,5,Anonymous,Good")
+    report(shop, export(shop, *GOOD, "2025-03-20,5,Anonymous,Fine"))
+    edited = export(shop, *GOOD[:-1], f"{GOOD[-1]} work", "2025-03-20,5,Anonymous,Good")
     note = (
         "note: 1 new review has the author, day and stars of one that is there (Name 7, 2025-03-07); "
         "if it was edited, import again with --replace"
@@ -158,12 +154,10 @@ def test_new_review_that_may_be_an_edited_one_is_named(shop: Shop, tmp_path: Pat
     assert 8 == len(shop.file["reviews"])
 
 
-def test_refused_rows_are_to_be_corrected_before_a_review_is_replaced(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_refused_rows_are_to_be_corrected_before_a_review_is_replaced(shop: Shop) -> None:
     """While a row is refused, --replace removes nothing."""
-    report(shop, export(tmp_path, *GOOD))
-    edited = export(tmp_path, *GOOD[:-1], f"{GOOD[-1]} work", ",5,Max,Nice")
+    report(shop, export(shop, *GOOD))
+    edited = export(shop, *GOOD[:-1], f"{GOOD[-1]} work", ",5,Max,Nice")
     assert (
         "note: 1 new review has the author, day and stars of one that is there (Name 7, 2025-03-07); "
         "if it was edited, correct the refused rows, and import again with --replace"
@@ -171,11 +165,11 @@ def test_refused_rows_are_to_be_corrected_before_a_review_is_replaced(
     ) in report(shop, edited)
 
 
-def test_many_that_may_be_edited_are_counted(shop: Shop, tmp_path: Path) -> None:
-    report(shop, export(tmp_path, *GOOD))
+def test_many_that_may_be_edited_are_counted(shop: Shop) -> None:
+    report(shop, export(shop, *GOOD))
     (note,) = [
         line
-        for line in report(shop, export(tmp_path, *[f"{row} work" for row in GOOD]))
+        for line in report(shop, export(shop, *[f"{row} work" for row in GOOD]))
         if "day and stars" in line
     ]
     assert note == (
@@ -195,21 +189,17 @@ def test_a_dry_run_has_nothing_to_undo(shop: Shop, tmp_path: Path) -> None:
     )
 
 
-def test_answer_about_a_table_is_not_for_the_table_of_a_platform(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_answer_about_a_table_is_not_for_the_table_of_a_platform(shop: Shop) -> None:
     shop.platform = "website"
-    shop.imported(SAMPLES / "judgeme.csv", export(tmp_path, *GOOD))
+    shop.imported(SAMPLES / "judgeme.csv", export(shop, *GOOD))
     assert ["website"] == shop.questions
     assert {"judge.me", "website"} == {review["source"] for review in shop.file["reviews"]}
 
 
-def test_text_that_was_edited_by_hand_and_in_the_table_is_one_review(
-    shop: Shop, tmp_path: Path
-) -> None:
-    report(shop, export(tmp_path, *GOOD))
+def test_text_that_was_edited_by_hand_and_in_the_table_is_one_review(shop: Shop) -> None:
+    report(shop, export(shop, *GOOD))
     shop.edit("Name 7", text="Fine work")
-    edited = export(tmp_path, *GOOD[:-1], f"{GOOD[-1]} work")
+    edited = export(shop, *GOOD[:-1], f"{GOOD[-1]} work")
     assert (
         "note: there already, by another tool's export or edited by hand: 1; they stay one each, under the "
         "id they have"
