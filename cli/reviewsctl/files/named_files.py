@@ -18,7 +18,11 @@ CREDENTIALS: Final = ETC / "credentials"
 CREDSTORE: Final = Path("/etc/credstore")
 """Where systemd looks for what LoadCredential= names without a path."""
 
-_SECRETS_OF_SOURCES: Final = ("header_file", "client_file", "key_file", "secret_file")
+_SECRETS: Final = (
+    ("notify", NOTICES, ("url_file",)),
+    ("sources", CREDENTIALS, ("header_file", "client_file", "key_file", "secret_file")),
+)
+"""The sections whose entries name secrets, the folder of their copies, and the keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,23 +55,14 @@ def named_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
     if (value := settings.value(key)) is not None:
         copy = CREDSTORE / "reviewsd.mcp-session-key"
         yield NamedFile(key=key, place=f"$.{key}", path=Path(str(value)), copy=copy, is_secret=True)
-    for index, target in enumerate(entries(settings, "notify")):
-        if target.get("url_file") is not None:
-            yield NamedFile(
-                key=f"notify.{target['name']}.url_file",
-                place=f"$.notify[{index}].url_file",
-                path=Path(target["url_file"]),
-                copy=NOTICES / f"{target['name']}.url",
-                is_secret=True,
-            )
-    for index, source in enumerate(entries(settings, "sources")):
-        for key in _SECRETS_OF_SOURCES:
-            if source.get(key) is not None:
+    for section, folder, keys in _SECRETS:
+        for index, entry in enumerate(entries(settings, section)):
+            for key in filter(entry.get, keys):
                 yield NamedFile(
-                    key=f"sources.{source['name']}.{key}",
-                    place=f"$.sources[{index}].{key}",
-                    path=Path(source[key]),
-                    copy=CREDENTIALS / f"{source['name']}.{key.removesuffix('_file')}",
+                    key=f"{section}.{entry['name']}.{key}",
+                    place=f"$.{section}[{index}].{key}",
+                    path=Path(entry[key]),
+                    copy=folder / f"{entry['name']}.{key.removesuffix('_file')}",
                     is_secret=True,
                 )
 
