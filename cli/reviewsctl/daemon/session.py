@@ -58,12 +58,7 @@ class Session:
         Raises:
             DaemonError: A request fails; it ends the command, with the reason of the last failed start.
         """
-        from reviewsctl.daemon import (
-            client,
-            errors,
-            start_failure,
-            transport,  # 25 ms, see main
-        )
+        from reviewsctl.daemon import client, errors, start_failure, transport  # 25 ms, see main
 
         def observe(peer: "Peer") -> None:
             warning = transport.mismatch(own_version("reviewsd"), peer)

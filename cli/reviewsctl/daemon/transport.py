@@ -19,13 +19,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from reviewsctl.daemon.default_paths import node_sockets
-from reviewsctl.daemon.errors import (
-    DaemonError,
-    NotRunning,
-    Refused,
-    UnexpectedAnswer,
-    Unreachable,
-)
+from reviewsctl.daemon.errors import DaemonError, NotRunning, Refused, UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.units import start_command
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.remedies import in_container

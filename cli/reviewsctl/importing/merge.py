@@ -30,13 +30,7 @@ from reviewsctl.importing.review_merge import (
     stamp,
     stamped,
 )
-from reviewsctl.importing.reviews_file import (
-    EXAMPLES,
-    removed_member,
-    reviews_of,
-    rewrite,
-    updated,
-)
+from reviewsctl.importing.reviews_file import EXAMPLES, removed_member, reviews_of, rewrite, updated
 from reviewsctl.importing.staging import Place, Staged, Staging
 from reviewsctl.importing.values import encoded, members
 from reviewsd.api.texts import merge_key

@@ -8,15 +8,7 @@ from functools import partial
 
 from reviewsctl.importing.bounds import MAX_SAMPLE
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import (
-    FORCED,
-    RECOGNIZED,
-    Fields,
-    Format,
-    Head,
-    Row,
-    Shape,
-)
+from reviewsctl.importing.format import FORCED, RECOGNIZED, Fields, Format, Head, Row, Shape
 from reviewsctl.importing.platforms.columns import has_columns
 from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.publicity.signs import is_withheld_name

@@ -11,14 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from reviewsctl.importing.errors import RowWithdrawnError, SayMoreError
-from reviewsctl.importing.publicity.signs import (
-    ANY,
-    Sense,
-    Sign,
-    Subject,
-    is_thing,
-    sign_of,
-)
+from reviewsctl.importing.publicity.signs import ANY, Sense, Sign, Subject, is_thing, sign_of
 from reviewsctl.importing.values import is_nothing, listed, normal, shown, word
 from reviewsctl.importing.vocabulary.words import PUBLICITY
 from reviewsctl.terminal.escaping import printable

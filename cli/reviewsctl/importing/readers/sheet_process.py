@@ -18,12 +18,7 @@ from typing import BinaryIO, Final
 import msgspec
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
-from reviewsctl.importing.bounds import (
-    MAX_COLUMNS,
-    MAX_RECORD,
-    SHEET_CPU_SECONDS,
-    SHEET_MEMORY,
-)
+from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_RECORD, SHEET_CPU_SECONDS, SHEET_MEMORY
 
 _MAX_SHEETS: Final = 50
 _EPOCH: Final = datetime.datetime(1899, 12, 30)  # noqa: DTZ001  # a cell has no zone
