@@ -1,10 +1,12 @@
 """Fixtures of all tests of commands."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.admin_fake import AdminFake, admin_fake
 from tests.support.commands import CLI, Ctl
 
 
@@ -32,3 +34,10 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def ctl(environment: dict[str, str]) -> Ctl:
     """The command in this environment."""
     return Ctl(environment)
+
+
+@pytest.fixture
+def daemon(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AdminFake]:
+    """A daemon that answers by the SCRIPT of the test's module."""
+    with admin_fake(tmp_path / "admin.sock", request.module.SCRIPT) as fake:
+        yield fake

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,6 @@ from tests.support.admin_fake import (
     STATUS,
     AdminFake,
     Scripted,
-    admin_fake,
     document,
     events,
     problem,
@@ -78,12 +77,6 @@ SCRIPT: Mapping[str, Scripted] = {
     "GET /v1/status": document(STATUS),
     "POST /v1/reload": events(result("published")),
 }
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[AdminFake]:
-    with admin_fake(tmp_path / "admin.sock", SCRIPT) as fake:
-        yield fake
 
 
 def scripted(daemon: AdminFake, **answers: Scripted) -> None:

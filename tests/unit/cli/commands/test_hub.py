@@ -1,12 +1,11 @@
 """``reviewsctl hub``, as a process, against a scripted admin socket (H7)."""
 
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
 
-from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, problem
+from tests.support.admin_fake import AdminFake, Scripted, document, problem
 from tests.support.commands import Ctl
 from tests.support.hub_answers import HUB
 
@@ -28,12 +27,6 @@ SCRIPT: Mapping[str, Scripted] = {
         404, "Not Blocked", "What is blocked: reviewsctl hub blocks"
     ),
 }
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[AdminFake]:
-    with admin_fake(tmp_path / "admin.sock", SCRIPT) as fake:
-        yield fake
 
 
 @pytest.mark.parametrize(

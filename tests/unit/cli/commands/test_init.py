@@ -144,16 +144,6 @@ def test_daemon_listens_where_a_local_address_says(
     assert (0, "") == (checked.returncode, checked.stderr)
 
 
-def test_data_that_is_there_stays(ctl: Ctl, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/reviews.json").write_text("mine")
-    done = ctl("init", str(tmp_path))
-
-    assert 0 == done.returncode
-    assert "mine" == (tmp_path / "data/reviews.json").read_text()
-    assert "--replace" not in done.stdout
-
-
 def test_configuration_that_force_replaces_is_kept_each_time(ctl: Ctl, tmp_path: Path) -> None:
     """A second run kept what the first had written in the place of the operator's."""
     (tmp_path / "reviewsd.yaml").write_text("mine")
@@ -166,12 +156,12 @@ def test_configuration_that_force_replaces_is_kept_each_time(ctl: Ctl, tmp_path:
 
 
 @pytest.mark.parametrize("name", ["reviews.json", "insights.yaml"])
-def test_force_leaves_data_that_is_there_alone(ctl: Ctl, tmp_path: Path, name: str) -> None:
+def test_data_that_is_there_stays_whatever_is_forced(ctl: Ctl, tmp_path: Path, name: str) -> None:
     """Two runs replaced all reviews of a shop by two samples, and left no copy."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / name).write_text("mine")
-    for _ in range(2):
-        assert 0 == ctl("init", str(tmp_path), "--force").returncode
+    for options in ((), ("--force",), ("--force",)):
+        assert 0 == ctl("init", str(tmp_path), *options).returncode
     assert "mine" == (tmp_path / "data" / name).read_text()
 
 

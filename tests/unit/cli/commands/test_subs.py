@@ -3,12 +3,11 @@
 import json
 import signal
 import threading
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
 
-from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, events, problem
+from tests.support.admin_fake import AdminFake, Scripted, document, events, problem
 from tests.support.commands import Ctl, on_a_terminal, started
 from tests.support.hub_answers import PENDING, SUBSCRIPTION, page
 
@@ -40,12 +39,6 @@ SCRIPT: Mapping[str, Scripted] = {
     "POST /v1/push?id=12": events(result(1)),
     "POST /v1/push?id=p7": problem(409, "Not Verified", "Not confirmed yet."),
 }
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[AdminFake]:
-    with admin_fake(tmp_path / "admin.sock", SCRIPT) as fake:
-        yield fake
 
 
 def changed(daemon: AdminFake, **answers: Scripted) -> None:

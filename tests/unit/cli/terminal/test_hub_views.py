@@ -25,6 +25,16 @@ def listing_lines(*listings: Listing) -> str:
     return plain(hub_views.subscription_lines(listings, NOW))
 
 
+def shown(listing: Listing) -> str:
+    """Return what ``subs show`` prints."""
+    return text(hub_views.subscription_fields(listing, NOW))
+
+
+def hub_status(state: HubState, *, color: bool = False) -> str:
+    """Return what ``hub status`` prints."""
+    return text(hub_views.hub_fields(state, NOW), color=color)
+
+
 def blocked(*blocks: Block) -> str:
     """Return the lines of ``hub blocks``."""
     return plain(hub_views.block_lines(blocks))
@@ -82,7 +92,7 @@ def test_a_list_tells_lease_and_last_outcome(changes: Mapping[str, object], outp
 
 
 def test_a_healthy_subscription_is_shown_whole() -> None:
-    assert text(hub_views.subscription_fields(one(LEASE), NOW)) == (
+    assert shown(one(LEASE)) == (
         "id            12\n"
         "topic         /feed.xml\n"
         "callback      https://subscriber.example.com/cb?token=1\n"
@@ -99,7 +109,7 @@ def test_a_healthy_subscription_is_shown_whole() -> None:
 
 
 def test_a_failing_subscription_tells_why_and_when_and_what_comes_next() -> None:
-    assert text(hub_views.subscription_fields(one({**FAILING, "signed": False}), NOW)).endswith(
+    assert shown(one({**FAILING, "signed": False})).endswith(
         "signed        no\n"
         "version       11/12 behind\n"
         "last attempt  HTTP 503, 1 min ago\n"
@@ -118,11 +128,11 @@ def test_a_failing_subscription_tells_why_and_when_and_what_comes_next() -> None
     ],
 )
 def test_the_next_attempt_may_be_now(changes: Mapping[str, object], output: str) -> None:
-    assert output in text(hub_views.subscription_fields(one({**FAILING, **changes}), NOW))
+    assert output in shown(one({**FAILING, **changes}))
 
 
 def test_a_request_tells_who_asked_and_how_long_it_is_tried() -> None:
-    assert text(hub_views.subscription_fields(one({}, PENDING), NOW)).endswith(
+    assert shown(one({}, PENDING)).endswith(
         "state          pending verification\n"
         "created        2026-11-01 07:00:00 UTC (20 d 0 h ago)\n"
         "requested      subscribe for 10 d 0 h, 2026-11-21 06:59:00 UTC (1 min ago), by"
@@ -135,7 +145,7 @@ def test_a_request_tells_who_asked_and_how_long_it_is_tried() -> None:
 def test_an_active_subscription_that_is_to_end_shows_both() -> None:
     pending = {**msgspec.convert(PENDING["pending"], dict), "mode": "unsubscribe"}
     changes = {**LEASE, "state": "removal pending", "pending": {**pending, "next_attempt_at": None}}
-    output = text(hub_views.subscription_fields(one(changes), NOW))
+    output = shown(one(changes))
 
     assert "lease          9 d 0 h left" in output
     assert "requested      unsubscribe, 2026-11-21 06:59:00 UTC" in output
@@ -160,7 +170,7 @@ def test_a_push_tells_whom_it_has_reached(result: PushResult, output: str) -> No
 
 
 def test_a_hub_at_work_is_shown_in_numbers() -> None:
-    assert text(hub_views.hub_fields(hub(), NOW)) == (
+    assert hub_status(hub()) == (
         "hub        ok\n"
         "active     1,204\n"
         "pending    3\n"
@@ -168,7 +178,7 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
         "in flight  4\n"
         "blocks     2"
     )
-    assert "due        0\n" in text(hub_views.hub_fields(hub(due=0, oldest_due_at=None), NOW))
+    assert "due        0\n" in hub_status(hub(due=0, oldest_due_at=None))
 
 
 @pytest.mark.parametrize(
@@ -183,8 +193,8 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
     ],
 )
 def test_warning_for_the_operator_is_colored(changes: dict[str, object], output: str) -> None:
-    assert output in text(hub_views.hub_fields(hub(**changes), NOW))
-    assert "\x1b[" in text(hub_views.hub_fields(hub(**changes), NOW), color=True)
+    assert output in hub_status(hub(**changes))
+    assert "\x1b[" in hub_status(hub(**changes), color=True)
 
 
 def test_topics_and_blocks_are_tables() -> None:
@@ -222,8 +232,8 @@ def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
     topic = TopicState(path=hostile, version=1, changed_at=NOW, subscriptions=0, due=0)
     output = [
         listing_lines(listing),
-        text(hub_views.subscription_fields(listing, NOW)),
-        text(hub_views.hub_fields(state, NOW)),
+        shown(listing),
+        hub_status(state),
         plain(hub_views.topic_lines([topic], NOW)),
         blocked(Block(value=hostile, note=hostile, created_at=NOW)),
         hub_views.blocked_text(Blocked(value=hostile, removed=1), dry_run=True),
@@ -236,4 +246,4 @@ def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
 def test_a_callback_is_not_markup() -> None:
     listing = one({"callback": "https://x.example/[bold]x[/bold]:smile:"})
 
-    assert "[bold]x[/bold]:smile:" in text(hub_views.subscription_fields(listing, NOW))
+    assert "[bold]x[/bold]:smile:" in shown(listing)

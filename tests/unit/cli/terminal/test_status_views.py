@@ -57,6 +57,11 @@ DEGRADED = msgspec.structs.replace(
 )
 
 
+def shown(status: Status, *, color: bool = False) -> str:
+    """Return what ``reviewsctl status`` prints."""
+    return text(status_views.status_fields(status, NOW), color=color)
+
+
 def data_of(status: Status, **changes: object) -> Status:
     return msgspec.structs.replace(status, data=msgspec.structs.replace(status.data, **changes))
 
@@ -68,7 +73,7 @@ def unserved(state: str, **data: object) -> Status:
 
 
 def test_first_publication_under_way_is_shown() -> None:
-    output = text(status_views.status_fields(unserved("starting"), NOW))
+    output = shown(unserved("starting"))
     assert output.startswith(
         "state      starting\n"
         "           the data is being published for the first time\n"
@@ -84,7 +89,7 @@ def test_failed_first_publication_is_shown_with_its_reason_and_retry() -> None:
         retry_at=NOW + datetime.timedelta(seconds=4),
         problems=("publishing failed: No space left on device",),
     )
-    assert text(status_views.status_fields(failing, NOW)).startswith(
+    assert shown(failing).startswith(
         "state      failing\n"
         "           the data could not be published: failing since 2026-11-21 10:11:53 "
         "UTC (7 s ago), tried again in 4 s\n"
@@ -94,7 +99,7 @@ def test_failed_first_publication_is_shown_with_its_reason_and_retry() -> None:
 
 def test_missing_data_is_shown_with_the_command_that_brings_it() -> None:
     waiting = unserved("waiting", problems=("reviews.json: cannot read: No such file",))
-    assert text(status_views.status_fields(waiting, NOW)).startswith(
+    assert shown(waiting).startswith(
         "state      waiting\n"
         "           there is no valid data yet; reviewsctl import EXPORT writes it\n"
         "           reviews.json: cannot read: No such file\n"
@@ -102,7 +107,7 @@ def test_missing_data_is_shown_with_the_command_that_brings_it() -> None:
 
 
 def test_a_healthy_status_tells_what_is_served_since_when() -> None:
-    assert text(status_views.status_fields(OK, NOW)) == (
+    assert shown(OK) == (
         "state      ok\n"
         "serving    1,204 reviews and insights, published 2026-11-21 07:00:00 UTC (3 h 12 "
         "min ago)\n"
@@ -117,7 +122,7 @@ def test_a_healthy_status_tells_what_is_served_since_when() -> None:
 
 
 def test_a_degraded_status_says_what_keeps_serving_and_every_problem() -> None:
-    assert text(status_views.status_fields(DEGRADED, NOW)).startswith(
+    assert shown(DEGRADED).startswith(
         "state      degraded\n"
         "           serving data of 2026-11-21 07:00:00 UTC; last reload failed: refused "
         "5 min ago, failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago)\n"
@@ -132,26 +137,26 @@ def test_a_degraded_status_says_when_what_failed_is_tried_again() -> None:
     status = data_of(DEGRADED, retry_at=NOW + datetime.timedelta(seconds=16))
 
     assert "failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago), tried again in 16 s\n" in (
-        text(status_views.status_fields(status, NOW))
+        shown(status)
     )
 
 
 def test_a_restart_on_the_last_good_data_is_degraded_without_a_reload() -> None:
     status = data_of(DEGRADED, last_reload=None, failing_since=None, problems=())
 
-    assert text(status_views.status_fields(status, NOW)).startswith(
+    assert shown(status).startswith(
         "state      degraded\n"
         "           serving data of 2026-11-21 07:00:00 UTC; last reload failed: see "
         "journalctl -u reviewsd\n"
     )
-    assert "data       /srv/reviews\n" in text(status_views.status_fields(status, NOW))
+    assert "data       /srv/reviews\n" in shown(status)
 
 
 def test_line_without_a_value_is_not_shown() -> None:
     snapshot = msgspec.structs.replace(
         SNAPSHOT, updated_at=None, insights=False, review_count=1, published_at=NOW
     )
-    output = text(status_views.status_fields(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
+    output = shown(msgspec.structs.replace(OK, snapshot=snapshot))
 
     assert "serving    1 review, published 2026-11-21 10:12:00 UTC (0 s ago)\n" in output
     assert "updated" not in output
@@ -192,7 +197,7 @@ def test_status_and_reload_say_where_the_insights_are_from(
         insights_origin=origin,
     )
 
-    assert f"\ninsights   {line}\n" in text(status_views.status_fields(status, NOW))
+    assert f"\ninsights   {line}\n" in shown(status)
     assert uncolored(status_views.reload_text(result)).endswith(f"\ninsights: {line}")
 
 
@@ -217,7 +222,7 @@ def test_status_and_reload_say_where_the_insights_are_from(
 def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], output: str) -> None:
     hub = msgspec.convert({**STATE, **changes}, HubState)
 
-    assert output in text(status_views.status_fields(msgspec.structs.replace(OK, hub=hub), NOW))
+    assert output in shown(msgspec.structs.replace(OK, hub=hub))
 
 
 def test_times_are_utc_whatever_zone_they_come_in() -> None:
@@ -225,9 +230,7 @@ def test_times_are_utc_whatever_zone_they_come_in() -> None:
     snapshot = msgspec.structs.replace(SNAPSHOT, published_at=STARTED.astimezone(bergen))
     status = msgspec.structs.replace(OK, snapshot=snapshot)
 
-    assert text(status_views.status_fields(status, NOW)) == text(
-        status_views.status_fields(OK, NOW)
-    )
+    assert shown(status) == shown(OK)
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
@@ -252,7 +255,7 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
     )
     published = msgspec.structs.replace(result, outcome="published")
     output = [
-        text(status_views.status_fields(status, NOW)),
+        shown(status),
         uncolored(status_views.reload_text(result)),
         uncolored(status_views.reload_text(published)),
         progress.progress_line(Step(stage=hostile, done=1, total=2)),
@@ -265,14 +268,12 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
 def test_the_text_of_a_problem_is_not_markup() -> None:
     status = data_of(DEGRADED, problems=("reviews.json: got [bold]x[/bold] :smile:",))
 
-    assert "got [bold]x[/bold] :smile:" in text(status_views.status_fields(status, NOW))
+    assert "got [bold]x[/bold] :smile:" in shown(status)
 
 
 def test_color_tells_ok_from_degraded() -> None:
-    assert "\x1b[32mok\x1b[0m" in text(status_views.status_fields(OK, NOW), color=True)
-    assert "\x1b[33m\x1b[1mdegraded\x1b[0m" in text(
-        status_views.status_fields(DEGRADED, NOW), color=True
-    )
+    assert "\x1b[32mok\x1b[0m" in shown(OK, color=True)
+    assert "\x1b[33m\x1b[1mdegraded\x1b[0m" in shown(DEGRADED, color=True)
 
 
 @pytest.mark.parametrize(
