@@ -2,8 +2,7 @@
 
 import datetime
 import os
-from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -32,20 +31,19 @@ app = typer.Typer(
 )
 
 
-class Reason(Enum):
-    """The values of ``--reason``; none says that a review is negative."""
-
-    PERSONAL_DATA = "personal-data"
-    REQUEST = "request"
-    ILLEGAL = "illegal"
-    DEFAMATION = "defamation"
-    OFFENSIVE = "offensive"
-    FAKE = "fake"
-    SPAM = "spam"
-    OTHER_BUSINESS = "other-business"
-    DUPLICATE = "duplicate"
-    COURT_ORDER = "court-order"
-
+Reason = Literal[
+    "personal-data",
+    "request",
+    "illegal",
+    "defamation",
+    "offensive",
+    "fake",
+    "spam",
+    "other-business",
+    "duplicate",
+    "court-order",
+]
+"""The values of ``--reason``; none says that a review is negative."""
 
 Ids = Annotated[
     list[str],
@@ -163,7 +161,7 @@ def hide(  # noqa: PLR0913  options
     """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
-    decision = Decision("hide-text" if text else "hide", reason.value, note)
+    decision = Decision("hide-text" if text else "hide", reason, note)
     decision.make(ids, data, config, Output(as_json=as_json, yes=yes), dry_run=dry_run)
 
 
@@ -189,7 +187,7 @@ def anonymize(
     """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
-    decision = Decision("anonymize", reason.value, note)
+    decision = Decision("anonymize", reason, note)
     decision.make(ids, data, config, Output(as_json=as_json), dry_run=dry_run)
 
 
@@ -261,7 +259,7 @@ def erase(  # noqa: PLR0913  options
     output.show(chosen)
     if not dry_run:
         output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")
-    why = (reason.value, note)
+    why = (reason, note)
     lines = erased(target, reviews, chosen, why, ctx.obj, dry_run=dry_run)
     output.report("erased", chosen, lines, dry_run=dry_run)
 

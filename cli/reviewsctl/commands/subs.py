@@ -2,8 +2,8 @@
 
 import datetime
 import re
-from enum import Enum
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -28,20 +28,13 @@ app = typer.Typer(
 )
 
 
-class State(Enum):
-    """The values of ``--state``."""
+State = Literal["pending", "active", "renewing", "removal"]
 
-    PENDING = "pending"
-    ACTIVE = "active"
-    RENEWING = "renewing"
-    REMOVAL = "removal"
-
-
-_STATES: Final = {
-    State.PENDING: "pending verification",
-    State.ACTIVE: "active",
-    State.RENEWING: "active (renewing)",
-    State.REMOVAL: "removal pending",
+_STATES: Final[Mapping[State, str]] = {
+    "pending": "pending verification",
+    "active": "active",
+    "renewing": "active (renewing)",
+    "removal": "removal pending",
 }
 """The names of the admin API."""
 
