@@ -8,11 +8,10 @@ import datetime
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import IO, BinaryIO, Final
+from typing import IO, BinaryIO, Final, Literal
 
 from reviewsctl.backups import archive
 from reviewsctl.backups.archive import Manifest
@@ -43,7 +42,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What an archive has."""
+    """The contents of an archive."""
 
     manifest: Manifest
     names: tuple[str, ...]
@@ -51,27 +50,17 @@ class Contents:
     """Its configuration; empty without one."""
 
 
-class Action(StrEnum):
-    """What a restore does with a file of the archive."""
-
-    WRITE = "write"
-    REPLACE = "replace"
-    MERGE = "merge"
-    KEEP = "keep"
-    """What is there stays: the configuration."""
+Action = Literal["write", "replace", "merge", "keep"]
+"""The action of a restore on a file of the archive; an existing configuration is kept."""
 
 
-def planned(names: Sequence[str], places: Places) -> dict[str, Action]:
-    """Return what a restore does with each file of an archive."""
-    return {name: _action(name, places) for name in names}
-
-
-def _action(name: str, places: Places) -> Action:
+def action(name: str, places: Places) -> Action:
+    """Return the action of a restore on a file of an archive."""
     if not places.target(name).exists():
-        return Action.WRITE
+        return "write"
     if name == archive.CONFIG:
-        return Action.KEEP
-    return Action.MERGE if name == f"data/{corrections.FILE}" else Action.REPLACE
+        return "keep"
+    return "merge" if name == f"data/{corrections.FILE}" else "replace"
 
 
 def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
@@ -136,7 +125,7 @@ def restore(
     current = path.read_bytes() if path.exists() else None
     _, entries = archive.read(file)
     for name, content in entries:
-        if plan[name] is Action.KEEP:
+        if plan[name] == "keep":
             continue
         target = places.target(name)
         mode = _DATA_MODE if target.parent == places.data or target == places.config else _PRIVATE

@@ -77,7 +77,7 @@ def restore(
         with file.open("rb") as archive:
             contents = restoring.list_files(archive)
             places = _places(contents.manifest, config)
-            plan = restoring.planned(contents.names, places)
+            plan = {name: restoring.action(name, places) for name in contents.names}
             existing = [places.target(name) for name in plan if plan[name] == "replace"]
             missing = restoring.missing_files(contents, places)
             runs = _runs(ctx.obj, places.config)
