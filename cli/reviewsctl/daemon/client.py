@@ -159,10 +159,7 @@ class Client:
         return decode(self._transport.whole("POST", target, self._silence_seconds), NoticeTests)
 
     def _ask(self, method: str, path: str, **parameters: str) -> bytes:
-        return self._whole(method, _target(path, **parameters))
-
-    def _whole(self, method: str, target: str) -> bytes:
-        return self._transport.whole(method, target, self._answer_seconds)
+        return self._transport.whole(method, _target(path, **parameters), self._answer_seconds)
 
     def _job(
         self, target: str, kind: type[_T], step: Callable[[Answer[Step]], None], remedy: str

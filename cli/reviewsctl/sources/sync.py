@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from reviewsctl.files.folders import Folder, opened, real
+from reviewsctl.files.folders import opened, real
 from reviewsctl.importing.options import Prompts
 from reviewsctl.sources import readers, schedule, state
 from reviewsctl.sources.faults import ReadFailedError
@@ -63,7 +63,9 @@ class Sync:
         with opened(self.config.data_dir) as folder, state.locked(folder) as is_ours:
             if not is_ours:
                 raise BusyError
-            states = state.load(folder)
+            configured = {source.name for source in self.config.sources}
+            loaded = state.load(folder)
+            states = {name: loaded[name] for name in loaded if name in configured}
             for source in self.config.sources:
                 before = states.get(source.name, SourceState())
                 if source.name not in names and (names or not source.enabled):
@@ -73,12 +75,8 @@ class Sync:
                 outcome, requests = self._run(source, before)
                 if not self.options.dry_run:
                     states[source.name] = outcome.state
-                    self._save(folder, states)
+                    state.save(folder, states)
                 yield outcome, requests
-
-    def _save(self, folder: Folder, states: Mapping[str, SourceState]) -> None:
-        configured = {source.name for source in self.config.sources}
-        state.save(folder, {name: states[name] for name in states if name in configured})
 
     def _run(self, source: ReviewSource, before: SourceState) -> tuple[Outcome, int]:
         now = self.now()
