@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,14 @@ REVIEWS = [
 ]
 
 
+def write(folder: Path, reviews: Sequence[object]) -> None:
+    document = {"business": {"name": "\x1b[1mB"}, "reviews": reviews}
+    (folder / "reviews.json").write_text(json.dumps(document))
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    document = {"business": {"name": "\x1b[1mB"}, "reviews": REVIEWS}
-    (tmp_path / "reviews.json").write_text(json.dumps(document))
+    write(tmp_path, REVIEWS)
     (tmp_path / "insights.yaml").write_text("technicians: [{name: Priya Raman, aliases: [Priya]}]")
     return tmp_path
 
@@ -64,8 +69,7 @@ def test_people_have_the_aspects_that_several_reviews_praise_in_them(
     ctl: Ctl, folder: Path
 ) -> None:
     kind = [review(name, text=f"Priya was friendly. Job {name}.", rating=5) for name in "abc"]
-    document = {"business": {"name": "B"}, "reviews": kind}
-    (folder / "reviews.json").write_text(json.dumps(document))
+    write(folder, kind)
     output, _ = printed(ctl, folder)
     row = "Priya Raman                         3  ████████████████████  100 % positive"
     assert f"  {row}; praised for: Friendliness\n" in output
@@ -86,8 +90,7 @@ def test_a_file_that_says_little_is_shown_with_no_more(ctl: Ctl, folder: Path) -
 
 def test_person_without_opinions_has_a_reason_instead_of_a_share(ctl: Ctl, folder: Path) -> None:
     reviews = [review(name, text="Priya came. It rained.", rating=3) for name in "vwxyz"]
-    document = {"business": {"name": "B"}, "reviews": reviews}
-    (folder / "reviews.json").write_text(json.dumps(document))
+    write(folder, reviews)
     output, _ = printed(ctl, folder)
     assert (
         "  Priya Raman                         5  no share: too few of them have an opinion\n"

@@ -1,8 +1,10 @@
 """``reviewsctl reviews``: what it writes, says and refuses (corrections.md)."""
 
+import contextlib
 import gzip
 import json
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,14 @@ def data(tmp_path: Path) -> Path:
         json.dumps({"business": {"name": "Acme"}, "x": 1, "reviews": REVIEWS})
     )
     return folder
+
+
+@contextlib.contextmanager
+def edited(data: Path) -> Iterator[dict[str, Any]]:
+    """Change reviews.json by hand."""
+    file = json.loads((data / "reviews.json").read_bytes())
+    yield file
+    (data / "reviews.json").write_text(json.dumps(file))
 
 
 class Shop:
@@ -112,18 +122,16 @@ def test_review_that_is_shown_is_not_restored(shop: Shop) -> None:
 
 
 def test_command_that_restores_can_be_pasted_into_a_shell(shop: Shop, data: Path) -> None:
-    file = json.loads((data / "reviews.json").read_bytes())
-    file["reviews"].append(review("it's&1"))
-    (data / "reviews.json").write_text(json.dumps(file))
+    with edited(data) as file:
+        file["reviews"].append(review("it's&1"))
     out, _ = shop.run("reviews", "hide", "it's&1", "--reason", "spam")
     (command,) = [line for line in out.splitlines() if "reviews restore" in line]
     assert ["restore", "it's&1"] == shlex.split(command.partition("reviewsctl reviews ")[2])
 
 
 def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> None:
-    file = json.loads((data / "reviews.json").read_bytes())
-    file["reviews"][0]["text"] = "Signed, Jane"
-    (data / "reviews.json").write_text(json.dumps(file))
+    with edited(data) as file:
+        file["reviews"][0]["text"] = "Signed, Jane"
     out, _ = shop.run("reviews", "anonymize", ERASED, "--reason", "request")
     assert f"{ERASED}: the name may stand in its text; hide the words with hide --text" in out
 
@@ -150,9 +158,8 @@ def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
 
 def test_dry_run_says_what_readers_would_see(shop: Shop, data: Path) -> None:
     """It showed the review alone, and with --json nothing."""
-    file = json.loads((data / "reviews.json").read_bytes())
-    file["reviews"][0]["rating"] = 1
-    (data / "reviews.json").write_text(json.dumps(file))
+    with edited(data) as file:
+        file["reviews"][0]["rating"] = 1
     out, _ = shop.run("reviews", "hide", ERASED, "--reason", "spam", "--dry-run")
     review_line, heading, *notes = out.splitlines()
     assert review_line.startswith(ERASED)
@@ -204,9 +211,8 @@ def test_dry_run_of_each_correction_says_its_consequences(
 
 
 def test_average_of_the_file_is_said_to_stay(shop: Shop, data: Path) -> None:
-    file = json.loads((data / "reviews.json").read_bytes())
-    file["aggregate_rating"] = {"rating_value": 4.5}
-    (data / "reviews.json").write_text(json.dumps(file))
+    with edited(data) as file:
+        file["aggregate_rating"] = {"rating_value": 4.5}
     out, _ = shop.run("reviews", "hide", "r01", "--reason", "spam", "--dry-run")
     assert "the aggregate_rating that reviews.json has is not changed" in out
     assert "average rating:" not in out
@@ -231,9 +237,8 @@ def test_unknown_review_is_refused_with_the_way_to_find_it(
 
 
 def test_reviews_that_a_part_of_an_id_could_mean_are_listed(shop: Shop, data: Path) -> None:
-    file = json.loads((data / "reviews.json").read_bytes())
-    file["reviews"] += [review(f"like{number}") for number in range(7)]
-    (data / "reviews.json").write_text(json.dumps(file))
+    with edited(data) as file:
+        file["reviews"] += [review(f"like{number}") for number in range(7)]
     _, error = shop.run("reviews", "hide", "like", "--reason", "spam", code=1)
     first, *candidates, more, remedy = error.splitlines()
     assert first.endswith("7 reviews have an id like 'like'")
