@@ -17,7 +17,7 @@ from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.escaping import printable_lines
 from reviewsctl.terminal.output import fail, json_line
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.client import Client

@@ -8,8 +8,7 @@ from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, telling
-from reviewsctl.terminal.words import unchecked_addresses
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted, unchecked_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

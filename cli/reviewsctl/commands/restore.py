@@ -11,7 +11,7 @@ import typer
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, fail, json_line
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsctl.backups.archive import Manifest

@@ -10,7 +10,7 @@ from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 
 app = typer.Typer(
     name="reviews",

@@ -17,7 +17,7 @@ from reviewsctl.files.folders import Folder
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.successors import is_nameless
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Correction, Erasure, Overlay

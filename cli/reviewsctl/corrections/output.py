@@ -10,7 +10,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.columns import table
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import complain, echo, json_line
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review

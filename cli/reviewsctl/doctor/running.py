@@ -8,8 +8,8 @@ from typing import Final
 from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.units import install_command, start_command
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.terminal.words import counted
 from reviewsd.api.status import Status
-from reviewsd.api.texts import counted
 
 BOOTED: Final = Path("/run/systemd/system")
 """The folder that exists where systemd is the init system: sd_booted(3)."""

@@ -15,7 +15,7 @@ from typing import BinaryIO, TypeAlias
 
 from reviewsctl.files.folders import ROOT, opened
 from reviewsctl.files.ownership import user_name
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsctl.terminal.escaping import printable
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 
 ALL: Final = "all"
 """The value of ``location`` for all locations of an export."""

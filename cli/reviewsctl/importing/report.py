@@ -12,7 +12,7 @@ from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import NO_ID
 from reviewsctl.importing.rows import RowCounts
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 
 _IN_JSON: Final = 100  # refused rows without --verbose
 _SHOWN: Final = 3  # refused rows without --verbose, for people

@@ -10,7 +10,7 @@ from reviewsctl.sources.state import SourceState
 from reviewsctl.terminal.columns import table as laid_out
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import ago, until
-from reviewsd.api.texts import counted
+from reviewsctl.terminal.words import counted
 from reviewsd.config.source_schema import ReviewSource
 
 _HEADINGS: Final = ("NAME", "TYPE", "STATE", "LAST COMPLETE READ", "NEXT", "REVIEWS")

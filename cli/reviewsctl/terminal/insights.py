@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import InsightsOrigin
-from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
     from reviewsd.analysis.comparing import Figures

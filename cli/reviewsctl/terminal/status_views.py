@@ -11,10 +11,10 @@ from reviewsctl.terminal.hub_views import Field, hub_state
 from reviewsctl.terminal.insights import origin_line
 from reviewsctl.terminal.output import colored
 from reviewsctl.terminal.times import ago, days_ago, duration, moment, until, when
+from reviewsctl.terminal.words import counted
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import ConfigChanges, ReloadResult
 from reviewsd.api.status import SnapshotStatus, Status
-from reviewsd.api.texts import counted
 
 
 def status_fields(
