@@ -48,7 +48,7 @@ COMPLETIONS: Final = {
     "zsh": "zsh/site-functions/_reviewsctl",
     "fish": "fish/vendor_completions.d/reviewsctl.fish",
 }
-"""The files in which shells look for completion by default, below ``SHARE``."""
+"""Where each shell looks for completion by default, below ``SHARE``."""
 SHARED_FILES: Final = (
     "man/man1/reviewsctl.1",
     "man/man8/reviewsd.8",

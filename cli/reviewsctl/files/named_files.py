@@ -16,7 +16,7 @@ NOTICES: Final = ETC / "notify"
 CREDENTIALS: Final = ETC / "credentials"
 """The folder of the secrets of sources, which systemd hands over."""
 CREDSTORE: Final = Path("/etc/credstore")
-"""The folder of the credentials that LoadCredential= names without a path."""
+"""Where systemd looks for what LoadCredential= names without a path."""
 
 _SECRETS: Final = (
     ("notify", NOTICES, ("url_file",)),
