@@ -115,7 +115,7 @@ _MEANT: Final = {
     "reviews show": "Did you mean: reviewsctl reviews list --text WORDS",
     "reviews help": "Did you mean: reviewsctl reviews --help",
 }
-"""What unknown commands mean that newcomers try."""
+"""Answers to unknown commands that newcomers try."""
 
 
 class _Hinting(TyperGroup):

@@ -45,7 +45,7 @@ class Row(NamedTuple):
     group: Fields = MappingProxyType({})
     """The object of JSON that has the list of rows."""
     hint: str = ""
-    """What may be wrong with it, if it is refused."""
+    """The probable fault in it, if it is refused."""
 
     def with_place(self, identifier: str) -> Fields:
         """Return the members with those of the place that has its reviews in it, by the name of its id."""
