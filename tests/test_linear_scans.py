@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from reviewsctl.importing import business, ratings, times, values
+from reviewsctl.importing import business, ratings, successors, times, values
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
 from reviewsctl.importing.publicity import signs
 from reviewsctl.importing.readers import csv_file
@@ -185,6 +185,14 @@ LOOPBACK = [syntax.network("127.0.0.0/8")]
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 PLAIN = b"HTTP/1.1 200 OK\r\n\r\n"
 
+
+def nameless(kind: str, number: int) -> successors.Sketch:
+    """A review of the same words and day as all others, without an author; ``old`` ones are hidden."""
+    facts = {"author": "Anonymous", "source": "x", "date": "2026-03-14", "rating": 1}
+    review = {**facts, "id": f"{kind}{number}", "text": f"They stole my wallet {kind}"}
+    return successors.sketch(review, is_corrected=kind == "old", with_text=True)
+
+
 SCANS: dict[str, Scan] = {
     "zeros of Retry-After": (lambda n: b"0" * n + b"x", lambda value: retry_after(value, 0)),
     # strict JSON, before it is known to be JSON
@@ -242,6 +250,12 @@ SCANS: dict[str, Scan] = {
     "a name that is like another": (
         lambda n: "ab" * (n // 2),
         lambda name: spelling.nearest(name, ["abab", "base_url"]),
+    ),
+    "nameless reviews of a day": (
+        lambda n: [
+            [nameless(kind, number) for number in range(n // 200)] for kind in ("old", "new")
+        ],
+        lambda reviews: successors.find(*reviews),
     ),
     "marks of a label": (lambda n: "é★ " * (n // 3), slug),
     "members that are rendered": (lambda n: members(b'"%07d":{"a":[1]}', n), documents.complete),

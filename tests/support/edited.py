@@ -31,13 +31,19 @@ def imported(
 
 def correct(shop: Shop, author: str, action: Action = "hide") -> str:
     """Correct the reviews of an author, and return the id of the last one."""
+    chosen = [review["id"] for review in shop.file["reviews"] if review["author"] == author]
+    for identifier in chosen:
+        correct_one(shop, identifier, action)
+    return str(chosen[-1])
+
+
+def correct_one(shop: Shop, identifier: str, action: Action = "hide") -> None:
     reviews = corrections.read(shop.folder)
-    chosen = [each.review for each in reviews.reviews if each.review.author == author]
+    chosen = [each.review for each in reviews.reviews if each.review.id == identifier]
     corrected = reviews.with_correction(
         chosen, action, None if action == "restore" else "request", shop.now
     )
     files.write(shop.folder / "reviews.json", corrected)
-    return chosen[-1].id
 
 
 def states(shop: Shop) -> dict[str, str]:

@@ -24,7 +24,7 @@ class EditedReviews:
     answered: frozenset[str] = frozenset()
     """The ids of the reviews that are removed, and had these replies."""
     predecessors: Mapping[str, Predecessors] = field(default_factory=dict)
-    """The predecessors of new rows, by the merge key of the row."""
+    """The predecessors of new rows, and of rows that came with an earlier import, by the merge key of the row."""
     possible_pairs: Sequence[tuple[Review, Review]] = ()
     """Corrected reviews, each with a row that is by its author and not known to be an edited version of it."""
 
@@ -76,12 +76,22 @@ class EditedSearch:
             for new, olds in olds_of.items()
             if (corrected := [self._corrected[old] for old in olds if old in self._corrected])
         }
-        replies = self._passed_replies(successors, there)
+        earlier = self._rows_of_earlier_imports(successors, there)
+        replies = {
+            old: (key, reply)
+            for old, (key, reply) in earlier.items()
+            if old in self._answered and reply is not None
+        }
         return EditedReviews(
             rows={old: by_id[new] for old, new in successors.pairs.items() if old in self._removed},
             replies=dict(replies.values()),
             answered=frozenset(replies),
-            predecessors=predecessors,
+            predecessors=predecessors
+            | {
+                key: Predecessors([self._corrected[old]], is_certain=True)
+                for old, (key, _) in earlier.items()
+                if old in self._corrected
+            },
             possible_pairs=[
                 (self._corrected[old], msgspec.json.decode(by_id[new].entry.record))
                 for old, new in successors.possible_pairs
@@ -103,10 +113,12 @@ class EditedSearch:
                 by_id[row.review_id] = staged
         return sketches, by_id
 
-    def _passed_replies(
+    def _rows_of_earlier_imports(
         self, successors: Successors, there: Callable[[], Iterable[tuple[Review, str]]]
     ) -> dict[str, tuple[str, object]]:
-        """Return the merge keys of the rows that get the replies of removed reviews, by the ids of these.
+        """Return the merge key of the row of each removed review that an earlier import has, and the reply it gets.
+
+        The reply to a corrected review may repeat its words, so it passes to a corrected one alone.
 
         An edited row comes as a new review without ``--replace``; a later import with it removes the old one. So the
         review that is there has to have come later.
@@ -119,27 +131,33 @@ class EditedSearch:
             and review.review_id not in successors.pairs
             and review.review_id not in doubtful
         ]
-        if self._answered.isdisjoint(review.review_id for review in unpaired):
+        if not any(r.is_corrected or r.review_id in self._answered for r in unpaired):
             return {}
         people = {review.person_key for review in unpaired}
         reviews: dict[str, Review] = {}
         keys: dict[str, str] = {}
         candidates: list[Sketch] = []
         for review, key in there():
-            current = sketch(review)
+            current = sketch(review, with_text=bool(self._corrected))
             if current.person_key in people and (key or current.review_id in self._removed):
                 reviews[current.review_id] = review
             if current.person_key in people and key:
                 candidates.append(current)
                 keys[current.review_id] = key
-        pairs = find(unpaired, candidates).pairs
         return {
-            old: (keys[new], reviews[old][_REPLY])
-            for old, new in pairs.items()
-            if old in self._answered
-            and not reviews[new].get(_REPLY)
-            and _came_later(reviews[new], reviews[old])
+            old: (
+                keys[new],
+                reviews[old].get(_REPLY) if self._may_pass(old, reviews[new]) else None,
+            )
+            for old, new in find(unpaired, candidates).pairs.items()
+            if _came_later(reviews[new], reviews[old])
         }
+
+    def _may_pass(self, old: str, review: Review) -> bool:
+        """Return whether a review that is there may get the reply to a removed one."""
+        if review.get(_REPLY):
+            return False
+        return old not in self._corrected or self._is_corrected(review)
 
 
 def _came_later(review: Review, earlier: Review) -> bool:

@@ -32,6 +32,7 @@ from reviewsctl.importing.review_merge import (
 )
 from reviewsctl.importing.reviews_file import EXAMPLES, removed_member, reviews_of, rewrite, updated
 from reviewsctl.importing.staging import Place, Staged, Staging
+from reviewsctl.importing.successors import sketch
 from reviewsctl.importing.values import encoded, members
 from reviewsd.api.texts import merge_key
 
@@ -52,6 +53,7 @@ class Merge:
         self._likes: set[str] = set()  # keys of those that may be edited ones of the file
         self._used: set[str] = set()  # keys of rows that have their review, or get none
         self._edited = EditedReviews()
+        self._erased_people: set[int] = set()  # those of rows that are not taken
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
 
@@ -99,12 +101,11 @@ class Merge:
     # Reviews
 
     def _find_edited(self, document: Document) -> EditedReviews:
-        search = EditedSearch(self._plan.is_corrected)
+        absent: set[str] = set()
         for review, identifier in _identified(document):
             staged, _ = self._row(review, identifier)
             if staged is None:
-                fate = self._absence(review, merge_key(identifier))
-                search.add(review, is_removed=fate is Fate.REMOVED)
+                absent.add(identifier)
             else:
                 self._used.add(staged.entry.key)
         new = [
@@ -114,6 +115,11 @@ class Merge:
         ]
         erased = {staged.entry.key for staged in new if self._is_erased(staged)}
         rows = (staged for staged in new if staged.entry.key not in erased)
+        search = EditedSearch(self._plan.is_corrected)
+        for review, identifier in _identified(document):
+            if identifier in absent:
+                fate = self._absence(review, merge_key(identifier))
+                search.add(review, is_removed=fate is Fate.REMOVED)
 
         def there() -> Iterator[tuple[Review, str]]:
             for review, identifier in _identified(document):
@@ -128,7 +134,9 @@ class Merge:
         """Return whether a new row may be an edited version of an erased review; then count it."""
         may_be_erased = self._plan.may_be_erased(staged.entry)
         if may_be_erased:
-            self._result.add(msgspec.json.decode(staged.entry.record), {Fate.ERASED: ()})
+            record = msgspec.json.decode(staged.entry.record)
+            self._erased_people.add(sketch(record).person_key)
+            self._result.add(record, {Fate.ERASED: ()})
         return may_be_erased
 
     def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:
@@ -151,7 +159,7 @@ class Merge:
                 yield record
 
     def _note_predecessors(self, staged: Staged, record: bytes) -> None:
-        """Note the predecessors of a new row, with its review as the new file has it."""
+        """Note the predecessors of a row, with its review as the new file has it."""
         predecessors = self._edited.predecessors.get(staged.entry.key)
         if predecessors is not None:
             self._result.successions.append((record, predecessors))
@@ -195,7 +203,9 @@ class Merge:
             self._log(key, merged.log_row)
         if is_of_other_id:
             fates = {**fates, Fate.COPY: ()}
-        return updated(text, {**changes, CHANGED: self._now}) if changes else text, fates
+        new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
+        self._note_predecessors(staged, new_text)
+        return new_text, fates
 
     def _without_row(self, review: Review, text: bytes, identifier: str) -> tuple[bytes, Fates]:
         """Return the record and the fates of a review that no row has the id of: it is absent, or was edited."""
@@ -289,8 +299,10 @@ class Merge:
             return Fate.REMOVED
         if place is None or place not in self._plan.replaced:
             return Fate.KEPT
-        if key in self._staged.skipped:
-            return Fate.SPARED
+        if key in self._staged.skipped or (
+            self._erased_people and sketch(review).person_key in self._erased_people
+        ):
+            return Fate.SPARED  # a row that is not taken may be of this review
         day = review.get("date")
         if isinstance(day, str) and day < self._plan.replaced[place]:
             return Fate.TOO_OLD

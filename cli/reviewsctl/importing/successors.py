@@ -1,11 +1,15 @@
 """Finds the reviews that were edited in a table without ids, where an edited row has another id.
 
 The same source, author and day are the evidence that a new row is an absent review of the file; of several, those with
-the same stars belong together. Where it stays open which ones do, each row may be each review. Authors without a name
-are many people, so that only their words are evidence, and only that a corrected review may be back.
+the same words or stars belong together. Where it stays open which ones do, each row may be each review, and a row with
+words of a corrected review never is another one for certain. Authors without a name are many people, so that only
+their words are evidence, and only that a corrected review may be back.
 """
 
+import functools
+import itertools
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +23,8 @@ from reviewsd.api.texts import plain_text
 
 _RUN: Final = 4  # consecutive words that identify a text (corrections.md C20)
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
+_MAX_NAMED: Final = 21  # rows that may be a review; one more than notes name
+_MAX_ALIKE: Final = 20  # corrected reviews of a day with the same words that are told apart
 _word = re.compile(r"\w+")
 
 
@@ -54,8 +60,8 @@ def sketch(
 ) -> Sketch:
     """Return the sketch of a review, as JSON has it; it may be invalid."""
     name, text = review.get("author"), review.get("text")
-    author = name if isinstance(name, str) else ""
-    source, day = intern(str(review.get("source"))), intern(str(review.get("date")))
+    author = unicodedata.normalize("NFC", name) if isinstance(name, str) else ""
+    source, day = intern(str(review.get("source")).casefold()), intern(str(review.get("date")))
     return Sketch(
         review_id=str(review.get("id")),
         source=source,
@@ -78,7 +84,7 @@ class Successors:
     """The rows that are, or may be, absent reviews."""
 
     pairs: Mapping[str, str] = field(default_factory=dict)
-    """The row of each review for which author, day and maybe stars leave one alone."""
+    """The row of each review for which author, day and maybe words or stars leave one alone."""
     doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The reviews that each other row may be."""
     possible_pairs: Sequence[tuple[str, str]] = ()
@@ -92,14 +98,14 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     pairs: dict[str, str] = {}
     edges: list[_Edge] = []
     for person_edges in _of_one_author(absent, rows, names):
-        person_pairs = _paired(person_edges)
-        edges += _free(person_edges, person_pairs)
+        person_pairs, person_doubts = _paired(person_edges)
+        edges += person_doubts
         pairs |= person_pairs
     corrected = [review for review in absent if review.is_corrected]
     by_day = _indexed(rows if corrected else (), lambda row: row.day_key)
     edges += _free(_of_same_words(corrected, by_day, names), pairs)
     doubts: defaultdict[str, list[str]] = defaultdict(list)
-    for review, row in edges:
+    for review, row in dict.fromkeys(edges):
         doubts[row.review_id].append(review.review_id)
     explained_reviews = {*pairs, *(review.review_id for review, _ in edges)}
     explained_rows = {*pairs.values(), *doubts}
@@ -108,24 +114,35 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
         (review.review_id, row.review_id)
         for review in corrected
         if review.review_id not in explained_reviews
-        for row in _akin(review, by_author, by_day, names)
-        if row.review_id not in explained_rows
+        for row in itertools.islice(
+            (
+                row
+                for row in _akin(review, by_author, by_day, names)
+                if row.review_id not in explained_rows
+            ),
+            _MAX_NAMED,
+        )
     ]
     return Successors(pairs=pairs, doubts=doubts, possible_pairs=possible_pairs)
 
 
-def _paired(edges: Collection[_Edge]) -> dict[str, str]:
-    """Return the rows of the reviews of one author and day that belong together, one to one.
+def _paired(edges: Collection[_Edge]) -> tuple[dict[str, str], list[_Edge]]:
+    """Return the rows of the reviews of one author and day that belong together one to one, and the other edges.
 
-    The same stars decide first; of those that remain, both have to be the only ones of each other.
+    The words of a corrected review decide first, then the same stars; of those that remain, both have to be the only
+    ones of each other.
     """
     pairs: dict[str, str] = {}
+    same_words = [edge for edge in edges if edge[0].is_corrected and shares_words(*edge)]
     same_stars = [(review, row) for review, row in edges if review.stars == row.stars]
-    for candidates in (same_stars, edges):
+    for candidates in (same_words, same_stars, edges):
         ids = [(review.review_id, row.review_id) for review, row in _free(candidates, pairs)]
         reviews, rows = Counter(old for old, _ in ids), Counter(new for _, new in ids)
         pairs |= {old: new for old, new in ids if reviews[old] == rows[new] == 1}
-    return pairs
+    contested = [edge for edge in same_words if pairs.get(edge[0].review_id) != edge[1].review_id]
+    contested_rows = {row.review_id for _, row in contested}
+    pairs = {old: new for old, new in pairs.items() if new not in contested_rows}
+    return pairs, [*_free(edges, pairs), *contested]
 
 
 def _free(edges: Iterable[_Edge], pairs: Mapping[str, str]) -> list[_Edge]:
@@ -181,12 +198,30 @@ def _of_one_author(
 def _of_same_words(
     corrected: Iterable[Sketch], days: Mapping[int, Sequence[Sketch]], names: _Names
 ) -> Iterator[_Edge]:
-    """Iterate over the corrected reviews and the rows with their day and words, one of them without a name."""
-    for review in corrected:
-        for row in days.get(review.day_key, ()):
-            has_names = names.has_name(review) and names.has_name(row)
-            if not has_names and _may_share_location(review, row) and shares_words(review, row):
-                yield review, row
+    """Iterate over the corrected reviews and the rows with their day and words, one of them without a name.
+
+    Of many with the same words a few stand for all, since a stranger can write a thousand reviews a day.
+    """
+    for day, reviews in _indexed(corrected, lambda review: review.day_key).items():
+        by_words: defaultdict[object, list[Sketch]] = defaultdict(list)
+        for review in reviews:
+            for words in _word_keys(review):
+                if len(by_words[words]) < _MAX_ALIKE:
+                    by_words[words].append(review)
+        for row in days.get(day, ()):
+            found = {r.review_id: r for words in _word_keys(row) for r in by_words.get(words, ())}
+            for review in found.values():
+                has_names = names.has_name(review) and names.has_name(row)
+                if not has_names and _may_share_location(review, row) and shares_words(review, row):
+                    yield review, row
+
+
+def _word_keys(review: Sketch) -> Iterator[object]:
+    """Yield keys of which two reviews have one in common if they ``shares_words``."""
+    words = _words(review.text)
+    yield from _runs(words)
+    for length in range(1, min(_RUN, len(words) + 1)):
+        yield review.stars, tuple(words[:length])
 
 
 def _akin(
@@ -207,12 +242,17 @@ def shares_words(first: Sketch, second: Sketch) -> bool:
 
     A text of fewer words has to be the beginning of the other one, and both to have the same stars.
     """
-    texts = [_word.findall(review.text.casefold()) for review in (first, second)]
+    texts = [_words(review.text) for review in (first, second)]
     length = min(_RUN, *map(len, texts))
     if length < _RUN:
         words, second_words = (text[:length] for text in texts)
         return length > 0 and first.stars == second.stars and words == second_words
     return not _runs(texts[0]).isdisjoint(_runs(texts[1]))
+
+
+@functools.lru_cache(1_000)
+def _words(text: str) -> list[str]:
+    return _word.findall(text.casefold())
 
 
 def is_nameless(author: object) -> bool:

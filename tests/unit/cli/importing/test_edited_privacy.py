@@ -1,0 +1,108 @@
+"""What a critic found: ways in which an edited review or its reply came back (corrections.md C23 to C28)."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from reviewsctl.importing.successors import find, sketch
+from tests.support.edited import (
+    ANN,
+    BO,
+    EDITED,
+    REPLY,
+    correct,
+    correct_one,
+    erase,
+    imported,
+    states,
+)
+from tests.support.shop import Shop
+
+THEFT = "The manager stole my wallet"
+KIND = "2026-03-14,5,Ann Lee,Lovely breakfast with a view.\n"
+
+
+def angry(stars: int, end: str = "") -> str:
+    return f"2026-03-14,{stars},Ann Lee,{THEFT}{end}.\n"
+
+
+def test_edited_review_of_an_earlier_import_is_hidden_with_the_old_one(shop: Shop) -> None:
+    """It came without ``--replace``, and the owner hid the old one afterwards."""
+    imported(shop, ANN, BO)
+    shop.edit("Ann Lee", owner_reply=REPLY)
+    imported(shop, EDITED, BO, replace=False)
+    old = next(each for each in shop.file["reviews"] if each.get("owner_reply"))
+    correct_one(shop, old["id"])
+    result = imported(shop, EDITED, BO)
+    assert {"They broke the vase in the hall.": "hide", "Quick and clean.": "shown"} == states(shop)
+    assert "owner_reply" not in shop.reviews["Ann Lee"]
+    assert ["1 edited review stays hidden"] == [note[:28] for note in result.merge.corrected]
+
+
+def test_reply_to_a_hidden_review_is_not_published_under_one_that_the_owner_shows(
+    shop: Shop,
+) -> None:
+    imported(shop, ANN, BO)
+    shop.edit("Ann Lee", owner_reply=REPLY)
+    correct(shop, "Ann Lee")
+    imported(shop, EDITED, BO, replace=False)
+    new = next(each for each in shop.file["reviews"] if "hall" in each["text"])
+    correct_one(shop, new["id"], "restore")
+    imported(shop, EDITED, BO)
+    assert "restore" == states(shop)["They broke the vase in the hall."]
+    assert "owner_reply" not in shop.reviews["Ann Lee"]
+
+
+def test_words_of_a_hidden_review_count_for_more_than_its_stars(shop: Shop) -> None:
+    """It was raised to five stars, and the other review of that day with five has gone."""
+    imported(shop, angry(1), KIND, BO)
+    correct_one(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
+    imported(shop, angry(5, " but it is solved"), BO)
+    assert "hide" == states(shop)[f"{THEFT} but it is solved."]
+
+
+def test_swapped_stars_hide_the_same_words(shop: Shop) -> None:
+    imported(shop, angry(1), KIND, BO)
+    correct_one(
+        shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]), "hide-text"
+    )
+    imported(shop, angry(5, " twice"), KIND.replace(",5,", ",1,").replace("view", "sea view"), BO)
+    assert states(shop) == {
+        f"{THEFT} twice.": "hide-text",
+        "Lovely breakfast with a sea view.": "shown",
+        "Quick and clean.": "shown",
+    }
+
+
+def test_two_rows_with_the_words_of_a_hidden_review_are_both_hidden(shop: Shop) -> None:
+    imported(shop, angry(1), KIND, BO)
+    correct_one(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
+    imported(shop, angry(1, " once"), angry(5, " twice"), BO)
+    hidden = [f"{THEFT} once.", f"{THEFT} twice."]
+    assert ["hide", "hide"] == [states(shop)[text] for text in hidden]
+
+
+def test_review_whose_row_is_not_taken_for_an_erased_one_stays(shop: Shop) -> None:
+    imported(shop, angry(1), BO)
+    erase(shop, "Ann Lee")
+    imported(shop, KIND, BO, replace=False)
+    assert {"Quick and clean."} == set(states(shop))
+    imported(shop, angry(1), KIND, BO)
+    shop.edit("Ann Lee", owner_reply=REPLY)
+    imported(shop, KIND.replace("view", "sea view"), BO)
+    assert REPLY == shop.reviews["Ann Lee"]["owner_reply"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"author": "Jose\u0301 Diaz"}, {"author": "Jos\u00e9 Diaz"}),
+        ({"source": "Yelp"}, {"source": "yelp"}),
+    ],
+)
+def test_author_and_source_are_compared_as_people_read_them(
+    old: Mapping[str, str], new: Mapping[str, str]
+) -> None:
+    facts = {"author": "Ann Lee", "source": "x", "date": "2026-03-14", "rating": 1}
+    absent = sketch({"id": "old", **facts, **old}, is_corrected=True)
+    assert {"old": "new"} == find([absent], [sketch({"id": "new", **facts, **new})]).pairs
