@@ -4,6 +4,8 @@ They are stored in ``corrections.json``, which no import changes. Publication ap
 other code reads a review.
 """
 
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from hashlib import blake2b
@@ -150,15 +152,17 @@ def copy_digest(key: str, review: Review) -> str | None:
 def author_digest(key: str, review: Review) -> str | None:
     """Return a digest of the source, author and day of a review, which an edited version of it shares.
 
-    Arguments as for ``copy_digest``.
+    The author's name is shortened, since imports may do so. Arguments as for ``copy_digest``.
 
     Returns:
         Hexadecimal digits, or None for an author without a name.
     """
-    author = plain_text(review.author)
+    author = plain_text(unicodedata.normalize("NFC", review.author))
     if author in _NAMELESS:
         return None
-    return _digest(key, review.source.casefold(), author, review.date.isoformat())
+    first, *rest = author.split()
+    short = f"{first} {rest[-1][0]}" if rest else first
+    return _digest(key, review.source.casefold(), short, review.date.isoformat())
 
 
 def _digest(key: str, *facts: str) -> str:
@@ -179,7 +183,9 @@ class Overlay:
         """The time of the newest correction."""
         self._by_key: dict[str, Correction | Erasure] = {}
         self._by_copy: dict[str, Correction | Erasure] = {}
-        self._erased_authors = {erasure.author_day for erasure in corrections.erased.values()}
+        self._erased_authors = Counter(
+            erasure.author_day for erasure in corrections.erased.values() if erasure.author_day
+        )
         for key, correction in _oldest_first(corrections):
             at = correction.at
             self.latest = at if self.latest is None else max(self.latest, at)
@@ -199,10 +205,10 @@ class Overlay:
         """Return the correction of a review of this id; copies are not found."""
         return self._by_key.get(merge_key(review_id))
 
-    def erased_author(self, review: Review) -> str | None:
-        """Return the ``author_digest`` of a review, if it is also that of an erased one; else None."""
+    def erased_author(self, review: Review) -> tuple[str | None, int]:
+        """Return the ``author_digest`` of a review, and the number of erased ones that share it."""
         digest = None if self._key is None else author_digest(self._key, review)
-        return digest if digest in self._erased_authors else None
+        return digest, 0 if digest is None else self._erased_authors[digest]
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""

@@ -4,6 +4,7 @@ Erased reviews are skipped, hidden ones are not exported, and what was edited in
 """
 
 import datetime
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +15,7 @@ import msgspec
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Folder
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.successors import is_nameless
@@ -42,7 +44,8 @@ class KnownCorrections:
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
-        self._erased_authors: set[str | None] = set()  # of erased reviews that the export has
+        self._erased_authors = Counter[str | None]()  # of erased reviews that the export has
+        self._before: bytes | None = None  # the file
         path = folder / files.FILE
         if path.exists():
             self._read(path)
@@ -53,7 +56,8 @@ class KnownCorrections:
 
         remedy = "Fix or restore corrections.json: without it erased reviews would return."
         with files.parsing(remedy):
-            self._overlay = Overlay(parse(path.read_bytes()))
+            self._before = path.read_bytes()
+            self._overlay = Overlay(parse(self._before))
 
     def shown(self, text: bytes) -> bytes | None:
         """Return the public form of a review, or None if it is hidden.
@@ -84,21 +88,24 @@ class KnownCorrections:
         action = "restore" if correction is None else correction.action
         self.corrected += action not in ("erase", "restore")
         if action == "erase":
-            self._erased_authors.add(self._overlay.erased_author(review))
+            digest, _ = self._overlay.erased_author(review)
+            self._erased_authors[digest] += 1
         return action == "erase"
 
     def may_be_erased(self, entry: Entry) -> bool:
         """Return whether a new row may be an edited version of an erased review that the export does not have.
 
-        Called when all rows have been asked for ``is_erased``.
+        Call it after ``is_erased`` was called with every row.
         """
         if self._overlay is None:
             return False
         from reviewsd.domain.reviews import Review  # see ``_read``
 
         review = msgspec.json.decode(entry.record, type=Review)
-        digest = None if is_nameless(review.author) else self._overlay.erased_author(review)
-        return digest is not None and digest not in self._erased_authors
+        if is_nameless(review.author):
+            return False
+        digest, erased = self._overlay.erased_author(review)
+        return self._erased_authors[digest] < erased
 
     def is_corrected(self, record: Mapping[str, object]) -> bool:
         """Return whether a review of the file is hidden or anonymous."""
@@ -167,8 +174,14 @@ class KnownCorrections:
         """Write the corrections that new rows get, and the log.
 
         Raises:
-            ImportRefusedError: Another program has changed corrections.json, or it is invalid.
+            ImportRefusedError: corrections.json was changed since it was read, so that a row may be shown of a review
+                that is hidden now.
         """
+        path = target.parent / files.FILE
+        if self._before != (path.read_bytes() if path.exists() else None):
+            raise ImportRefusedError(
+                "corrections.json was changed during the import", "Run the command again."
+            )
         if not self._passed:
             return
         files.pass_on(folder, self._passed, now)
@@ -212,10 +225,11 @@ def _note(passed: "Sequence[PassedCorrection]", state: str, *, is_certain: bool)
 def _erased_notes(merge: MergeResult) -> Iterator[str]:
     """Yield the note on rows that may be edited versions of erased reviews."""
     if count := merge.count(Fate.ERASED):
-        names = _first([change.review for change in merge.changes[Fate.ERASED]])
+        changes = merge.changes[Fate.ERASED]
+        names = _first([", ".join(change.review.rsplit(", ", 2)[1:]) for change in changes])
         yield (
-            f"not taken, as they may be edited versions of erased reviews of their author and day: {count:,} ({names}); "
-            "to take one, give the table a column of ids"
+            f"skipped, as they have author and day of erased reviews: {count:,} ({names}); if one is another review, "
+            "add a column of ids to the table and import again"
         )
 
 
@@ -224,4 +238,5 @@ def _first(names: "Sequence[str]") -> str:
 
 
 def _named(review: Mapping[str, object]) -> str:
-    return ", ".join(str(review.get(name)) for name in ("author", "date", "source", "id"))
+    """Return what names a review; its author is left out, as a sync writes notes to the journal."""
+    return ", ".join(str(review.get(name)) for name in ("date", "source", "id"))

@@ -93,6 +93,22 @@ def test_review_whose_row_is_not_taken_for_an_erased_one_stays(shop: Shop) -> No
     assert REPLY == shop.reviews["Ann Lee"]["owner_reply"]
 
 
+def test_edited_one_of_two_erased_reviews_of_a_day_is_not_taken(shop: Shop) -> None:
+    imported(shop, angry(1), KIND, BO)
+    erase(shop, "Ann Lee")
+    imported(shop, angry(1, " twice"), KIND, BO)
+    assert {"Quick and clean."} == set(states(shop))
+    imported(shop, angry(1), KIND, KIND.replace("view", "dog"), BO)
+    assert {"Quick and clean.", "Lovely breakfast with a dog."} == set(states(shop))
+
+
+def test_erased_review_with_a_short_name_is_known_in_full(shop: Shop) -> None:
+    imported(shop, angry(1).replace("Ann Lee", "Ann L."), BO)
+    erase(shop, "Ann L.")
+    imported(shop, angry(1, " twice"), BO)
+    assert {"Quick and clean."} == set(states(shop))
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
