@@ -104,6 +104,11 @@ def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprin
     )
 
 
+def template_files(folder: Path) -> list[Path]:
+    """Return the templates of a folder."""
+    return [path for name in _template_names(folder) if (path := folder / name).is_file()]
+
+
 def _template_names(folder: Path) -> list[str]:
     """Return the names of the templates of a folder, sorted, without hidden files of editors."""
     try:

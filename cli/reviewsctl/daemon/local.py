@@ -83,6 +83,13 @@ def base_url(text: str) -> tuple[str, str | None]:
     return origin, syntax.own_endpoint(origin)
 
 
+def templates(folder: Path) -> list[Path]:
+    """Return the files of a folder that the daemon reads as templates."""
+    from reviewsd.publish import sources
+
+    return sources.template_files(folder)
+
+
 def rewritten(text: str, values: Mapping[str, str]) -> str:
     """Return a valid configuration with other scalars, which are YAML, at the JSON paths that it has."""
     from reviewsd.config import rewriting

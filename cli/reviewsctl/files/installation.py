@@ -160,6 +160,8 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
     Raises:
         OSError: The service has another file in the place of one.
     """
+    from reviewsctl.daemon import local  # 25 ms, see main
+
     named = installation.named_files
     folders = {file.copy.parent for file in named if file.is_secret}
     if installation.has_notices:
@@ -169,8 +171,7 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
     for file in named:
         sources = [(file.path, file.copy)]
         if not file.is_secret and file.path.is_dir():
-            paths = sorted(path for path in file.path.rglob("*") if path.is_file())
-            sources = [(path, file.copy / path.relative_to(file.path)) for path in paths]
+            sources = [(path, file.copy / path.name) for path in local.templates(file.path)]
         for source, copy in sources:
             there = below(root, copy)
             if not os.path.lexists(there):

@@ -18,6 +18,12 @@ CREDENTIALS: Final = ETC / "credentials"
 CREDSTORE: Final = Path("/etc/credstore")
 """Where systemd looks for what LoadCredential= names without a path."""
 
+_PUBLIC: Final = {
+    "hub.callbacks.ca_file": ETC / "ca.pem",
+    "pages.templates_dir": ETC / "templates",
+}
+"""The places of copies that are for all to read; names of the owner could be those of secrets."""
+
 _SECRETS: Final = (
     ("notify", NOTICES, ("url_file",)),
     ("sources", CREDENTIALS, ("header_file", "client_file", "key_file", "secret_file")),
@@ -47,10 +53,9 @@ class NamedFile:
 
 def named_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
     """Yield the files that a configuration names beside its data, whether they exist or not."""
-    for key in ("hub.callbacks.ca_file", "pages.templates_dir"):
+    for key, copy in _PUBLIC.items():
         if (value := settings.value(key)) is not None:
-            path = Path(str(value))
-            yield NamedFile(key=key, place=f"$.{key}", path=path, copy=ETC / path.name)
+            yield NamedFile(key=key, place=f"$.{key}", path=Path(str(value)), copy=copy)
     key = "mcp.session_key_file"
     if (value := settings.value(key)) is not None:
         copy = CREDSTORE / "reviewsd.mcp-session-key"

@@ -60,9 +60,7 @@ def requested(config: Path | None, root: Path) -> Installation:
         if source.get("path") is not None
     }
     moved = {
-        place: path
-        for place, path in exports.items()
-        if is_copied and path.is_relative_to(config.parent)
+        place: path for place, path in exports.items() if is_copied and _is_beside(path, config)
     }
     of_sources = [file.path for file in named if file.key.startswith("sources.") and not is_copied]
     return Installation(
@@ -88,11 +86,15 @@ def requested(config: Path | None, root: Path) -> Installation:
 def _copied(named: Sequence[NamedFile], config: Path) -> Iterator[NamedFile]:
     """Yield the files that are copied with a configuration: all secrets, and others that lie beside it."""
     for file in named:
-        if file.is_secret or file.path.is_relative_to(config.parent):
+        if file.is_secret or _is_beside(file.path, config):
             yield file
         elif is_hidden(file.path):
             detail = f"{file.key}: a service cannot see {file.path}"
             _refuse(detail, f"Move it to {config.parent}, from where it is copied.")
+
+
+def _is_beside(path: Path, config: Path) -> bool:
+    return path.resolve().is_relative_to(config.parent.resolve())
 
 
 def _programs() -> Programs:

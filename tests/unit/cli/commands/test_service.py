@@ -374,7 +374,8 @@ def named(shop: Path, tmp_path: Path) -> Path:
     config = shop / "reviewsd.yaml"
     config.write_text(config.read_text() + NAMED % tmp_path)
     (shop / "templates").mkdir()
-    for place in ("ca.pem", "templates/head.html"):
+    (shop / "templates/.git").mkdir()
+    for place in ("ca.pem", "templates/head.html", "templates/.git/config", "templates/owner.url"):
         (shop / place).write_text(place)
     for path in (tmp_path / "chat.url", *(shop / f"{name}" for name in ("owner.url", "mcp.key"))):
         path.write_text(path.name)
@@ -408,6 +409,7 @@ def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, root
             (etc / place).read_text(),
             stat.S_IMODE((etc / place).stat().st_mode),
         )
+    assert ["head.html"] == [path.name for path in (etc / "templates").iterdir()]
     written = yaml.safe_load((etc / "reviewsd.yaml").read_text())
     assert "/etc/reviewsd/ca.pem" == written["hub"]["callbacks"]["ca_file"]
     assert "/etc/reviewsd/templates" == written["pages"]["templates_dir"]
