@@ -10,13 +10,15 @@ import msgspec
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.recognize import Export
+from reviewsctl.importing.reviews_file import EXAMPLES
 from reviewsctl.importing.settings import NO_SOURCE
 
 DEFAULT: Final = "website"
-"""The answer to the question that a key press or ``--yes`` gives."""
+"""The answer to the question that a key press gives, and ``--yes`` for the first reviews."""
 
 
 class _Review(msgspec.Struct):
+    id: str = ""
     source: str = ""
 
 
@@ -40,9 +42,10 @@ def named_source(
         for source in export.sources
         if not export.format.names_source(source.head, options.settings)
     ]
-    if not unnamed or options.synced is not None or _has_unnamed(options.target):
+    known = _known_sources(options.target)
+    if not unnamed or options.synced is not None or NO_SOURCE in known:
         return options
-    if options.yes:
+    if options.yes and not known:
         name = DEFAULT
     elif prompts.source is not None:
         name = prompts.source(DEFAULT)
@@ -50,15 +53,16 @@ def named_source(
         raise SayMoreError(
             f"nothing says where the reviews of {unnamed[0]} were written",
             f"Say it: --source {DEFAULT} if customers wrote them to you, or a platform, as --source google; "
-            "--map source=COLUMN if a column has it.",
+            "--map source=COLUMN if a column has it."
+            + (f" The reviews that are there are of {', '.join(sorted(known))}." if known else ""),
         )
     return replace(options, settings=replace(options.settings, source=name))
 
 
-def _has_unnamed(target: Path) -> bool:
-    """Return whether a reviews.json has reviews of tables whose source was never named."""
+def _known_sources(target: Path) -> set[str]:
+    """Return the sources of the reviews of a reviews.json; ``NO_SOURCE`` is that of tables without any."""
     try:
         file = msgspec.json.decode(target.read_bytes(), type=_File)
     except (OSError, msgspec.MsgspecError):  # a faulty file is refused where it is merged
-        return False
-    return any(review.source == NO_SOURCE for review in file.reviews)
+        return set()
+    return {review.source for review in file.reviews if review.id not in EXAMPLES}

@@ -605,19 +605,22 @@ def test_first_table_without_a_source_is_refused_with_the_option(
     """It was imported under "import", which the pages showed as the platform."""
     table = tmp_path / "x.csv"
     table.write_text("Date,Stars,Review\n2025-01-01,5,Nice\n")
-    error = imported(ctl, data, str(table), code=2).stderr
-    assert (
-        "nothing says where the reviews of x.csv were written\n"
-        "Say it: --source website if customers wrote them to you, or a platform, as --source google; "
-        "--map source=COLUMN if a column has it.\n"
-    ) in error
-    assert THERE == (data / "reviews.json").read_text()
-    imported(ctl, data, str(table), "--yes")
-    (review,) = [
-        r
-        for r in json.loads((data / "reviews.json").read_bytes())["reviews"]
-        if r.get("text") == "Nice"
-    ]
+    for options in ((), ("--yes",)):  # yes to which of the sources that are there?
+        error = imported(ctl, data, str(table), *options, code=2).stderr
+        assert (
+            "nothing says where the reviews of x.csv were written\n"
+            "Say it: --source website if customers wrote them to you, or a platform, as --source google; "
+            "--map source=COLUMN if a column has it. The reviews that are there are of google, website.\n"
+        ) in error
+        assert THERE == (data / "reviews.json").read_text()
+
+
+def test_yes_takes_the_first_table_for_reviews_of_the_website(ctl: Ctl, tmp_path: Path) -> None:
+    table = tmp_path / "x.csv"
+    table.write_text("Date,Stars,Review\n2025-01-01,5,Nice\n")
+    (tmp_path / "new").mkdir()
+    imported(ctl, tmp_path / "new", str(table), "--yes", "--set", "name=Acme")
+    (review,) = reviews_of(tmp_path / "new")
     assert "website" == review["source"]
 
 
