@@ -213,10 +213,12 @@ def notes_of_merge(result: MergeResult, *, has_refused: bool) -> list[str]:
 
 
 def _edited(count: int, changes: Sequence[Change]) -> str:
-    """Return the note on rows that took the place of reviews."""
+    """Return the note on rows that took the place of reviews; some may be hidden, so it names no author."""
+    days = [change.review.rsplit(", ", 2)[1] for change in changes[:_SHOWN]]
+    named = "; ".join(days if count <= _SHOWN else [*days, "..."])
     has_reply = any(change.members for change in changes)
     replies = "; your replies to them stay" if has_reply else ""
-    return f"known as edited by author and day: {count:,} ({_named(count, changes)}){replies}"
+    return f"known as edited by author and day: {count:,} ({named}){replies}"
 
 
 def _named(count: int, changes: Sequence[Change]) -> str:
