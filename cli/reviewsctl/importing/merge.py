@@ -170,7 +170,7 @@ class Merge:
         fates: Fates = {Fate.NEW: ()}
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
-        if entry.key in self._likes:
+        if entry.key in self._likes and entry.key not in self._edited.predecessors:
             fates = {**fates, Fate.LIKE: ()}
         self._log(key, Written(entry.edited, entry.replied, digests(review)))
         stamps = stamped(review, self._plan.now)

@@ -53,6 +53,15 @@ def test_reply_to_a_hidden_review_is_not_published_under_one_that_the_owner_show
     assert "owner_reply" not in shop.reviews["Ann Lee"]
 
 
+def test_row_that_is_hidden_is_not_called_new_as_well(shop: Shop) -> None:
+    """The second note invited to import again with ``--replace``."""
+    imported(shop, ANN, BO)
+    correct(shop, "Ann Lee")
+    result = imported(shop, EDITED.replace(",2,", ",1,"), BO, replace=False)
+    assert 1 == len([note for note in result.notes if "hidden" in note])
+    assert not [note for note in result.notes if "with --replace" in note]
+
+
 def test_words_of_a_hidden_review_count_for_more_than_its_stars(shop: Shop) -> None:
     """It was raised to five stars, and the other review of that day with five has gone."""
     imported(shop, angry(1), KIND, BO)
