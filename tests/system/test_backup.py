@@ -224,7 +224,9 @@ def test_a_file_that_is_there_is_left_alone(daemon: Daemon, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("place", ["nowhere/copy", "."])
-def test_where_nothing_can_be_written_is_told(daemon: Daemon, tmp_path: Path, place: str) -> None:
+def test_backup_to_an_unwritable_place_is_refused(
+    daemon: Daemon, tmp_path: Path, place: str
+) -> None:
     done = daemon.ctl("backup", str(tmp_path / place))
     assert 1 == done.returncode
     assert done.stderr.startswith("Error: the backup was not written: ")

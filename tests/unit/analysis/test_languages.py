@@ -148,7 +148,7 @@ def test_common_ways_to_praise_and_to_complain(
         "Die Heizung streikt jetzt wieder, wir rufen Sie an.",
     ],
 )
-def test_what_german_customers_came_with_is_no_complaint(text: str) -> None:
+def test_trouble_that_a_german_customer_came_with_is_no_complaint(text: str) -> None:
     assert {"negative"}.isdisjoint(_aspects("de", text, 4).values())
 
 

@@ -41,7 +41,7 @@ def _problems(text: str, language: str = "en", stars: int = 2) -> list[str]:
         ("The phone just rings and rings.", "no-callback"),
     ],
 )
-def test_what_happened_is_a_problem(text: str, problem: str) -> None:
+def test_event_that_happened_is_a_problem(text: str, problem: str) -> None:
     assert [problem] == _problems(text)
 
 
@@ -64,7 +64,7 @@ def test_what_happened_is_a_problem(text: str, problem: str) -> None:
         ("Der Termin wurde mir am Morgen gecancelt.", "cancelled-appointment"),
     ],
 )
-def test_what_happened_is_a_problem_in_german(text: str, problem: str) -> None:
+def test_event_that_happened_is_a_problem_in_german(text: str, problem: str) -> None:
     assert [problem] == _problems(text, "de")
 
 
@@ -105,7 +105,7 @@ def test_what_happened_is_a_problem_in_german(text: str, problem: str) -> None:
     ],
 )
 @pytest.mark.parametrize("stars", [2, 4])
-def test_what_did_not_happen_or_was_made_good_is_no_problem(
+def test_event_that_did_not_happen_or_was_made_good_is_no_problem(
     language: str, text: str, stars: int
 ) -> None:
     assert [] == _problems(text, language, stars)

@@ -344,7 +344,7 @@ def test_common_ways_to_praise_and_to_complain(
 
 @pytest.mark.parametrize("stars", [2, 4])
 @pytest.mark.parametrize(("aspect", "sign", "text"), _sentences("0"))
-def test_what_only_sounds_like_praise_or_a_complaint(
+def test_phrase_that_only_sounds_like_an_opinion_has_no_aspect(
     rules: Rules, aspect: str, sign: str, text: str, stars: int
 ) -> None:
     assert aspect not in {item.id for item in rules.label(text, stars).aspects}

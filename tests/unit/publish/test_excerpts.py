@@ -79,7 +79,7 @@ def test_unknown_members_are_removed_first() -> None:
     } == result
 
 
-def test_then_lists_and_texts_end_early() -> None:
+def test_long_lists_and_texts_of_an_excerpt_are_shortened() -> None:
     members = {
         "description": "日" * 3_000,
         "service_areas": [f"area {n}" for n in range(500)],

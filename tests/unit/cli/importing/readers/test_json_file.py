@@ -64,7 +64,7 @@ def test_lines_are_values_one_after_the_other(values: list[dict[str, object]]) -
         ('{"data": [{"uid": 1}], "metadata": {}}', ("data", EACH)),
     ],
 )  # fmt: skip
-def test_where_the_rows_are(text: str, layout: tuple[str, ...]) -> None:
+def test_layout_leads_to_the_rows(text: str, layout: tuple[str, ...]) -> None:
     assert [layout] == layouts(text)
 
 
