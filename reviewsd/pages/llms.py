@@ -39,7 +39,7 @@ def render_full(renderer: Renderer) -> bytes:
         )
         parts += _within(insights, _MAX_INSIGHTS)
     parts.append("## Newest reviews")
-    end = f"All {site.count} reviews: {site.url(urls.REVIEWS)}"
+    end = f"All reviews ({site.count}): {site.url(urls.REVIEWS)}"
     reviews = render_template("machines/llms_reviews.txt", cut=_CUT)
     newest = _within(reviews, MAX_FULL - len(_document([*parts, end])))
     return _document([*parts, *newest, end])

@@ -66,7 +66,7 @@ def test_absent_insights_have_no_link() -> None:
 
 def test_llms_txt_without_reviews_says_so() -> None:
     assert b"There are none yet." in brief(site())
-    assert b"All 0 reviews: https://" in full(site())
+    assert b"All reviews (0): https://" in full(site())
 
 
 def test_customer_texts_add_no_headings_or_links() -> None:
@@ -96,7 +96,7 @@ def test_llms_full_txt_has_the_newest_reviews_with_their_pages() -> None:
 
     assert 50 == content.count("\n### ")
     assert f"[Page of this review]({BASE_URL}/r/r59)" in content
-    assert f"All 60 reviews: {BASE_URL}/reviews.json" in content
+    assert f"All reviews (60): {BASE_URL}/reviews.json" in content
 
 
 @pytest.mark.parametrize("text", ["word " * 2_000, "★" * 5_000, "#\n" * 3_000])
