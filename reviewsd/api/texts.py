@@ -1,10 +1,23 @@
 """Ids and texts of reviews as both programs compare them, and counts and foreign text as both print them."""
 
 import re
+import unicodedata
+from collections.abc import Sequence
 from typing import Final
+
+ANONYMOUS: Final = "Anonymous"
+"""The author of a review that was anonymized, or whose platform names none."""
+
+RUN: Final = 4
+"""Number of consecutive words that identify a text (corrections.md C20, C23)."""
 
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _TIME: Final = 10  # characters of a ULID that are its time
+
+_nameless = re.compile(
+    r"(?:|anonymous|google user|a [^\W\d_]+ user)"
+)  # imports write "A Google user"
+_word = re.compile(r"\w+")
 
 # C0, DEL, C1, and the characters that reorder or break lines of a terminal (UAX 9, Zl, Zp).
 _UNPRINTABLE: Final = re.compile(
@@ -24,6 +37,27 @@ def merge_key(review_id: str) -> str:
 def plain_text(text: str) -> str:
     """Return a text without differences of case and white space."""
     return " ".join(text.casefold().split())
+
+
+def is_nameless(author: str) -> bool:
+    """Return whether an author has no name of a person; reviews of many people may have it."""
+    return _nameless.fullmatch(plain_text(author)) is not None
+
+
+def author_key(author: str) -> str:
+    """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."."""
+    first, *rest = plain_text(unicodedata.normalize("NFC", author)).split() or [""]
+    return f"{first} {rest[-1][0]}" if rest else first
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return _word.findall(text.casefold())
+
+
+def runs_of(words: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return all runs of ``RUN`` words."""
+    return set(zip(*(words[start:] for start in range(RUN)), strict=False))
 
 
 def counted(count: int, noun: str) -> str:

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from reviewsd.api.texts import counted
+from reviewsd.api.texts import ANONYMOUS, counted
 from reviewsd.domain import times
-from reviewsd.domain.corrections import ANONYMOUS, Correction, Erasure, Overlay
+from reviewsd.domain.corrections import Correction, Erasure, Overlay
 from reviewsd.domain.records import Progress, Records
 from reviewsd.domain.reviews import Review
 

@@ -4,7 +4,6 @@ They are stored in ``corrections.json``, which no import changes. Publication ap
 other code reads a review.
 """
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,7 +13,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
-from reviewsd.api.texts import merge_key, plain_text
+from reviewsd.api.texts import RUN, author_key, is_nameless, merge_key, plain_text, words_of
 from reviewsd.domain.json_file import Findings, JsonFile
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
@@ -22,9 +21,6 @@ from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
 CORRECTIONS_FILE: Final = "corrections.json"
 
 VERSION: Final = 1
-
-ANONYMOUS: Final = "Anonymous"
-"""The author of a review that was anonymized."""
 
 Action = Literal["hide", "hide-text", "anonymize", "restore"]
 
@@ -47,7 +43,6 @@ REASONS: Final[tuple[str, ...]] = get_args(Reason)
 
 _DIGEST = 16  # bytes
 _MAX_KEY = 64  # bytes, of BLAKE2b
-_NAMELESS = frozenset({"", "anonymous", "a google user", "a yelp user", "google user"})
 
 
 class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,7 +76,9 @@ class Erasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     copies: Text | None = None
     author_day: Text | None = None
-    """The ``author_digest`` of the review."""
+    day_words: Text | None = None
+    author_words: Text | None = None
+    """Its ``version_digests``."""
     at: Timestamp
 
     action: ClassVar[str] = "erase"
@@ -143,26 +140,30 @@ def copy_digest(key: str, review: Review) -> str | None:
         Hexadecimal digits, or None for stars without name and text, which two people may share.
     """
     author, text = plain_text(review.author), plain_text(review.text or "")
-    if not text and author in _NAMELESS:
+    if not text and is_nameless(author):
         return None
     day, stars = review.date.isoformat(), str(review.rating)
     return _digest(key, review.source.casefold(), author, day, stars, text)
 
 
-def author_digest(key: str, review: Review) -> str | None:
-    """Return a digest of the source, author and day of a review, which an edited version of it shares.
+def version_digests(key: str, review: Review) -> dict[str, str]:
+    """Return digests of which an edited version of a review shares one (corrections.md C28).
 
-    The author's name is shortened, since imports may do so. Arguments as for ``copy_digest``.
-
-    Returns:
-        Hexadecimal digits, or None for an author without a name.
+    Each is of the source and two of author, day and words, by its name in an ``Erasure``. The author's name is
+    shortened, since imports may do so; words fewer than four are with the stars. An author without a name and a
+    text without words have none. Arguments as for ``copy_digest``.
     """
-    author = plain_text(unicodedata.normalize("NFC", review.author))
-    if author in _NAMELESS:
-        return None
-    first, *rest = author.split()
-    short = f"{first} {rest[-1][0]}" if rest else first
-    return _digest(key, review.source.casefold(), short, review.date.isoformat())
+    words = words_of(review.text or "")
+    facts = {
+        "author": "" if is_nameless(review.author) else author_key(review.author),
+        "day": review.date.isoformat(),
+        "words": " ".join([*words, *[str(review.rating)] * (0 < len(words) < RUN)]),
+    }
+    return {
+        f"{first}_{second}": _digest(key, review.source.casefold(), facts[first], facts[second])
+        for first, second in (("author", "day"), ("day", "words"), ("author", "words"))
+        if facts[first] and facts[second]
+    }
 
 
 def _digest(key: str, *facts: str) -> str:
@@ -183,8 +184,11 @@ class Overlay:
         """The time of the newest correction."""
         self._by_key: dict[str, Correction | Erasure] = {}
         self._by_copy: dict[str, Correction | Erasure] = {}
-        self._erased_authors = Counter(
-            erasure.author_day for erasure in corrections.erased.values() if erasure.author_day
+        self._erased_versions = Counter(
+            digest
+            for erasure in corrections.erased.values()
+            for digest in (erasure.author_day, erasure.day_words, erasure.author_words)
+            if digest
         )
         for key, correction in _oldest_first(corrections):
             at = correction.at
@@ -205,10 +209,12 @@ class Overlay:
         """Return the correction of a review of this id; copies are not found."""
         return self._by_key.get(merge_key(review_id))
 
-    def erased_author(self, review: Review) -> tuple[str | None, int]:
-        """Return the ``author_digest`` of a review, and the number of erased ones that share it."""
-        digest = None if self._key is None else author_digest(self._key, review)
-        return digest, 0 if digest is None else self._erased_authors[digest]
+    def erased_versions(self, review: Review) -> dict[str, int]:
+        """Return the number of erased reviews that share each of the ``version_digests`` of a review."""
+        if not self._erased_versions or self._key is None:
+            return {}
+        digests = version_digests(self._key, review).values()
+        return {digest: self._erased_versions[digest] for digest in digests}
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Raw
 
 from reviewsd.api.files import Diagnostic
+from reviewsd.api.texts import is_nameless
 from reviewsd.domain import times
-from reviewsd.domain.corrections import ANONYMOUS, CORRECTIONS_FILE
+from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.lint_insights import insight_warnings
@@ -151,8 +152,8 @@ def _duplicate_reason(
         if first != index:
             return f"same author, date and text as $.reviews[{first}]"
     author = review.author
-    if author == ANONYMOUS or (author.startswith("A ") and author.endswith(" user")):
-        return ""  # imports write "A Google user" for authors without a name
+    if is_nameless(author):
+        return ""
     key = (review.source, review.location, author, review.date, review.rating)
     first, text = by_rating.setdefault(hash(key), (index, review.text))
     if text == review.text:

@@ -6,19 +6,16 @@ names a hidden author; so is a member whose name is not one of ours. The entries
 ids in lists are removed as well.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
 from msgspec import Raw, Struct
 
+from reviewsd.api.texts import RUN, runs_of, words_of
 from reviewsd.domain import insights as insight_types
 from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.data_errors import member
-
-_RUN: Final = 4
-"""Number of consecutive words that identify a text."""
 
 _PLAIN: Final = frozenset(
     {"version", "generated_at", "model", "earliest", "latest", "trend", "month", "sentiment"}
@@ -37,7 +34,6 @@ _MEMBERS: Final = frozenset(
 )
 """The names of members that quote no review."""
 
-_word = re.compile(r"\w+")
 _objects = msgspec.json.Decoder(dict[str, Raw])
 _lists = msgspec.json.Decoder(list[Raw])
 _encode = msgspec.json.Encoder().encode
@@ -60,30 +56,30 @@ def remove_words(
         removed: Called with the JSON path of everything that is left out.
     """
     insights = insights.removeprefix(b"\xef\xbb\xbf")
-    hidden = [_words(text) for text in withheld.texts]
-    runs = {run for words in hidden for run in _runs(words)}
+    hidden = [words_of(text) for text in withheld.texts]
+    runs = {run for words in hidden for run in runs_of(words)}
     spaced = [_spaced(words) for words in hidden]
-    names = [_spaced(words) for words in map(_words, withheld.names) if len(words) > 1]
+    names = [_spaced(words) for words in map(words_of, withheld.names) if len(words) > 1]
 
     short: set[str] = set()
 
     def collect_short(text: str) -> bool:
-        words = _words(text)
-        if 0 < len(words) < _RUN and any(_spaced(words) in phrase for phrase in spaced):
+        words = words_of(text)
+        if 0 < len(words) < RUN and any(_spaced(words) in phrase for phrase in spaced):
             short.add(_spaced(words))
         return False
 
     _Cleaner(frozenset(), collect_short, lambda _: None).clean(insights, "")
     if short:
         for text in texts():
-            shown_words = _spaced(_words(text))
+            shown_words = _spaced(words_of(text))
             short -= {phrase for phrase in short if phrase in shown_words}
 
     def is_withheld(text: str) -> bool:
-        words = _words(text)
+        words = words_of(text)
         phrase = _spaced(words)
         return (
-            not runs.isdisjoint(_runs(words))
+            not runs.isdisjoint(runs_of(words))
             or phrase in short
             or any(name in phrase for name in names)
         )
@@ -91,18 +87,9 @@ def remove_words(
     return _Cleaner(withheld.ids, is_withheld, removed).clean(insights, "") or b"{}"
 
 
-def _words(text: str) -> list[str]:
-    return _word.findall(text.casefold())
-
-
 def _spaced(words: list[str]) -> str:
     """Join words with blanks on both sides, so that only complete words match."""
     return f" {' '.join(words)} "
-
-
-def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
-    """Yield all runs of four words."""
-    return zip(*(words[start:] for start in range(_RUN)), strict=False)
 
 
 class _Cleaner:

@@ -23,9 +23,9 @@ from reviewsd.domain.corrections import (
     Erasure,
     Overlay,
     Reason,
-    author_digest,
     copy_digest,
     load,
+    version_digests,
 )
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
@@ -173,7 +173,7 @@ class ReviewsWithCorrections:
         key = self._key_of_copies()
         erasures = {
             merge_key(review.id): Erasure(
-                copies=copy_digest(key, review), author_day=author_digest(key, review), at=now
+                copies=copy_digest(key, review), at=now, **version_digests(key, review)
             )
             for review in reviews
         }
@@ -260,7 +260,7 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
         if current_entry is None or entry.at > current_entry.at:
             reviews[review_id] = entry if has_same_key else replace(entry, copies=None)
     erasures = {
-        key: erasure if has_same_key else replace(erasure, copies=None, author_day=None)
+        key: erasure if has_same_key else Erasure(at=erasure.at)
         for key, erasure in restored.erased.items()
     }
     erasures |= current.erased

@@ -18,7 +18,6 @@ from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
-from reviewsctl.importing.successors import is_nameless
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class KnownCorrections:
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
-        self._erased_authors = Counter[str | None]()  # of erased reviews that the export has
+        self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before: bytes | None = None  # the file
         path = folder / files.FILE
         if path.exists():
@@ -88,8 +87,7 @@ class KnownCorrections:
         action = "restore" if correction is None else correction.action
         self.corrected += action not in ("erase", "restore")
         if action == "erase":
-            digest, _ = self._overlay.erased_author(review)
-            self._erased_authors[digest] += 1
+            self._erased_versions.update(self._overlay.erased_versions(review).keys())
         return action == "erase"
 
     def may_be_erased(self, entry: Entry) -> bool:
@@ -102,10 +100,8 @@ class KnownCorrections:
         from reviewsd.domain.reviews import Review  # see ``_read``
 
         review = msgspec.json.decode(entry.record, type=Review)
-        if is_nameless(review.author):
-            return False
-        digest, erased = self._overlay.erased_author(review)
-        return self._erased_authors[digest] < erased
+        versions = self._overlay.erased_versions(review)
+        return any(self._erased_versions[digest] < erased for digest, erased in versions.items())
 
     def is_corrected(self, record: Mapping[str, object]) -> bool:
         """Return whether a review of the file is hidden or anonymous."""
@@ -228,8 +224,8 @@ def _erased_notes(merge: MergeResult) -> Iterator[str]:
         changes = merge.changes[Fate.ERASED]
         names = _first([", ".join(change.review.rsplit(", ", 2)[1:]) for change in changes])
         yield (
-            f"skipped, as they have author and day of erased reviews: {count:,} ({names}); if one is another review, "
-            "add a column of ids to the table and import again"
+            f"skipped, as they may be edited versions of erased reviews: {count:,} ({names}); if one is another "
+            "review, add a column of ids to the table and import again"
         )
 
 

@@ -100,7 +100,7 @@ class EditedSearch:
 
     def _related_rows(self, rows: Iterable[Staged]) -> tuple[list[Sketch], dict[str, Staged]]:
         """Return the sketches of the rows that may have to do with an absent review, and the rows by their ids."""
-        people = {review.person_key for review in self._absent}
+        keys = {key for review in self._absent for key in review.pair_keys}
         corrected = [review for review in self._absent if review.is_corrected]
         days = {review.day_key for review in corrected}
         authors = {review.author_key for review in corrected}
@@ -108,7 +108,11 @@ class EditedSearch:
         by_id: dict[str, Staged] = {}
         for staged in rows:
             row = sketch(msgspec.json.decode(staged.entry.record), with_text=bool(corrected))
-            if row.day_key in days or row.author_key in authors or row.person_key in people:
+            if (
+                row.day_key in days
+                or row.author_key in authors
+                or not keys.isdisjoint(row.pair_keys)
+            ):
                 sketches.append(row)
                 by_id[row.review_id] = staged
         return sketches, by_id
@@ -133,15 +137,17 @@ class EditedSearch:
         ]
         if not any(r.is_corrected or r.review_id in self._answered for r in unpaired):
             return {}
-        people = {review.person_key for review in unpaired}
+        pair_keys = {key for review in unpaired for key in review.pair_keys}
         reviews: dict[str, Review] = {}
         keys: dict[str, str] = {}
         candidates: list[Sketch] = []
         for review, key in there():
             current = sketch(review, with_text=bool(self._corrected))
-            if current.person_key in people and (key or current.review_id in self._removed):
+            if pair_keys.isdisjoint(current.pair_keys):
+                continue
+            if key or current.review_id in self._removed:
                 reviews[current.review_id] = review
-            if current.person_key in people and key:
+            if key:
                 candidates.append(current)
                 keys[current.review_id] = key
         return {

@@ -53,7 +53,7 @@ class Merge:
         self._likes: set[str] = set()  # keys of those that may be edited ones of the file
         self._used: set[str] = set()  # keys of rows that have their review, or get none
         self._edited = EditedReviews()
-        self._erased_people: set[int] = set()  # those of rows that are not taken
+        self._like_erased: set[int] = set()  # pair keys of rows that are not taken
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
 
@@ -135,7 +135,7 @@ class Merge:
         may_be_erased = self._plan.may_be_erased(staged.entry)
         if may_be_erased:
             record = msgspec.json.decode(staged.entry.record)
-            self._erased_people.add(sketch(record).person_key)
+            self._like_erased |= sketch(record).pair_keys
             self._result.add(record, {Fate.ERASED: ()})
         return may_be_erased
 
@@ -300,7 +300,7 @@ class Merge:
         if place is None or place not in self._plan.replaced:
             return Fate.KEPT
         if key in self._staged.skipped or (
-            self._erased_people and sketch(review).person_key in self._erased_people
+            self._like_erased and not self._like_erased.isdisjoint(sketch(review).pair_keys)
         ):
             return Fate.SPARED  # a row that is not taken may be of this review
         day = review.get("date")

@@ -17,8 +17,8 @@ from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
 from reviewsctl.importing.review import BITS, MEMBERS, alike
 from reviewsctl.importing.staging import Staged
-from reviewsctl.importing.values import is_placeholder, members, short_name
-from reviewsd.api.texts import plain_text
+from reviewsctl.importing.values import members, short_name
+from reviewsd.api.texts import is_nameless, plain_text
 
 ADDED, CHANGED = "added_at", "changed_at"
 STAMPS: Final = (ADDED, CHANGED)
@@ -198,7 +198,7 @@ def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> boo
         record.get("source") != review.get("source")
         and text == _plain_text(record.get("text"))
         and all(record.get(name) == review.get(name) for name in SAME[1:])
-        and (text != "" or (isinstance(author, str) and not is_placeholder(author)))
+        and (text != "" or (isinstance(author, str) and not is_nameless(author)))
     )
 
 
@@ -211,7 +211,7 @@ def is_like(review: Mapping[str, object], record: Mapping[str, object]) -> bool:
     return (
         all(record.get(name) == review.get(name) for name in (*SAME, "location"))
         and isinstance(author, str)
-        and not is_placeholder(author)
+        and not is_nameless(author)
     )
 
 

@@ -1,14 +1,13 @@
 """Finds the reviews that were edited in a table without ids, where an edited row has another id.
 
-The same source, author and day are the evidence that a new row is an absent review of the file; of several, those with
-the same words or stars belong together. Where it stays open which ones do, each row may be each review, and a row with
-words of a corrected review never is another one for certain. Authors without a name are many people, so that only
-their words are evidence, and only that a corrected review may be back.
+A new row is an absent review of the file where the source and two of three agree: author, day and words. Of several,
+those with the same words or stars belong together. Where it stays open which ones do, each row may be each review, and
+a row with words of a corrected review never is another one for certain. Authors without a name are many people, so
+that an author alone is no evidence there; similar words are, but only that a corrected review may be back.
 """
 
 import functools
 import itertools
-import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,14 +17,11 @@ from typing import Final
 
 import msgspec
 
-from reviewsctl.importing.values import is_placeholder, short_name
-from reviewsd.api.texts import plain_text
+from reviewsd.api.texts import RUN, author_key, is_nameless, plain_text, runs_of, words_of
 
-_RUN: Final = 4  # consecutive words that identify a text (corrections.md C20)
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
 _MAX_NAMED: Final = 21  # rows that may be a review; one more than notes name
 _MAX_ALIKE: Final = 20  # corrected reviews of a day with the same words that are told apart
-_word = re.compile(r"\w+")
 
 
 class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -43,6 +39,9 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether it is a review of the file that is hidden or anonymous."""
     person_key: int
     """A number that the reviews of its source, day and author share, whose name may be short."""
+    words_key: int
+    """A number that the reviews of its source and words share, of fewer than four with the same stars; 0 without
+    words."""
 
     @property
     def day_key(self) -> int:
@@ -52,7 +51,15 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def author_key(self) -> int:
         """A number that the reviews of its source and author share."""
-        return hash((self.source, _short(self.author)))
+        return hash((self.source, author_key(self.author)))
+
+    @property
+    def pair_keys(self) -> frozenset[int]:
+        """Numbers of which reviews with two of three in common share one: author, day and words."""
+        if not self.words_key:
+            return frozenset((self.person_key,))
+        by_day, by_author = ((self.words_key, key) for key in (self.day, self.author_key))
+        return frozenset((self.person_key, hash(by_day), hash(by_author)))
 
 
 def sketch(
@@ -61,17 +68,20 @@ def sketch(
     """Return the sketch of a review, as JSON has it; it may be invalid."""
     name, text = review.get("author"), review.get("text")
     author = unicodedata.normalize("NFC", name) if isinstance(name, str) else ""
+    text = text if isinstance(text, str) else ""
     source, day = intern(str(review.get("source")).casefold()), intern(str(review.get("date")))
+    stars, words = review.get("rating"), _words(text)
     return Sketch(
         review_id=str(review.get("id")),
         source=source,
         author=author,
         day=day,
-        stars=review.get("rating"),
+        stars=stars,
         location=intern(str(review.get("location") or "")),
-        text=text if with_text and isinstance(text, str) else "",
+        text=text if with_text else "",
         is_corrected=is_corrected,
-        person_key=hash((source, day, _short(author))),
+        person_key=hash((source, day, author_key(author))),
+        words_key=hash((source, *words, stars if len(words) < RUN else None)) if words else 0,
     )
 
 
@@ -95,18 +105,17 @@ class Successors:
 def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows without ids of their own that may be absent reviews of the file."""
     names = _Names(absent, rows)
-    pairs: dict[str, str] = {}
-    edges: list[_Edge] = []
-    for person_edges in _of_one_author(absent, rows, names):
-        person_pairs, person_doubts = _paired(person_edges)
-        edges += person_doubts
-        pairs |= person_pairs
     corrected = [review for review in absent if review.is_corrected]
+    pairs, doubtful = _paired(
+        [*_of_one_author(absent, rows, names), *_of_same_words(absent, rows, names)]
+    )
     by_day = _indexed(rows if corrected else (), lambda row: row.day_key)
-    edges += _free(_of_same_words(corrected, by_day, names), pairs)
+    edges = doubtful + _free(_of_similar_words(corrected, by_day, names), pairs)
     doubts: defaultdict[str, list[str]] = defaultdict(list)
-    for review, row in dict.fromkeys(edges):
-        doubts[row.review_id].append(review.review_id)
+    for review_id, row_id in dict.fromkeys(
+        (review.review_id, row.review_id) for review, row in edges
+    ):
+        doubts[row_id].append(review_id)
     explained_reviews = {*pairs, *(review.review_id for review, _ in edges)}
     explained_rows = {*pairs.values(), *doubts}
     by_author = _indexed(rows if corrected else (), lambda row: row.author_key)
@@ -127,19 +136,20 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
 
 
 def _paired(edges: Collection[_Edge]) -> tuple[dict[str, str], list[_Edge]]:
-    """Return the rows of the reviews of one author and day that belong together one to one, and the other edges.
+    """Return the rows of the reviews that belong together one to one, and the other edges.
 
-    The words of a corrected review decide first, then the same stars; of those that remain, both have to be the only
-    ones of each other.
+    The same words decide first, then words of a corrected review, then the same stars; of those that remain, both have
+    to be the only ones of each other.
     """
     pairs: dict[str, str] = {}
-    same_words = [edge for edge in edges if edge[0].is_corrected and shares_words(*edge)]
+    equal = [edge for edge in edges if edge[0].words_key and edge[0].words_key == edge[1].words_key]
+    similar = [edge for edge in edges if edge[0].is_corrected and shares_words(*edge)]
     same_stars = [(review, row) for review, row in edges if review.stars == row.stars]
-    for candidates in (same_words, same_stars, edges):
+    for candidates in (equal, similar, same_stars, edges):
         ids = [(review.review_id, row.review_id) for review, row in _free(candidates, pairs)]
         reviews, rows = Counter(old for old, _ in ids), Counter(new for _, new in ids)
         pairs |= {old: new for old, new in ids if reviews[old] == rows[new] == 1}
-    contested = [edge for edge in same_words if pairs.get(edge[0].review_id) != edge[1].review_id]
+    contested = [edge for edge in similar if pairs.get(edge[0].review_id) != edge[1].review_id]
     contested_rows = {row.review_id for _, row in contested}
     pairs = {old: new for old, new in pairs.items() if new not in contested_rows}
     return pairs, [*_free(edges, pairs), *contested]
@@ -171,36 +181,60 @@ class _Names:
         return not is_nameless(review.author) and review.person_key not in self._crowds
 
     def are_same_author(self, review: Sketch, row: Sketch) -> bool:
-        """Return whether two reviews are of one author: case, white space and ``short_name`` aside."""
-        first, second = plain_text(review.author), plain_text(row.author)
+        """Return whether two reviews are of one author: case, white space and short forms of names aside."""
+        first, second = (plain_text(each.author).rstrip(".") for each in (review, row))
+        key = author_key(review.author)
         return (
             self.has_name(review)
             and self.has_name(row)
-            and (first == second or first == _short(row.author) or second == _short(review.author))
+            and key == author_key(row.author)
+            and (first == second or key in {first, second})
         )
 
 
 def _of_one_author(
     absent: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
-) -> Iterator[list[_Edge]]:
-    """Iterate over the people, with the edges between the reviews and the rows of one day of each."""
+) -> Iterator[_Edge]:
+    """Iterate over the reviews and the rows with the same author and day."""
     olds = _indexed(filter(names.has_name, absent), lambda review: review.person_key)
-    news = _indexed(rows, lambda row: row.person_key)
-    for person, reviews in olds.items():
-        yield [
-            (review, row)
-            for review in reviews
-            for row in news.get(person, ())
-            if names.are_same_author(review, row) and _may_share_location(review, row)
-        ]
+    for row in rows:
+        for review in olds.get(row.person_key, ()):
+            if names.are_same_author(review, row) and _may_share_location(review, row):
+                yield review, row
 
 
 def _of_same_words(
+    absent: Iterable[Sketch], rows: Sequence[Sketch], names: _Names
+) -> Iterator[_Edge]:
+    """Iterate over the reviews and the rows with the same words, and either the same day or the same author.
+
+    Of many with the same words a few stand for all, corrected ones first: a stranger can write a thousand a day.
+    """
+    keys = {key for row in rows for key in row.pair_keys}
+    alike: defaultdict[int, list[Sketch]] = defaultdict(list)
+    for review in sorted(absent, key=lambda review: not review.is_corrected):
+        for key in review.pair_keys & keys:
+            if review.words_key and len(alike[key]) < _MAX_ALIKE:
+                alike[key].append(review)
+    for row in rows if alike else ():
+        found = {review.review_id: review for key in row.pair_keys for review in alike.get(key, ())}
+        for review in found.values():
+            are_same_author = names.are_same_author(review, row)
+            if (
+                review.words_key == row.words_key
+                and (review.day == row.day) != are_same_author
+                and _may_share_location(review, row)
+            ):
+                yield review, row
+
+
+def _of_similar_words(
     corrected: Iterable[Sketch], days: Mapping[int, Sequence[Sketch]], names: _Names
 ) -> Iterator[_Edge]:
-    """Iterate over the corrected reviews and the rows with their day and words, one of them without a name.
+    """Iterate over the corrected reviews and the rows with their day and similar words, of another author.
 
-    Of many with the same words a few stand for all, since a stranger can write a thousand reviews a day.
+    Where one of them has no name, four words in a row are similar; else half of the shorter text has to be. Of many
+    with the same words a few stand for all.
     """
     for day, reviews in _indexed(corrected, lambda review: review.day_key).items():
         by_words: defaultdict[object, list[Sketch]] = defaultdict(list)
@@ -212,15 +246,17 @@ def _of_same_words(
             found = {r.review_id: r for words in _word_keys(row) for r in by_words.get(words, ())}
             for review in found.values():
                 has_names = names.has_name(review) and names.has_name(row)
-                if not has_names and _may_share_location(review, row) and shares_words(review, row):
+                if _may_share_location(review, row) and shares_words(
+                    review, row, least=0.5 if has_names else 0
+                ):
                     yield review, row
 
 
 def _word_keys(review: Sketch) -> Iterator[object]:
     """Yield keys of which two reviews have one in common if they ``shares_words``."""
     words = _words(review.text)
-    yield from _runs(words)
-    for length in range(1, min(_RUN, len(words) + 1)):
+    yield from runs_of(words)
+    for length in range(1, min(RUN, len(words) + 1)):
         yield review.stars, tuple(words[:length])
 
 
@@ -237,36 +273,29 @@ def _akin(
     return (row for row in days.get(review.day_key, ()) if not names.has_name(row))
 
 
-def shares_words(first: Sketch, second: Sketch) -> bool:
+def shares_words(first: Sketch, second: Sketch, *, least: float = 0) -> bool:
     """Return whether one review may be the edited other one: its text has four words in a row of the other.
 
     A text of fewer words has to be the beginning of the other one, and both to have the same stars.
+
+    Args:
+        first: A review.
+        second: Another one.
+        least: The share of the runs of four words of the shorter text that have to be in the other one; 0 for one.
     """
     texts = [_words(review.text) for review in (first, second)]
-    length = min(_RUN, *map(len, texts))
-    if length < _RUN:
+    length = min(RUN, *map(len, texts))
+    if length < RUN:
         words, second_words = (text[:length] for text in texts)
         return length > 0 and first.stars == second.stars and words == second_words
-    return not _runs(texts[0]).isdisjoint(_runs(texts[1]))
+    runs, second_runs = map(runs_of, texts)
+    shared = len(runs & second_runs)
+    return shared > 0 and shared >= least * min(len(runs), len(second_runs))
 
 
 @functools.lru_cache(1_000)
 def _words(text: str) -> list[str]:
-    return _word.findall(text.casefold())
-
-
-def is_nameless(author: object) -> bool:
-    """Return whether an author has no name of a person."""
-    name = author.strip() if isinstance(author, str) else ""
-    return not name or is_placeholder(name.capitalize())
-
-
-def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
-
-
-def _short(author: str) -> str:
-    return plain_text(short_name(author)) if author.strip() else ""
+    return words_of(text)
 
 
 def _indexed(

@@ -12,6 +12,7 @@ import msgspec
 from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.vocabulary.words import CELLS
 from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import ANONYMOUS, is_nameless
 
 encoded = msgspec.json.Encoder().encode
 """Returns any value as JSON."""
@@ -26,9 +27,6 @@ _HOST = re.compile(
 _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _UNFIT = re.compile(rf"[{_ESCAPABLE}\[\]]|{_NO_ESCAPE.pattern}")
 _BLANK = re.compile(r"\s")
-ANONYMOUS = "Anonymous"
-# "A Yelp user": earlier imports wrote it for any platform
-_NOBODY = re.compile(r"A [^\W\d_]+ user")
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
 _SHOWN = 60  # characters of a value in a message
 _LISTED = 40  # names in a message
@@ -191,14 +189,9 @@ def anonymous_name(source: str) -> str:
     return "A Google user" if source.casefold() == "google" else ANONYMOUS
 
 
-def is_placeholder(name: str) -> bool:
-    """Return whether an author is none that the platform names."""
-    return name == ANONYMOUS or _NOBODY.fullmatch(name) is not None
-
-
 def short_name(name: str) -> str:
     """Return ``Jane Doe`` as ``Jane D.``: names are personal data. A placeholder for a name stays."""
-    if _NOBODY.fullmatch(name):
+    if is_nameless(name):
         return name
     first, *rest = name.split()
     return f"{first} {rest[-1][0].upper()}." if rest else first

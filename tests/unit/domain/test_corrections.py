@@ -13,9 +13,9 @@ from reviewsd.domain.corrections import (
     Corrections,
     Erasure,
     Overlay,
-    author_digest,
     copy_digest,
     load,
+    version_digests,
 )
 from reviewsd.domain.json_file import Findings
 from reviewsd.domain.reviews import Review
@@ -143,32 +143,46 @@ def test_copy_that_another_tool_exported_has_the_same_correction(
     assert (erasure if is_found else None) == overlay.find(copy)
 
 
+OTHER = "Other words of a customer."
+
+
 @pytest.mark.parametrize(
     ("edited", "is_found"),
     [
-        (review("new", author="JANE  doe", text="Other words.", rating=5, source="Google"), True),
-        (review("new", author="Jane D."), True),
-        (review("new", author="John Doe"), False),
-        (review("new", date="2026-10-02"), False),
+        (review("new", author="JANE  doe", text=OTHER, rating=5, source="Google"), True),
+        (review("new", author="Jane D.", text=OTHER), True),
+        (review("new", author="John Doe"), True),
+        (review("new", author="Anonymous"), True),
+        (review("new", date="2026-10-02"), True),
+        (review("new", author="John Doe", text=OTHER), False),
+        (review("new", date="2026-10-02", text=OTHER), False),
+        (review("new", author="Anonymous", text=OTHER), False),
+        (review("new", author="John Doe", date="2026-10-02"), False),
         (review("new", source="yelp"), False),
-        (review("new", author="Anonymous"), False),
     ],
 )
-def test_author_and_day_of_an_erased_review_are_known(edited: Review, *, is_found: bool) -> None:
-    digest = author_digest(KEY, review())
-    erasure = Erasure(at=LATER, copies=copy_digest(KEY, review()), author_day=digest)
+def test_two_of_author_day_and_words_of_an_erased_review_are_known(
+    edited: Review, *, is_found: bool
+) -> None:
+    erasure = Erasure(at=LATER, **version_digests(KEY, review()))
     overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
-    _, count = overlay.erased_author(edited)
-    assert is_found == count
+    assert is_found == any(overlay.erased_versions(edited).values())
 
 
-def test_author_of_an_erased_review_is_not_known_without_its_digest() -> None:
-    """It was erased without a name, or by an earlier version."""
+def test_fewer_than_four_words_of_an_erased_review_are_known_with_its_stars() -> None:
+    erasure = Erasure(at=LATER, **version_digests(KEY, review(text="Very good!", rating=5)))
+    overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
+    for rating in (4, 5):
+        renamed = review("new", author="John Doe", text="very good", rating=rating)
+        assert any(overlay.erased_versions(renamed).values()) is (rating == 5)
+
+
+def test_versions_of_an_erased_review_are_not_known_without_its_digests() -> None:
+    """It was erased without a name and words, or by an earlier version."""
     erased = {merge_key(ID): Erasure(at=LATER)}
     for key in (KEY, None):
         overlay = Overlay(Corrections(key=key, erased=erased))
-        assert 0 == overlay.erased_author(review())[1]
-        assert 0 == overlay.erased_author(review(author="Anonymous"))[1]
+        assert not any(overlay.erased_versions(review()).values())
 
 
 def test_stars_alone_without_a_name_have_no_copies() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from reviewsctl.importing.successors import find, sketch
+from reviewsd.domain.corrections import Action
 from tests.support.edited import (
     ANN,
     BO,
@@ -131,3 +132,49 @@ def test_author_and_source_are_compared_as_people_read_them(
     facts = {"author": "Ann Lee", "source": "x", "date": "2026-03-14", "rating": 1}
     absent = sketch({"id": "old", **facts, **old}, is_corrected=True)
     assert {"old": "new"} == find([absent], [sketch({"id": "new", **facts, **new})]).pairs
+
+
+# The owner corrects the table
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("action", ["hide", "anonymize", "hide-text"])
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("Ann Lee", "Anna Leigh"),
+        ("Ann Lee", "Anonymous"),
+        ("Ann Lee", ""),
+        ("Ann Lee", "Lee, Ann"),
+        (",1,", ",2,"),
+        ("2026-03-14", "2026-03-13"),
+        ("They broke the blue vase.", "They broke the blue vase!! Twice."),
+        (",1,Ann Lee", ",2,Anna Lee"),
+    ],
+)
+def test_corrected_cell_shows_no_corrected_review(
+    shop: Shop, wrong: str, right: str, action: Action, *, replace: bool
+) -> None:
+    assert wrong in ANN
+    imported(shop, ANN, BO)
+    shop.edit("Ann Lee", owner_reply=REPLY)
+    correct(shop, "Ann Lee", action)
+    for _ in range(2):
+        result = imported(shop, ANN.replace(wrong, right), BO, replace=replace)
+    assert [] == result.merge.corrected
+    assert {action, "shown"} == {*states(shop).values()}
+    assert "shown" == states(shop)["Quick and clean."]
+    if replace:
+        assert 2 == len(shop.file["reviews"])
+        assert [REPLY] == [
+            each["owner_reply"] for each in shop.file["reviews"] if "owner_reply" in each
+        ]
+
+
+@pytest.mark.parametrize("name", ["Ann Lee", "Anonymous"])
+def test_reply_stays_when_a_name_is_corrected(shop: Shop, name: str) -> None:
+    imported(shop, ANN.replace("Ann Lee", name), BO)
+    shop.edit(name, owner_reply=REPLY)
+    imported(shop, ANN.replace("Ann Lee", "Anna Leigh"), BO)
+    assert REPLY == shop.reviews["Anna Leigh"]["owner_reply"]
+    assert 2 == len(shop.file["reviews"])

@@ -10,6 +10,7 @@ import pytest
 from reviewsctl.importing.successors import Sketch, find, shares_words, sketch
 
 WORDS = "They broke the blue vase in the hall"
+OTHER = "Quick and clean work, thank you"
 
 
 def review(review_id: str, author: str = "Ann Lee", **members: object) -> dict[str, Any]:
@@ -94,7 +95,65 @@ def test_row_may_be_each_of_two_reviews() -> None:
 )
 def test_another_source_day_author_or_location_is_no_evidence(members: dict[str, str]) -> None:
     absent = [review("a", location="north")]
-    assert ({}, {}) == found(absent, [review("b", **members)])[:2]
+    assert ({}, {}) == found(absent, [review("b", **{"text": OTHER, **members})])[:2]
+
+
+def differing(*members: str) -> dict[str, Any]:
+    others = {"author": "Bo", "date": "2026-03-20", "text": OTHER, "rating": 2}
+    return {name: others[name] for name in members}
+
+
+TWO_OF_THREE = [
+    (members, {*members} - {"rating"} in ({"author"}, {"date"}, {"text"}, set()))
+    for count in range(1, 5)
+    for members in itertools.combinations(("author", "date", "text", "rating"), count)
+]
+
+
+@pytest.mark.parametrize(("members", "is_pair"), TWO_OF_THREE)
+@pytest.mark.parametrize("corrected", [(), ("a",)])
+def test_two_of_author_day_and_words_are_evidence(
+    members: tuple[str, ...], corrected: tuple[str, ...], *, is_pair: bool
+) -> None:
+    pairs, doubts, _ = found([review("a")], [review("b", **differing(*members))], *corrected)
+    assert ({"a": "b"} if is_pair else {}, {}) == (pairs, doubts)
+
+
+@pytest.mark.parametrize("member", ["author", "date"])
+@pytest.mark.parametrize(("stars", "is_pair"), [(5, True), (4, False)])
+def test_fewer_than_four_words_need_the_same_stars(
+    member: str, stars: int, *, is_pair: bool
+) -> None:
+    row = review("b", text="Very good!", rating=stars) | differing(member)
+    assert is_pair is bool(found([review("a", text="very  good")], [row])[0])
+
+
+@pytest.mark.parametrize("member", ["author", "date"])
+@pytest.mark.parametrize("text", ["", None, "...", " "])
+def test_stars_alone_are_no_evidence(member: str, text: str | None) -> None:
+    rows = [review("b", text=text) | differing(member)]
+    assert ({}, {}) == found([review("a", text=text)], rows, "a")[:2]
+
+
+def test_same_words_of_two_are_doubts() -> None:
+    rows = [review("b", "Bo"), review("c", "Cy")]
+    assert ({}, {"b": ["a"], "c": ["a"]}, []) == found([review("a")], rows, "a")
+
+
+def test_same_words_are_more_evidence_than_author_and_day() -> None:
+    absent = [review("a"), review("b", "Bo", text=OTHER)]
+    assert ({"a": "c"}, {}, []) == found(absent, [review("c", "Bo")], "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_doubt"), [(f"Today {WORDS}, sadly", True), ("They broke the blue one", False)]
+)
+def test_half_of_the_words_of_a_corrected_review_under_another_name_are_a_doubt(
+    text: str, *, is_doubt: bool
+) -> None:
+    rows = [review("b", "Bo", text=f"{text} and said that it was no fault of theirs at all")]
+    assert ({}, {"b": ["a"]} if is_doubt else {}, []) == found([review("a")], rows, "a")
+    assert ({}, {}, []) == found([review("a")], rows)
 
 
 def test_table_without_locations_is_of_all() -> None:
@@ -121,7 +180,7 @@ def test_table_without_locations_is_of_all() -> None:
 def test_authors_are_compared_without_case_and_shortening(
     old: str, new: str, *, is_same: bool
 ) -> None:
-    pairs, _, _ = found([review("a", old)], [review("b", new)])
+    pairs, _, _ = found([review("a", old)], [review("b", new, text=OTHER)])
     assert is_same is bool(pairs)
 
 
@@ -162,44 +221,58 @@ def test_words_are_shared_by_four_in_a_row_or_the_whole_beginning(
 )
 def test_hidden_words_without_a_name_are_a_doubt(old: str, new: str) -> None:
     """The author may have given a name, or withdrawn it."""
-    rows = [review("b", new, text=f"{WORDS}!"), review("c", new, text="Fine work, thank you")]
+    rows = [review("b", new, text=f"{WORDS} twice"), review("c", new, text=OTHER)]
     assert ({}, {"b": ["a"]}, []) == found([review("a", old)], rows, "a")
 
 
 def test_shown_review_without_a_name_has_no_successor() -> None:
     """Replies never pass between people without names."""
-    assert ({}, {}, []) == found([review("a", "Anonymous")], [review("b", "Anonymous")])
+    rows = [review("b", "Anonymous", text=OTHER)]
+    assert ({}, {}, []) == found([review("a", "Anonymous")], rows)
 
 
 def test_name_of_more_than_ten_reviews_of_a_day_is_nobodys() -> None:
     """A form may write "Guest", in any language."""
     rows = [review(f"n{number}", "Guest", text=f"Other {number}") for number in range(11)]
-    rows[3]["text"] = WORDS
+    rows[3]["text"] = f"{WORDS} twice"
     assert ({}, {"n3": ["a"]}, []) == found([review("a", "Guest")], rows, "a")
 
 
-def test_many_reviews_of_one_name_and_day_take_no_time() -> None:
+@pytest.mark.parametrize("has_same_words", [True, False])
+def test_many_reviews_of_one_name_and_day_take_no_time(*, has_same_words: bool) -> None:
     """Each may be each: that would be a hundred million pairs."""
     absent, rows = (
-        [review(f"{letter}{number}", "Guest") for number in range(10_000)] for letter in "on"
+        [
+            review(
+                f"{letter}{number}", "Guest", text=WORDS if has_same_words else f"{letter}{number}"
+            )
+            for number in range(10_000)
+        ]
+        for letter in "on"
     )
     began = time.process_time()
-    assert ({}, {}, []) == found(absent, rows)
+    pairs, doubts, _ = found(absent, rows)
     assert time.process_time() - began < 10
+    assert not pairs
+    assert len(doubts) == (10_000 if has_same_words else 0)
 
 
 # Corrected reviews without a successor
 
 
 def test_author_of_a_corrected_review_on_another_day_is_named() -> None:
-    rows = [review("b", date="2026-03-20"), review("c", "Bo"), review("d", date="2026-04-01")]
+    rows = [
+        review("b", date="2026-03-20", text=OTHER),
+        review("c", "Bo", text=OTHER),
+        review("d", date="2026-04-01", text=f"{OTHER} again"),
+    ]
     assert ({}, {}, [("a", "b"), ("a", "d")]) == found([review("a")], rows, "a")
     assert ({}, {}, []) == found([review("a")], rows)
 
 
 def test_row_that_is_an_edited_review_is_not_named_for_another_one() -> None:
-    absent = [review("a", date="2026-03-01"), review("b")]
-    assert ({"b": "c"}, {}, []) == found(absent, [review("c")], "a")
+    absent = [review("a", date="2026-03-01"), review("b", text=OTHER)]
+    assert ({"b": "c"}, {}, []) == found(absent, [review("c", text=f"{OTHER} again")], "a")
 
 
 def test_corrected_review_without_a_name_is_named_with_those_of_its_day() -> None:
