@@ -107,6 +107,14 @@ class KnownCorrections:
         """Return whether a review of the file is hidden or anonymous."""
         return self._correction(record) is not None
 
+    def public_form(self, record: Mapping[str, object]) -> Mapping[str, object] | None:
+        """Return what readers are shown of a review of the file: nothing if it is invalid."""
+        try:
+            text = self.shown(msgspec.json.encode(record))
+        except msgspec.ValidationError:
+            return None
+        return None if text is None else cast("Mapping[str, object]", msgspec.json.decode(text))
+
     def _correction(self, record: Mapping[str, object]) -> "Correction | None":
         """Return the correction of a review of the file; None if it is shown as it is."""
         correction = self._found(record)

@@ -189,6 +189,8 @@ class Merge:
             return self._without_row(review, text, identifier)
         self._used.add(staged.entry.key)
         record = msgspec.json.decode(staged.entry.record)
+        if self._plan.by_owner and self._plan.is_corrected(review):
+            record = self._without_public_form(review, record)
         if is_of_other_id:  # it fills what is empty: another tool's addresses would come and go
             record = {name: value for name, value in record.items() if review.get(name) is None}
             record.pop("location", None)
@@ -264,6 +266,13 @@ class Merge:
         for staged in () if number is None else self._alikes.get(number, ()):
             yield staged, msgspec.json.decode(staged.entry.record)
 
+    def _without_public_form(self, review: Review, record: Review) -> Review:
+        """Return the row of an own export without what readers are shown of a corrected review: the file has more."""
+        public = self._plan.public_form(review)
+        if public is None:
+            return record  # an export with --all
+        return {name: value for name, value in record.items() if value != public.get(name)}
+
     def _absent(self, review: Review, key: str, *, loses_reply: bool) -> Fates:
         """Return the fates of a review that is not in the export.
 
@@ -306,6 +315,9 @@ class Merge:
         day = review.get("date")
         if isinstance(day, str) and day < self._plan.replaced[place]:
             return Fate.TOO_OLD
+        is_corrected = self._plan.by_owner and self._plan.is_corrected(review)
+        if is_corrected and self._plan.public_form(review) is None:
+            return Fate.HIDDEN
         if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
             return Fate.SPARED
         return Fate.REMOVED

@@ -40,5 +40,8 @@ class MergePlan:
     """The members beside the reviews of such an export, for a new file."""
     is_corrected: Callable[[Review], bool] = lambda _: False
     """Called with a review of the file, returns whether it is hidden or anonymous."""
+    public_form: Callable[[Review], Review | None] = lambda review: review
+    """Called with a review of the file that is hidden or anonymous, returns what readers are shown of it, and None if
+    that is nothing."""
     may_be_erased: Callable[[Entry], bool] = lambda _: False
     """Called with a new row without an id, returns whether it may be an edited version of an erased review."""

@@ -25,6 +25,8 @@ class Fate(Enum):
     SPARED = "spared"
     """Not removed, since a row of the export that was not taken may be of it, or it is not missing for long
     enough; these are kept too."""
+    HIDDEN = "hidden"
+    """Not removed, since the owner's own export leaves out what is hidden; these are kept too."""
     TOO_OLD = "too old"
     """Not removed, since it is older than the export's oldest; these are kept too."""
     OLDER = "older"

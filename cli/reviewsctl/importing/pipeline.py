@@ -106,6 +106,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
             is_corrected=corrections.is_corrected,
+            public_form=corrections.public_form,
             may_be_erased=corrections.may_be_erased,
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)

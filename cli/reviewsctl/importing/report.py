@@ -133,7 +133,7 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
 
 _MENTIONED: Final = {
     NO_ID: "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
-    "so one that is edited gets another; --replace knows it again by source, author and day",
+    "so one that is edited gets another; --replace knows it again by two of author, day and text",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import"; to name it: {again} with --source NAME or --map source=COLUMN',
     "withheld-reply": "owner replies that are not public at the platform: {count}; they were left out",
@@ -159,6 +159,8 @@ _DETAILS: Final = frozenset(
 _OF_REVIEWS: Final = {
     Fate.EXAMPLE: "{count:,} examples of reviewsctl init left out",
     Fate.SPARED: "{reviews} not removed, since rows that were refused or skipped may be of them",
+    Fate.HIDDEN: "{reviews} not removed, since hidden ones are not in an export of reviewsctl; it has them with --all, "
+    "and reviewsctl reviews erase takes one out of the file",
     Fate.TOO_OLD: "{reviews} not removed, since they are older than the export's oldest: it may begin there",
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",
@@ -218,7 +220,7 @@ def _edited(count: int, changes: Sequence[Change]) -> str:
     named = "; ".join(days if count <= _SHOWN else [*days, "..."])
     has_reply = any(change.members for change in changes)
     replies = "; your replies to them stay" if has_reply else ""
-    return f"known as edited by author and day: {count:,} ({named}){replies}"
+    return f"edited, known by two of author, day and text: {count:,} ({named}){replies}"
 
 
 def _named(count: int, changes: Sequence[Change]) -> str:

@@ -14,7 +14,7 @@ from tests.support.commands import Ctl, on_a_terminal
 
 pytestmark = pytest.mark.processes
 
-REVIEWS = [
+REVIEWS: list[dict[str, object]] = [
     {
         "id": "01JP97SC5V86FFBQ4DXQ38HSEK",
         "author": "Jane Doe",
@@ -45,6 +45,26 @@ def exported(ctl: Ctl, data: Path, *options: str) -> bytes:
     run = ctl("export", *options, "--data", str(data))
     assert (0, "") == (run.returncode, run.stderr)
     return run.stdout.encode()
+
+
+def written(ctl: Ctl, data: Path, kind: str, path: Path) -> Path:
+    """Export as bytes: the text mode of subprocess would take the \\r of a text away."""
+    command = [sys.executable, "-m", "reviewsctl.main", "export", kind, "--data", str(data)]
+    with path.open("wb") as out:
+        subprocess.run(command, env=ctl.environment, stdout=out, check=True, timeout=60)
+    return path
+
+
+def correct(ctl: Ctl, data: Path, action: str, *options: str) -> None:
+    arguments = [
+        str(REVIEWS[0]["id"]),
+        *options,
+        "--reason",
+        "request",
+        *["--yes"][: action == "hide"],
+    ]
+    run = ctl("reviews", action, *arguments, "--data", str(data))
+    assert 0 == run.returncode, run.stderr
 
 
 def test_lines_are_the_reviews_with_all_members(ctl: Ctl, data: Path) -> None:
@@ -99,16 +119,7 @@ def test_names_are_shortened_on_request(ctl: Ctl, data: Path, kind: str) -> None
 def test_exported_reviews_are_imported_unchanged(
     ctl: Ctl, tmp_path: Path, data: Path, kind: str, name: str
 ) -> None:
-    path = tmp_path / name
-    # as bytes: the text mode of subprocess would take the \r of a text away
-    with path.open("wb") as out:
-        subprocess.run(
-            [sys.executable, "-m", "reviewsctl.main", "export", kind, "--data", str(data)],
-            env=ctl.environment,
-            stdout=out,
-            check=True,
-            timeout=60,
-        )
+    path = written(ctl, data, kind, tmp_path / name)
     onto = ctl("import", str(path), "--data", str(data), "--json")
     (tmp_path / "new").mkdir()
     new = ctl(
@@ -125,6 +136,50 @@ def test_exported_reviews_are_imported_unchanged(
         json.loads(onto.stdout)[name] for name in ("new", "changed", "unchanged", "format")
     )
     assert (2, 0) == tuple(json.loads(new.stdout)[name] for name in ("new", "refused"))
+
+
+@pytest.mark.parametrize("options", [(), ("--replace",)])
+@pytest.mark.parametrize(("kind", "name"), [("--csv", "x.csv"), ("--jsonl", "x.jsonl")])
+@pytest.mark.parametrize("action", ["hide", "hide-text", "anonymize"])
+def test_import_of_an_export_takes_nothing_of_a_corrected_review(
+    ctl: Ctl,
+    tmp_path: Path,
+    data: Path,
+    action: str,
+    kind: str,
+    name: str,
+    options: tuple[str, ...],
+) -> None:
+    """The export has what readers see."""
+    file = json.loads((data / "reviews.json").read_text())
+    file["reviews"].append(REVIEWS[1] | {"id": "other", "source": "google"})
+    (data / "reviews.json").write_text(json.dumps(file))
+    command = [action] if action != "hide-text" else ["hide", "--text"]
+    correct(ctl, data, *command)
+    path = written(ctl, data, kind, tmp_path / name)
+    before = (data / "reviews.json").read_bytes()
+
+    run = ctl("import", str(path), *options, "--data", str(data), "--json", "--verbose")
+
+    assert 0 == run.returncode, run.stderr
+    assert before == (data / "reviews.json").read_bytes()
+    notes = json.loads(run.stdout.splitlines()[-1])["notes"]
+    says = any(
+        "1 review not removed, since hidden ones are not in an export" in each for each in notes
+    )
+    assert says is (action == "hide" and "--replace" in options)
+
+
+@pytest.mark.parametrize("action", ["hide", "anonymize"])
+def test_import_of_a_full_export_corrects_what_the_owner_changed_in_it(
+    ctl: Ctl, tmp_path: Path, data: Path, action: str
+) -> None:
+    correct(ctl, data, action)
+    table = exported(ctl, data, "--csv", "--all").replace(b"Jane Doe", b"Jane Dow")
+    (tmp_path / "x.csv").write_bytes(table)
+    run = ctl("import", str(tmp_path / "x.csv"), "--data", str(data), "--json")
+    assert 1 == json.loads(run.stdout)["changed"], run.stderr
+    assert "Jane Dow" in (data / "reviews.json").read_text()
 
 
 def test_missing_format_or_data_is_named(ctl: Ctl, tmp_path: Path, data: Path) -> None:

@@ -56,7 +56,7 @@ def test_edited_review_is_a_changed_one(shop: Shop) -> None:
     )
     assert not [line for line in shop.lines if "removed" in line]
     assert (
-        "known as edited by author and day: 1 (2026-03-14); your replies to them stay"
+        "edited, known by two of author, day and text: 1 (2026-03-14); your replies to them stay"
     ) in result.notes
     assert [old["id"]] == [removed["id"] for removed in shop.file["removed"]]
     assert old["id"] != shop.reviews["Ann Lee"]["id"]
