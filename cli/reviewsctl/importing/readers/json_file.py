@@ -110,7 +110,7 @@ def decoded(content: bytes, name: str) -> tuple[object, bool]:
         ImportRefusedError: It is no JSON.
     """
     content = content.removeprefix(codecs.BOM_UTF8)
-    if not _has_lines(content):
+    if not (name.casefold().endswith((".jsonl", ".ndjson")) or _has_lines(content)):
         document = Document(content, name)
         return document.value(document.root), False
     lines = (

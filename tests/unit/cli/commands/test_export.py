@@ -138,6 +138,14 @@ def test_exported_reviews_are_imported_unchanged(
     assert (2, 0) == tuple(json.loads(new.stdout)[name] for name in ("new", "refused"))
 
 
+def test_export_of_one_review_is_imported(ctl: Ctl, tmp_path: Path, data: Path) -> None:
+    """One object in a file of lines is a line, not the document around the reviews."""
+    export = tmp_path / "x.JSONL"
+    export.write_bytes(exported(ctl, data, "--jsonl").splitlines(keepends=True)[1])
+    run = ctl("import", str(export), "--data", str(data), "--json")
+    assert 1 == json.loads(run.stdout)["unchanged"], run.stderr
+
+
 @pytest.mark.parametrize("options", [(), ("--replace",)])
 @pytest.mark.parametrize(("kind", "name"), [("--csv", "x.csv"), ("--jsonl", "x.jsonl")])
 @pytest.mark.parametrize("action", ["hide", "hide-text", "anonymize"])
