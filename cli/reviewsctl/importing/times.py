@@ -79,7 +79,9 @@ def moment(value: object) -> datetime.datetime:
         return _iso(_FRACTION.sub(r"\1", text))
     except (ValueError, OverflowError, OSError):
         if relative(value):
-            raise RowRefusedError(f"date {shown(value)} is an age, which says no day") from None
+            raise RowRefusedError(
+                f"date {shown(value)} is an age, which says no day: write the day, as 2026-03-14"
+            ) from None
         raise RowRefusedError(f"date {shown(value)} is not understood") from None
 
 

@@ -314,10 +314,10 @@ def dates_of(
     """
     dates = [(column, row.get(column)) for row in sample]
     if settings.date_format is None:
-        example = next((value for _, value in dates if relative(value)), None)
-        if example is not None:
+        there = [value for _, value in dates if word(value) is not None]
+        if there and all(map(relative, there)):
             raise SayMoreError(
-                f"the dates in column {shown(column)} are ages, for example {shown(example)}: they "
+                f"the dates in column {shown(column)} are ages, for example {shown(there[0])}: they "
                 "depend on the day of the export and say no day",
                 "Export the dates themselves, or name the column that has them: --map date=COLUMN",
             )

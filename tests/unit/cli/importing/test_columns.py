@@ -1,5 +1,6 @@
 """Tables of no known platform: each column is used, or a question, and never lost silently."""
 
+import datetime
 import gzip
 import json
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.commands import import_
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.platforms.columns import chosen, dates_of
 from reviewsctl.importing.readers.parts import parts_of
@@ -226,9 +227,19 @@ def test_help_names_all_that_can_be_mapped() -> None:
     assert list(GUESSES) == [name.strip() for name in listed.split(",")]
 
 
-def test_ages_are_refused_with_the_reason() -> None:
+@pytest.mark.parametrize("others", [[], [""], ["a month ago", None]])
+def test_column_of_ages_is_refused_with_the_reason(others: list[str | None]) -> None:
+    rows = [{"when": value} for value in ("3 weeks ago", *others)]
     with pytest.raises(SayMoreError, match='are ages, for example "3 weeks ago"'):
-        dates_of([{"when": "2025-03-14"}, {"when": "3 weeks ago"}], Settings(), "when")
+        dates_of(rows, Settings(), "when")
+
+
+@pytest.mark.parametrize("date", ["2025-03-14", "14.03.2025"])
+def test_age_among_dates_is_refused_alone(date: str) -> None:
+    read, _ = dates_of([{"when": date}, {"when": "3 weeks ago"}], Settings(), "when")
+    assert datetime.date(2025, 3, 14) == read(date).date()
+    with pytest.raises(RowRefusedError, match=r'"3 weeks ago" is an age.* write the day'):
+        read("3 weeks ago")
 
 
 def test_a_text_with_a_comma_that_is_not_in_quotes_is_not_cut() -> None:

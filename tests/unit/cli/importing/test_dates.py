@@ -100,7 +100,7 @@ def test_the_date_of_a_reply_is_read_or_said_and_never_made_up(tmp_path: Path) -
     assert ["2025-09-01", "2025-09-02", None] == answered(reviews)
     assert [
         'reply\'s date "soon" is not "%d.%m.%Y" (day.month.year)',
-        'reply\'s date "vor 2 Wochen" is an age, which says no day',
+        'reply\'s date "vor 2 Wochen" is an age, which says no day: write the day, as 2026-03-14',
     ] == reasons
 
 
