@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import stat
+import subprocess
 import tarfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -168,7 +169,10 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
     config = ("--config", str(target.config))
     there = target.ctl("restore", str(copy), *config)
     assert 1 == there.returncode
-    assert "exists already\nReplace existing files with --force." in there.stderr
+    assert (
+        "exists already\nReplace 2 existing files with --force; to restore it elsewhere"
+        in there.stderr
+    )
     listed = target.ctl("restore", str(copy), "--dry-run", *config)
     assert (0, "") == (listed.returncode, listed.stderr)
     assert f"would replace {target.data / 'reviews.json'}" in listed.stdout.splitlines()
@@ -181,6 +185,39 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
         assert 1 == refused.returncode
         assert "Error: not restored: " in refused.stderr
         assert not target.state.exists()
+
+
+def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(tmp_path: Path) -> None:
+    """A rehearsal beside the shop must not aim at it without a word."""
+    shop, elsewhere = tmp_path / "shop", tmp_path / "elsewhere"
+    for folder in (shop, elsewhere):
+        folder.mkdir()
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
+
+    def ctl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return reviewsctl(environ, *arguments, folder=folder)
+
+    address = "https://shop.example.com"
+    assert 0 == ctl(shop, "init", "--name", "Acme", "--base-url", address).returncode
+    assert 0 == ctl(shop, "backup", str(tmp_path / "copy")).returncode
+    before = {path: path.read_bytes() for path in shop.rglob("*") if path.is_file()}
+
+    back = (
+        f"this backup goes back to {shop}; to restore it elsewhere: --config FOLDER/reviewsd.yaml"
+    )
+    dry = ctl(elsewhere, "restore", "../copy", "--dry-run")
+    assert back == dry.stdout.splitlines()[0]
+    refused = ctl(elsewhere, "restore", "../copy")
+    assert 1 == refused.returncode
+    assert "to restore it elsewhere: --config FOLDER/reviewsd.yaml" in refused.stderr
+
+    moved = ctl(elsewhere, "restore", "../copy", "--config", "./reviewsd.yaml")
+    assert 0 == moved.returncode, moved.stderr
+    assert back not in moved.stdout
+    assert before == {path: path.read_bytes() for path in shop.rglob("*") if path.is_file()}
+    for name in ("reviewsd.yaml", "data/reviews.json", "data/insights.yaml"):
+        assert before[shop / name] == (elsewhere / name).read_bytes()
+    assert 0 == ctl(elsewhere, "check").returncode
 
 
 def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:

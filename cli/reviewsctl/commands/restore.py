@@ -21,13 +21,15 @@ _STOP: Final = (
     "Stop it, and its sockets, first (Ctrl-C where it runs in a terminal): "
     "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd"
 )
+_ELSEWHERE: Final = "to restore it elsewhere: --config FOLDER/reviewsd.yaml"
 
 _DONE: Final = {"write": "wrote", "replace": "replaced", "merge": "merged", "keep": "kept"}
 
 EPILOG: Final = """\b
     Examples:
       reviewsctl restore /var/backups/reviewsd.tar.gz --dry-run
-      reviewsctl restore /var/backups/reviewsd.tar.gz"""
+      reviewsctl restore /var/backups/reviewsd.tar.gz
+      reviewsctl restore reviewsd.tar.gz --config rehearsal/reviewsd.yaml"""
 
 
 def restore(
@@ -49,8 +51,9 @@ def restore(
             "--config",
             metavar="FILE",
             show_default=False,
-            help="The place of the configuration, if it is not the old one. An existing configuration "
-            "is not replaced, and its places of data and state are used.",
+            help="The place of the configuration, if it is not the old one; what was in its folder comes "
+            "into this folder. An existing configuration is not replaced, and its places of data and state "
+            "are used.",
         ),
     ] = None,
     force: Annotated[
@@ -64,7 +67,8 @@ def restore(
 ) -> None:
     """Puts a backup back: data, configuration, state of the hub.
 
-    The daemon must not run. A configuration that is there is kept. corrections.json is merged: the
+    Everything goes where it was, unless a configuration is here (./reviewsd.yaml) or named. The daemon
+    must not run. A configuration that is there is kept. corrections.json is merged: the
     later decision about each review counts, and reviews that were erased since the backup do not
     return. Files that the configuration names and the backup does not have are listed: addresses
     of notices, secrets, certificates, templates. --dry-run says all that before, and
@@ -100,6 +104,8 @@ def restore(
         }
         typer.echo(json_line(document))
         return
+    if places.config == Path(contents.manifest.config):
+        typer.echo(f"this backup goes back to {places.config.parent}; {_ELSEWHERE}")
     for path, action in actions.items():
         typer.echo(f"{f'would {action}' if dry_run else _DONE[action]} {path}")
     if erased:
@@ -130,7 +136,8 @@ def _check(*, runs: bool, existing: Sequence[Path]) -> None:
         raise ImportRefusedError("the daemon runs", _STOP)
     if existing:
         raise ImportRefusedError(
-            f"{existing[0]} exists already", "Replace existing files with --force."
+            f"{existing[0]} exists already",
+            f"Replace {counted(len(existing), 'existing file')} with --force; {_ELSEWHERE}",
         )
 
 
