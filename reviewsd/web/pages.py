@@ -115,9 +115,10 @@ class PageReads:
         position = snapshot.position(id)
         if position is None and id.endswith(_TWIN):
             position, negotiated = snapshot.position(id.removesuffix(_TWIN)), False
+        if position is None and not negotiated:  # Markdown has the errors of the API
+            return self.reads.no_review(request, id.removesuffix(_TWIN))
         if position is None:
-            is_gone = snapshot.is_gone(id) or snapshot.is_gone(id.removesuffix(_TWIN))
-            status = HTTPStatus.GONE if is_gone else HTTPStatus.NOT_FOUND
+            status = HTTPStatus.GONE if snapshot.is_gone(id) else HTTPStatus.NOT_FOUND
             return published.error(status, published.pages.frames.gone)
         review = snapshot.records.review_at(position)
         own = urls.permalink(review.id)

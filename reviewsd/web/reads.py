@@ -164,12 +164,16 @@ class Reads:
         snapshot = self.snapshots.current
         position = snapshot.position(id)
         if position is None:
-            is_gone = snapshot.is_gone(id)
-            return self.responses.problem(
-                request, problems.REVIEW_REMOVED if is_gone else problems.NO_REVIEW
-            )
+            return self.no_review(request, id)
         tag = entity_tag(b"review ", snapshot.digests.of((position,)))
         return self.responses.computed(request, (snapshot.records.at(position),), tag)
+
+    def no_review(self, request: Request, review_id: str) -> Response:
+        """Answer that there is no review of this id now, or that there was one."""
+        is_gone = self.snapshots.current.is_gone(review_id)
+        return self.responses.problem(
+            request, problems.REVIEW_REMOVED if is_gone else problems.NO_REVIEW
+        )
 
     def _is_compressed(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
         """Return whether a computed body is sent in gzip (decision 9)."""

@@ -53,8 +53,11 @@ def test_withheld_review_is_410(place: Place) -> None:
     assert (410, "application/json") == (answer.status, *answer.values("Content-Type"))
     problem = answer.json()
     assert "https://reviews.example/developers/errors#review-removed" == problem["type"]
-    assert (410, 410) == (place.get(f"/r/{IDS[0]}").status, place.get(f"/r/{IDS[0]}.md").status)
-    assert 404 == place.get(urls.review("nobody")).status
+    assert 410 == place.get(f"/r/{IDS[0]}").status
+    for review_id, status in ((IDS[0], 410), ("unknown", 404)):
+        twin, api = place.get(f"/r/{review_id}.md"), place.get(urls.review(review_id))
+        assert (status, "application/json") == (twin.status, *twin.values("Content-Type"))
+        assert api.json()["type"] == twin.json()["type"]
 
 
 def test_search_and_since_are_not_ids(place: Place) -> None:
