@@ -64,6 +64,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.api.texts:_word": (FIND, ("", "a", " "), ("", "a ", "")),
     "reviewsd.api.texts:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
     "reviewsd.domain.lint:_ULID": (FULL, ("0", "A", "I")),
+    "reviewsd.domain.reviews:LanguageTag": (SEARCH, ("", "-a", "_"), ("en-", "a", "_")),
     "reviewsd.domain.insights:YearMonth": (SEARCH, ("2025-", "0", "1")),
     "reviewsd.domain.json_file:_OPENING": (MATCH, ("", " ", "x")),
     "reviewsd.domain.dataset:_SEPARATOR": (MATCH, ("", " ,", "x")),

@@ -122,7 +122,8 @@ def _explain_struct(
     if kind.__struct_config__.forbid_unknown_fields:
         for name in value:
             if name not in fields:
-                yield member(path, name), f"unknown key {show(name)}{nearest(name, fields)}"
+                hint = nearest(name, fields) or f"; there are: {', '.join(fields)}"
+                yield member(path, name), f"unknown key {show(name)}{hint}"
 
 
 @functools.cache

@@ -2,8 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 import msgspec
@@ -13,20 +12,14 @@ from reviewsd.api.files import Diagnostic
 from reviewsd.api.texts import is_nameless
 from reviewsd.domain import times
 from reviewsd.domain.corrections import CORRECTIONS_FILE
-from reviewsd.domain.data_errors import member, show
+from reviewsd.domain.data_errors import show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
+from reviewsd.domain.lint_business import business_warnings, misnamed
 from reviewsd.domain.lint_insights import insight_warnings
-from reviewsd.domain.near_misses import within_edits
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import (
-    Address,
-    AggregateRating,
-    Business,
-    Distribution,
-    RemovedReview,
     Review,
     is_blank,
-    mean,
 )
 
 STAGE: Final = "comparing"
@@ -35,16 +28,11 @@ STAGE: Final = "comparing"
 EXAMPLE: Final = "example"
 """The ``source`` of the sample reviews of ``reviewsctl init``."""
 
-NO_NAME: Final = "REPLACE ME with the name of your business"
-"""The name of the business in the sample of ``reviewsctl init``."""
-
 _STEP: Final = 10_000  # records between two calls of Progress
 _LATEST_ZONE: Final = datetime.timezone(datetime.timedelta(hours=14))
 """The time zone in which each day begins first; only later days are in the future everywhere."""
 _BOM: Final = b"\xef\xbb\xbf"
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE)
-_TOP: Final = ("business", "aggregate_rating", "updated_at", "removed")
-"""The top-level members of reviews.json but ``reviews``, which is required."""
 
 
 class _Records(msgspec.Struct):
@@ -54,8 +42,6 @@ class _Records(msgspec.Struct):
 _RECORDS: Final = msgspec.json.Decoder(_Records)
 _REVIEW: Final = msgspec.json.Decoder(Review)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
-_OBJECT_OR_NULL: Final = msgspec.json.Decoder(dict[str, Raw] | None)
-_ENTRIES: Final = msgspec.json.Decoder(list[dict[str, Raw]])
 
 
 def doubts(
@@ -69,7 +55,7 @@ def doubts(
         now: The current time; later times are reported.
         progress: Called with the number of reviews checked so far.
     """
-    for path, reason in _of_business(dataset):
+    for path, reason in business_warnings(dataset):
         yield _finding(path, reason)
     if (selection := dataset.withheld.selection(dataset.stars)) is not None:
         yield Diagnostic(file=CORRECTIONS_FILE, path="$.reviews", reason=selection)
@@ -83,25 +69,8 @@ def doubts(
         yield from insight_warnings(dataset.insights, identifiers, newest)
 
 
-def _of_business(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield warnings about the members beside ``reviews``."""
-    yield from _unknown(dataset.members, _TOP, "$")
-    yield from _not_served(dataset.members)
-    business = _MEMBERS.decode(dataset.members["business"])
-    yield from _unknown(business, Business.__struct_fields__, "$.business")
-    address = _OBJECT_OR_NULL.decode(business.get("address", b"null")) or {}
-    yield from _unknown(address, Address.__struct_fields__, "$.business.address")
-    if dataset.business.name == NO_NAME:
-        yield "$.business.name", _UNNAMED
-    yield from _aggregate(dataset)
-
-
 _Moment: TypeAlias = datetime.datetime | None
 
-_UNNAMED: Final = (
-    "still to be replaced by the name of your business; "
-    "write it here, or: reviewsctl import EXPORT --set name=NAME"
-)
 _UNSTAMPED: Final = (
     "later than added_at and changed_at, so feeds and changed_since miss the reply; set changed_at"
 )
@@ -126,7 +95,7 @@ def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterato
         path = f"$.reviews[{index}]"
         for where, reason in (*_record(review, path), *_times(review, path, now)):
             yield _finding(where, reason, review.id)
-        for where, reason in _unknown(_MEMBERS.decode(item), Review.__struct_fields__, path):
+        for where, reason in misnamed(_MEMBERS.decode(item), Review.__struct_fields__, path):
             yield _finding(where, reason, review.id)
         if reason := _duplicate_reason(review, index, by_text, by_rating):
             yield _finding(path, reason, review.id)
@@ -189,75 +158,3 @@ def _times(review: Review, path: str, now: datetime.datetime) -> Iterator[tuple[
         yield where, _in_future(reply.date)
     elif stamps and reply.date > max(stamps.values()).astimezone(_LATEST_ZONE).date():
         yield where, _UNSTAMPED
-
-
-def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield the figures of the file's aggregate that differ from its reviews."""
-    raw = dataset.members.get("aggregate_rating")
-    if raw is None:
-        return
-    aggregate = msgspec.json.decode(raw, type=AggregateRating)
-    path = "$.aggregate_rating"
-    figures: list[tuple[str, float | None, float | None]] = [
-        (f"{path}.rating_value", aggregate.rating_value, mean(dataset.stars)),
-        (f"{path}.review_count", aggregate.review_count, len(dataset.records)),
-    ]
-    distribution = aggregate.distribution or Distribution()
-    for stars, field in enumerate(Distribution.__struct_fields__, 1):
-        where = member(f"{path}.distribution", str(stars))
-        figures.append((where, getattr(distribution, field), dataset.stars.get(stars, 0)))
-    for where, figure, expected in figures:
-        if figure is not None and figure != expected:
-            yield where, f"the reviews give {show(expected)}, got {show(figure)}"
-
-
-def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
-    """Yield the members in place of which the service writes its own, or none."""
-    if "withheld" in members:
-        yield "$.withheld", "not served: it counts the reviews of corrections.json"
-    for index, review in enumerate(_ENTRIES.decode(members.get("removed", b"[]"))):
-        for name in review:
-            if name not in RemovedReview.__struct_fields__:
-                yield member(f"$.removed[{index}]", name), "not served: only id and at are"
-
-
-def _unknown(
-    members: Mapping[str, Raw], known_names: tuple[str, ...], path: str
-) -> Iterator[tuple[str, str]]:
-    """Yield the unknown members that are probably known ones under another name."""
-    for name in members:
-        similar = None if name in known_names else _similar(name, known_names)
-        if similar is not None and similar not in members:
-            yield member(path, name), f"unknown member; did you mean {show(similar)}?"
-
-
-_MEANT: Final = {
-    "telephone": "phone",
-    "tel": "phone",
-    "mail": "email",
-    "website": "url",
-    "homepage": "url",
-    "logo": "logo_url",
-    "image": "logo_url",
-    "openinghours": "hours",
-    "openinghoursspecification": "hours",
-    "sameas": "social_urls",
-    "areaserved": "service_areas",
-    "streetaddress": "street",
-    "addresslocality": "city",
-    "addressregion": "region",
-    "state": "region",
-    "zip": "postal_code",
-    "zipcode": "postal_code",
-    "postcode": "postal_code",
-    "addresscountry": "country",
-}
-"""Names for facts of a business at schema.org and elsewhere, in lower case without ``_``."""
-
-
-@cache
-def _similar(name: str, known_names: tuple[str, ...]) -> str | None:
-    synonym = _MEANT.get(name.casefold().replace("_", ""))
-    if synonym in known_names:
-        return synonym
-    return next((candidate for candidate in known_names if within_edits(name, candidate, 1)), None)

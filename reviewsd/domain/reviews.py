@@ -11,11 +11,12 @@ shown. The function ``extra["hint"]`` returns what to do about a value.
 import datetime
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from urllib.parse import quote
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from reviewsd.api.spelling import nearest
 from reviewsd.domain.data_errors import show
 
 # "$" alone would match before a final newline; this is "end of string" in Python and ECMA alike.
@@ -26,6 +27,14 @@ Text = Annotated[str, Meta(min_length=1)]
 
 SERVED_PATTERN = "served_pattern"
 """Key of the pattern in schemas for clients; JavaScript refuses our own grammars in Unicode mode."""
+
+LanguageTag = Annotated[
+    str,
+    Meta(
+        pattern="^[A-Za-z]{2,3}(-[0-9A-Za-z]{1,8})*" + _END,
+        extra={"expected": 'a language tag such as "en" or "de"'},
+    ),
+]
 
 Date = datetime.date
 """A real calendar day, exactly ``YYYY-MM-DD``: msgspec refuses every other spelling."""
@@ -97,22 +106,32 @@ Rating = Annotated[int, Meta(ge=1, le=5)]
 NonNegative = Annotated[int, Meta(ge=0)]
 
 
-def _closed_day(time: str) -> str:
-    return "" if any(map(str.isdigit, time)) else "; leave out the days that are closed"
+def _clock_hint(time: str) -> str:
+    if not any(map(str.isdigit, time)):
+        return "; leave out the days that are closed"
+    hours, separator, minutes = time.strip().replace(".", ":").partition(":")
+    is_short = len(hours) < len("09") and hours.isdigit() and (minutes or "00").isdigit()
+    return f'; write "{hours.zfill(2)}:{minutes if separator else "00"}"' if is_short else ""
 
 
 ClockTime = Annotated[
     str,
     Meta(
         pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)" + _END,
-        extra={"expected": "HH:MM", "hint": _closed_day},
+        extra={"expected": "HH:MM", "hint": _clock_hint},
     ),
 ]
 
-Day = Annotated[
-    Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"],
-    Meta(extra={"expected": "monday..sunday"}),
-]
+_Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+def _day_hint(day: str) -> str:
+    names = get_args(_Day)
+    short = [name for name in names if len(day) > 1 and name.startswith(day.casefold()[:2])]
+    return nearest(day, names) or (f'; did you mean "{short[0]}"?' if len(short) == 1 else "")
+
+
+Day = Annotated[_Day, Meta(extra={"expected": "monday..sunday", "hint": _day_hint})]
 
 
 class Address(Struct, frozen=True, kw_only=True):

@@ -5,13 +5,12 @@ page does not show.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cache
-from pathlib import Path
 
 import msgspec
 from markupsafe import Markup
 
 from reviewsd.domain.insights import FaqEntry
+from reviewsd.domain.local_business import local_business_types
 from reviewsd.domain.locations import as_business, several
 from reviewsd.domain.reviews import AggregateRating, Business, Location, OpeningHours, Review
 from reviewsd.http1 import urls
@@ -19,15 +18,8 @@ from reviewsd.pages.naming import source_name
 
 Node = dict[str, object]
 
-_TYPES = Path(__file__).parent / "local_business_types.json"
 _MAX_NAME = 99
 """Characters of an author's name, as Google's documentation has it."""
-
-
-@cache
-def _types() -> frozenset[str]:
-    """Load the subtypes of LocalBusiness (schema.org 30.0)."""
-    return frozenset(msgspec.json.decode(_TYPES.read_bytes())["types"])
 
 
 def graph(*nodes: Node) -> Node:
@@ -97,7 +89,9 @@ def brief(base_url: str, business: Business, path: str = urls.HOME) -> Node:
     address = business.address
     return _filled(
         {
-            "@type": business.category if business.category in _types() else "LocalBusiness",
+            "@type": business.category
+            if business.category in local_business_types()
+            else "LocalBusiness",
             "@id": f"{base_url}{path}#business",
             "name": business.name,
             "address": address

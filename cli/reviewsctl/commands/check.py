@@ -86,7 +86,7 @@ def _facts(facts: "Facts") -> "Iterator[str]":
         stars = ", ".join(f"{facts.stars[key]:,} x {key}" for key in sorted(facts.stars)[::-1])
         yield f"{'stars':<15}{stars}"
     else:
-        yield f"{'reviews':<15}none"
+        yield f"{'reviews':<15}none yet; to import them: reviewsctl import FILE"
     yield f"{'insights':<15}{_insights(facts)}"
     if facts.uncovered:
         are = "review is" if facts.uncovered == 1 else "reviews are"

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from reviewsd.config.hub_schema import HubConfig
 from reviewsd.config.schema import Config, keys
 from tests.support.configuration import BASE, Write, heads, refused
 
 ROOT = Path(__file__).parents[3]
+KEYS = ", ".join(Config.__struct_fields__)
 
 _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "systemd:name=http"'
 
@@ -28,10 +30,13 @@ OBJECTS = [
             " for example: notify: [{name: owner, url_file: owner.url, stars: 2}]"
         ),
     ),
-    ("prot: 1", '3:1: prot: unknown key "prot"'),
+    ("prot: 1", f'3:1: prot: unknown key "prot"; there are: {KEYS}'),
     ("lsten: []", '3:1: lsten: unknown key "lsten"; did you mean "listen"?'),
     ("hub:\n  laese: {}", '4:3: hub.laese: unknown key "laese"; did you mean "lease"?'),
-    ("hub: {a b: 1}", '3:7: hub["a b"]: unknown key "a b"'),
+    (
+        "hub: {a b: 1}",
+        f'3:7: hub["a b"]: unknown key "a b"; there are: {", ".join(HubConfig.__struct_fields__)}',
+    ),
 ]
 
 TARGETS = [
@@ -293,7 +298,7 @@ YAML = [
     ),
     ("state_dir: !!str a", "3:12: state_dir: tags are not supported; write the value without"),
     ("? [a]\n: 1", "3:3: expected a plain word as key"),
-    ("<<: {state_dir: a}", '3:1: ["<<"]: unknown key "<<"'),
+    ("<<: {state_dir: a}", f'3:1: ["<<"]: unknown key "<<"; there are: {KEYS}'),
     (
         'state_dir: "a\\nb"',
         "3:12: state_dir: must not contain control characters or line breaks",

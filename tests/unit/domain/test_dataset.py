@@ -136,8 +136,12 @@ NINES = "9" * 5000  # more digits than Python makes an integer of
         ("$.business.geo.latitude", "-91", "expected -90..90, got -91"),
         ("$.business.geo.latitude", "1e400", "expected -90..90, got inf"),
         ("$.business.geo.latitude", NINES[:400], f"expected -90..90, got {NINES[:37]}..."),
-        ("$.business.hours[0].day", '"Mo"', 'expected monday..sunday, got "Mo"'),
-        ("$.business.hours[0].opens", '"8:00"', 'expected HH:MM, got "8:00"'),
+        (
+            "$.business.hours[0].day",
+            '"Mo"',
+            'expected monday..sunday, got "Mo"; did you mean "monday"?',
+        ),
+        ("$.business.hours[0].opens", '"8:00"', 'expected HH:MM, got "8:00"; write "08:00"'),
         ("$.business.hours[0].opens", r'"08:00\n"', r'expected HH:MM, got "08:00\n"'),
         ("$.business.hours[0].closes", '"24:01"', 'expected HH:MM, got "24:01"'),
         ("$.aggregate_rating.rating_value", "5.01", "expected 0..5, got 5.01"),
@@ -339,7 +343,9 @@ def test_every_fault_of_both_files_is_told() -> None:
         finding("$.business.name", "missing"),
         finding("$.business.geo.latitude", "expected -90..90, got 91"),
         finding("$.business.geo.longitude", "missing"),
-        finding("$.business.hours[0].day", 'expected monday..sunday, got "Mo"'),
+        finding(
+            "$.business.hours[0].day", 'expected monday..sunday, got "Mo"; did you mean "monday"?'
+        ),
         finding("$.business.hours[0].opens", "missing"),
         finding("$.business.hours[0].closes", "missing"),
         finding("$.reviews[0]", 'expected object, got string ""'),

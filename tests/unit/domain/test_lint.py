@@ -65,6 +65,16 @@ def found(
     return [headline(warning).partition(": ")[2] for warning in doubts(text, dataset, NOW)]
 
 
+NO_TYPE = (
+    "not in the list at https://schema.org/LocalBusiness, so search engines are told LocalBusiness"
+)
+
+
+def hours(*openings: str) -> list[dict[str, str]]:
+    days = [opening.split("-") for opening in openings]
+    return [{"day": "monday", "opens": opens, "closes": closes} for opens, closes in days]
+
+
 def test_name_that_init_has_written_is_reported() -> None:
     """All pages said REPLACE ME, and the check said that all is well."""
     shipped = json.loads((SHIPPED / "reviews.json").read_text())["business"]
@@ -129,6 +139,10 @@ def test_good_data_leaves_no_doubt() -> None:
         (
             {"owner_repl": 1},
             '$.reviews[0].owner_repl (id <id>): unknown member; did you mean "owner_reply"?',
+        ),
+        (
+            {"reply": 1},
+            '$.reviews[0].reply (id <id>): unknown member; did you mean "owner_reply"?',
         ),
         (
             {"ownerXreply": 1},
@@ -228,6 +242,33 @@ def test_slips_are_seen_at_the_top_too() -> None:
         ({"address": {"zip": "1"}}, ['address.zip: unknown member; did you mean "postal_code"?']),
         ({"address": None}, []),
         ({"fax": "1"}, []),
+        ({"category": "Plumber"}, []),
+        ({"category": "LocalBusiness"}, []),
+        ({"category": None}, []),
+        (
+            {"category": "Bike shop"},
+            [f'category: {NO_TYPE}, got "Bike shop"; did you mean "BikeStore"?'],
+        ),
+        ({"category": "plumber"}, [f'category: {NO_TYPE}, got "plumber"; did you mean "Plumber"?']),
+        ({"category": "Zzz"}, [f'category: {NO_TYPE}, got "Zzz"']),
+        ({"language": "pt-BR"}, []),
+        (
+            {"language": "english"},
+            ['language: expected a language tag such as "en" or "de", got "english"'],
+        ),
+        ({"hours": hours("09:00-12:00", "12:00-18:00")}, []),
+        (
+            {"hours": hours("09:00-18:00", "10:00-12:00")},
+            ["hours[1]: overlaps with $.business.hours[0], which is of monday too"],
+        ),
+        (
+            {"hours": hours("18:00-02:00", "23:00-23:30")},
+            ["hours[1]: overlaps with $.business.hours[0], which is of monday too"],
+        ),
+        (
+            {"hours": hours("10:00-12:00", "09:00-18:00")},
+            ["hours[1]: overlaps with $.business.hours[0], which is of monday too"],
+        ),
     ],
 )
 def test_facts_of_the_business_under_another_name_are_seen(

@@ -66,7 +66,7 @@ def test_no_reviews_are_good_too(ctl: Ctl, folder: Path) -> None:
     write(folder, [])
     done = ctl("check")
     assert 0 == done.returncode
-    assert "reviews        none\n" in done.stdout
+    assert "reviews        none yet; to import them: reviewsctl import FILE\n" in done.stdout
 
 
 def test_problems_are_shown_at_their_place(ctl: Ctl, folder: Path) -> None:

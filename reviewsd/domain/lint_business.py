@@ -1,0 +1,171 @@
+"""Warnings about the members of reviews.json beside the reviews (data-model.md 5, second table)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+
+from reviewsd.api.spelling import nearest
+from reviewsd.domain.data_errors import explain, member, show
+from reviewsd.domain.dataset import Dataset
+from reviewsd.domain.local_business import local_business_types
+from reviewsd.domain.near_misses import within_edits
+from reviewsd.domain.reviews import (
+    Address,
+    AggregateRating,
+    Business,
+    Distribution,
+    LanguageTag,
+    OpeningHours,
+    RemovedReview,
+    mean,
+)
+
+NO_NAME: Final = "REPLACE ME with the name of your business"
+"""The name of the business in the sample of ``reviewsctl init``."""
+
+_TOP: Final = ("business", "aggregate_rating", "updated_at", "removed")
+"""The top-level members of reviews.json but ``reviews``, which is required."""
+
+
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
+_OBJECT_OR_NULL: Final = msgspec.json.Decoder(dict[str, Raw] | None)
+_ENTRIES: Final = msgspec.json.Decoder(list[dict[str, Raw]])
+_UNNAMED: Final = (
+    "still to be replaced by the name of your business; "
+    "write it here, or: reviewsctl import EXPORT --set name=NAME"
+)
+
+
+def business_warnings(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield warnings about the members beside ``reviews``."""
+    yield from misnamed(dataset.members, _TOP, "$")
+    yield from _not_served(dataset.members)
+    business = _MEMBERS.decode(dataset.members["business"])
+    yield from misnamed(business, Business.__struct_fields__, "$.business")
+    address = _OBJECT_OR_NULL.decode(business.get("address", b"null")) or {}
+    yield from misnamed(address, Address.__struct_fields__, "$.business.address")
+    if dataset.business.name == NO_NAME:
+        yield "$.business.name", _UNNAMED
+    yield from _category(dataset.business.category)
+    yield from explain(dataset.business.language, LanguageTag, "$.business.language")
+    yield from _overlaps(dataset.business.hours, "$.business.hours")
+    for index, location in enumerate(dataset.business.locations or ()):
+        yield from _overlaps(location.hours, f"$.business.locations[{index}].hours")
+    yield from _aggregate(dataset)
+
+
+def _category(category: str | None) -> Iterator[tuple[str, str]]:
+    types = local_business_types()
+    if category and category not in types and category != "LocalBusiness":
+        first, *_ = category.casefold().split() or [""]
+        hint = nearest(
+            category, [name for name in types if name.casefold().startswith(first)] or types
+        )
+        reason = "not in the list at https://schema.org/LocalBusiness, so search engines are told LocalBusiness"
+        yield "$.business.category", f"{reason}, got {show(category)}{hint}"
+
+
+def _overlaps(hours: Sequence[OpeningHours], path: str) -> Iterator[tuple[str, str]]:
+    """Yield the openings that begin on the same day before an earlier one of the list ends, or the other way round."""
+    for index, one in enumerate(hours):
+        for number, other in enumerate(hours[:index]):
+            if one.day == other.day and one.opens < _end(other) and other.opens < _end(one):
+                yield (
+                    f"{path}[{index}]",
+                    f"overlaps with {path}[{number}], which is of {one.day} too",
+                )
+                break
+
+
+def _end(opening: OpeningHours) -> str:
+    """Return when an opening ends on its day; one past midnight lasts until the end of the day."""
+    return opening.closes if opening.opens < opening.closes else "24:00"
+
+
+def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield the figures of the file's aggregate that differ from its reviews."""
+    raw = dataset.members.get("aggregate_rating")
+    if raw is None:
+        return
+    aggregate = msgspec.json.decode(raw, type=AggregateRating)
+    path = "$.aggregate_rating"
+    figures: list[tuple[str, float | None, float | None]] = [
+        (f"{path}.rating_value", aggregate.rating_value, mean(dataset.stars)),
+        (f"{path}.review_count", aggregate.review_count, len(dataset.records)),
+    ]
+    distribution = aggregate.distribution or Distribution()
+    for stars, field in enumerate(Distribution.__struct_fields__, 1):
+        where = member(f"{path}.distribution", str(stars))
+        figures.append((where, getattr(distribution, field), dataset.stars.get(stars, 0)))
+    for where, figure, expected in figures:
+        if figure is not None and figure != expected:
+            yield where, f"the reviews give {show(expected)}, got {show(figure)}"
+
+
+def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
+    """Yield the members in place of which the service writes its own, or none."""
+    if "withheld" in members:
+        yield "$.withheld", "not served: it counts the reviews of corrections.json"
+    for index, review in enumerate(_ENTRIES.decode(members.get("removed", b"[]"))):
+        for name in review:
+            if name not in RemovedReview.__struct_fields__:
+                yield member(f"$.removed[{index}]", name), "not served: only id and at are"
+
+
+def misnamed(
+    members: Mapping[str, Raw], known_names: tuple[str, ...], path: str
+) -> Iterator[tuple[str, str]]:
+    """Yield the unknown members that are probably known ones under another name."""
+    for name in members:
+        similar = None if name in known_names else _similar(name, known_names)
+        if similar is not None and similar not in members:
+            yield member(path, name), f"unknown member; did you mean {show(similar)}?"
+
+
+_MEANT: Final = {
+    "telephone": "phone",
+    "tel": "phone",
+    "mail": "email",
+    "website": "url",
+    "homepage": "url",
+    "logo": "logo_url",
+    "image": "logo_url",
+    "openinghours": "hours",
+    "openinghoursspecification": "hours",
+    "sameas": "social_urls",
+    "areaserved": "service_areas",
+    "streetaddress": "street",
+    "addresslocality": "city",
+    "addressregion": "region",
+    "state": "region",
+    "zip": "postal_code",
+    "zipcode": "postal_code",
+    "postcode": "postal_code",
+    "addresscountry": "country",
+    "reply": "owner_reply",
+    "response": "owner_reply",
+    "answer": "owner_reply",
+    "ownerresponse": "owner_reply",
+    "ownerreplytext": "owner_reply",
+    "comment": "text",
+    "body": "text",
+    "review": "text",
+    "reviewtext": "text",
+    "reviewbody": "text",
+    "link": "source_url",
+    "avatar": "author_avatar_url",
+    "branch": "location",
+    "store": "location",
+}
+"""Names for members of a business or a review at schema.org and elsewhere, in lower case without ``_``."""
+
+
+@cache
+def _similar(name: str, known_names: tuple[str, ...]) -> str | None:
+    synonym = _MEANT.get(name.casefold().replace("_", ""))
+    if synonym in known_names:
+        return synonym
+    return next((candidate for candidate in known_names if within_edits(name, candidate, 1)), None)
