@@ -102,6 +102,10 @@ def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
             reason = "a text without a quotation mark at its end"
         # msgspec reports the offset behind the first trailing character
         offset -= reason == "trailing characters"
+        is_comma = reason.startswith('expected ","') and memoryview(text)[offset] not in b"]}"
+        if is_comma:  # it is missing behind the value before
+            before = bytes(memoryview(text)[max(0, offset - _PIECE) : offset])
+            offset -= len(before) - len(before.rstrip())
         raise NotJsonError(offset, _PLAIN.get(reason, reason)) from None
     except RecursionError:
         raise UnfitError(_TOO_DEEP) from None
