@@ -308,6 +308,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("1.", "1", "x"),
     ),
     "reviewsctl.importing.ratings:_SCALE": (FULL, ("1", " ", "x"), ("1-", " ", "x")),
+    "reviewsctl.importing.settings:_DATE_LETTERS": (SUB, ("", "d", ""), ("", "d/", "")),
     "reviewsctl.importing.scales:_BEST": (FULL, ("1.", "0", "x")),
     "reviewsctl.importing.scales:_OUT_OF": (SEARCH, ("", "of ", ""), ("", "/1", "x")),
     "reviewsctl.importing.scales:_RANGE": (SEARCH, ("", "1-", ""), ("", "1 ", "x"), ("", "1", "x")),

@@ -125,8 +125,10 @@ def _service(target: NotifyTarget, environ: Mapping[str, str]) -> "Apprise":
     address = _address(target, environ)
     plugin = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
     if plugin is None:
+        is_web = address.casefold().startswith(("http://", "https://"))
+        own = "for a program of yours write json:// for http://, jsons:// for https://; " * is_web
         services = "https://appriseit.com/services/"
-        raise TargetError(f"{target.name}: no address that apprise knows; see {services}")
+        raise TargetError(f"{target.name}: no address that apprise knows; {own}see {services}")
     if not plugin.verify_certificate:
         raise TargetError(f"{target.name}: verify=no is refused, certificates are checked")
     service = apprise.Apprise(asset=asset)

@@ -91,6 +91,7 @@ def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> 
         ImportRefusedError: It cannot be imported.
         SayMoreError: It may be of several formats.
     """
+    format_name = format_name.casefold()
     formats = _candidates(format_name, mapped=mapped)
     min_likeness = RECOGNIZED if format_name == AUTO else FORCED
     matches: list[tuple[Format, Source]] = []

@@ -1,6 +1,7 @@
 """Answers to what an export leaves open: ``--set``, or ``import`` of a source in reviewsd.yaml."""
 
 import datetime
+import re
 import zoneinfo
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,10 @@ NO_SOURCE: Final = "import"
 """The source of reviews where neither a column nor the operator names it."""
 
 _NAMES: Final = ("full", "short")
+_DATE_LETTERS: Final = re.compile(r"([dtmyja])\1*", re.IGNORECASE)
+_DATE_CODES: Final = {"d": "%d", "t": "%d", "m": "%m", "yy": "%y", "jj": "%y", "aa": "%y"}
+"""Letters of spreadsheets for day, month and year of two digits, with the codes of ``strptime``."""
+
 _BOOLEANS: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -105,6 +110,20 @@ def _text(name: str, value: str) -> str:
     return value
 
 
+def _pattern(name: str, value: str) -> str:
+    """Return a pattern of ``strptime``; one as spreadsheets have it is refused with ours."""
+    if "%" in _text(name, value):
+        return value
+
+    def code(match: re.Match[str]) -> str:
+        letters = match[0].casefold()
+        return _DATE_CODES.get(letters) or _DATE_CODES.get(letters[0], "%Y")
+
+    codes = _DATE_LETTERS.sub(code, value)
+    hint = f"Write it as --set date_format={codes}" if "%" in codes else ""
+    raise SayMoreError(f"--set {name}: expected a pattern as %d/%m/%Y, got {shown(value)}", hint)
+
+
 def _boolean(name: str, value: str) -> bool:
     if value.casefold() not in _BOOLEANS:
         raise SayMoreError(f"--set {name}: expected yes or no, got {shown(value)}")
@@ -143,6 +162,6 @@ SETTINGS: Final[Mapping[str, Callable[[str, str], object]]] = {
     "verified": _boolean,
     "scale": lambda name, value: Scale.parsed(_text(name, value)),
     "recommended": _boolean,
-    "date_format": _text,
+    "date_format": _pattern,
 }
 """The settings of ``--set`` but ``public``, which may be repeated."""

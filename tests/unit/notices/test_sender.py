@@ -91,6 +91,14 @@ def test_address_may_be_a_credential(tmp_path: Path, name: str) -> None:
             0o600,
             "no address that apprise knows; see https://appriseit.com/services/",
         ),
+        (
+            "HTTPS://Secret/",
+            0o600,
+            (
+                "no address that apprise knows; for a program of yours write json:// for http://, jsons:// for "
+                "https://; see https://appriseit.com/services/"
+            ),
+        ),
         ("jsons://Secret/?verify=no", 0o600, "verify=no is refused, certificates are checked"),
     ],
 )

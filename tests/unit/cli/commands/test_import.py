@@ -566,7 +566,7 @@ def test_wrong_usage_is_exit_code_2_and_writes_nothing(
     [
         (
             ["--from", "Trustpilt"],
-            '--from: there is no format "Trustpilt"; did you mean "trustpilot"?\nThere are: auto, ',
+            '--from: there is no format "trustpilt"; did you mean "trustpilot"?\nThere are: auto, ',
         ),
         (
             ["--set", "timezon=UTC"],
@@ -588,6 +588,22 @@ def test_wrong_usage_is_exit_code_2_and_writes_nothing(
             ["--map", "points=rating"],
             '--map: "points" is no member of a review; did you mean "rating=points"?',
         ),
+        *(
+            (
+                ["--set", f"date_format={value}"],
+                (
+                    f'--set date_format: expected a pattern as %d/%m/%Y, got "{value}"\n'
+                    f"Write it as --set date_format={pattern}"
+                ),
+            )
+            for value, pattern in (
+                ("DD/MM/YYYY", "%d/%m/%Y"),
+                ("d.m.yy", "%d.%m.%y"),
+                ("TT.MM.JJJJ", "%d.%m.%Y"),
+                ("yyyy-mm-dd", "%Y-%m-%d"),
+            )
+        ),
+        (["--set", "date_format=x"], 'expected a pattern as %d/%m/%Y, got "x"'),
         (["--from", "x"], '--from: there is no format "x"\nThere are: '),
     ],
 )
