@@ -32,6 +32,7 @@ _LARGE = _PIECE = 1 << 20  # bytes
 _MAX_SETTINGS = 1 << 20  # bytes of insights.yaml, which is written by hand
 _MAX_TEMPLATES = 1_000  # some twenty names have a meaning
 
+_MISSING = "there is none yet; to make it: reviewsctl import FILE (or reviewsctl init)"
 _LASTING = frozenset(
     {
         errno.EACCES,
@@ -299,7 +300,12 @@ def _content(
     except OSError as error:
         if error.errno not in _LASTING:
             raise
-        raise _refused(path, f"cannot read: {error.strerror}") from error
+        reason = f"cannot read: {error.strerror}"
+        if path.name == REVIEWS_FILE and error.errno == errno.ENOENT and not path.is_symlink():
+            reason = (
+                _MISSING if path.parent.is_dir() else f"there is no folder {path.parent} (data_dir)"
+            )
+        raise _refused(path, reason) from error
     try:
         status = os.fstat(descriptor)
         # A link that is swapped and restored meanwhile does not change the fingerprints, so check

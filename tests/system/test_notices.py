@@ -45,7 +45,10 @@ def test_daemon_without_targets_says_where_they_are_explained(tmp_path: Path) ->
     with Daemon(tmp_path, NO_PAGES) as daemon:
         done = daemon.ctl("notify", "test")
         assert 4 == done.returncode
-        assert "has no targets under notify: docs/how-to/notices.md" in done.stderr
+        assert (
+            "has no targets under notify; if the file has them now, restart it (docs/how-to/notices.md)"
+            in done.stderr
+        )
 
 
 def test_new_review_of_one_star_is_reported_once(tmp_path: Path, service: NotifiedService) -> None:
@@ -72,7 +75,10 @@ def test_new_review_of_one_star_is_reported_once(tmp_path: Path, service: Notifi
         assert (1, "owner  failed: status 503\n") == (done.returncode, done.stdout)
         done = daemon.ctl("notify", "test", "nobody")
         assert 4 == done.returncode
-        assert 'was started with has no target "nobody"; there are: owner.' in done.stderr
+        assert (
+            'was started with has no target "nobody"; there are: owner; restart it if the file has more now.'
+            in done.stderr
+        )
         assert 0 == daemon.stop()
         assert 3 == len(service.messages)
         log = daemon.log.read_text()

@@ -127,9 +127,8 @@ def test_faults_of_configuration_and_data_are_reported_together(folder: Path) ->
 def test_unreadable_data_is_a_problem(folder: Path) -> None:
     (folder / "data/reviews.json").unlink()
     (problem,) = report(folder)[0]["problems"]
-    assert [f"{folder}/data/reviews.json: cannot read: No such file or directory"] == problem[
-        "lines"
-    ]
+    (line,) = problem["lines"]
+    assert line.startswith(f"{folder}/data/reviews.json: there is none yet; to make it: reviewsctl")
 
 
 def test_only_the_first_warnings_of_a_file_are_listed(folder: Path) -> None:

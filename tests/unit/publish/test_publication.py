@@ -197,7 +197,7 @@ def test_a_snapshot_of_another_layout_is_replaced(directories: Directories) -> N
 # -- refused
 
 BROKEN = [
-    ("reviews.json", None, "reviews.json: cannot read: No such file or directory"),
+    ("reviews.json", None, "reviews.json: there is none yet; to make it: reviewsctl import FILE"),
     ("reviews.json", "{", "reviews.json:1:2: invalid JSON: "),
     ("insights.json", "[]", "insights.json: $: expected"),
     ("reviews.json", "x" * 2_000_000, "reviews.json: larger than 1000000 bytes"),

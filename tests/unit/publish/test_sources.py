@@ -176,6 +176,7 @@ def test_passing_error_is_not_a_data_error(tmp_path: Path) -> None:
         read(tmp_path, LIMIT)
 
 
+HOW = "; to make it: reviewsctl import FILE (or reviewsctl init)"
 FAULTS = [
     (a_dangling_link, "cannot read: No such file or directory"),
     (a_link_to_itself, "cannot read: Too many levels of symbolic links"),
@@ -188,14 +189,17 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("make", "reason"), [(a_missing_file, "cannot read: No such file or directory"), *FAULTS]
-)
+@pytest.mark.parametrize(("make", "reason"), [(a_missing_file, f"there is none yet{HOW}"), *FAULTS])
 def test_reviews_that_cannot_be_read_are_refused(
     tmp_path: Path, make: Callable[[Path], None], reason: str
 ) -> None:
     make(tmp_path / "reviews.json")
     assert refusal(tmp_path) == [Diagnostic(file="reviews.json", reason=reason)]
+
+
+def test_missing_data_directory_is_named(tmp_path: Path) -> None:
+    (finding,) = refusal(tmp_path / "none")
+    assert f"there is no folder {tmp_path / 'none'} (data_dir)" == finding.reason
 
 
 @pytest.mark.parametrize(("make", "reason"), FAULTS[1:])
