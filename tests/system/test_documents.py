@@ -119,7 +119,14 @@ def test_block_of_commands_is_valid_shell(block: Block) -> None:
 
 @pytest.mark.parametrize("block", of("json"))
 def test_json_is_json_and_data_are_valid(block: Block, tmp_path: Path) -> None:
-    document = json.loads(block.text)
+    """A block of members is ``business`` or is inside it, and one with a rating is a review."""
+    if block.text.startswith('"'):
+        members = json.loads(f"{{{block.text.strip().removesuffix(',')}}}")
+        document = {"business": {"name": "A", **members.get("business", members)}, "reviews": []}
+    else:
+        document = json.loads(block.text)
+    if "rating" in document:
+        document = {"business": {"name": "A"}, "reviews": [document]}
     if "reviews" in document or "per_review" in document:
         reviews = document if "reviews" in document else {"business": {"name": "A"}, "reviews": []}
         (tmp_path / "reviews.json").write_text(json.dumps(reviews))
@@ -127,6 +134,12 @@ def test_json_is_json_and_data_are_valid(block: Block, tmp_path: Path) -> None:
             (tmp_path / "insights.json").write_text(block.text)
         done = ctl("check", "--data", str(tmp_path))
         assert 0 == done.returncode, done.stdout
+
+
+def test_document_shows_no_file_without_reviews() -> None:
+    """It is pasted over the file that has the reviews."""
+    empty = re.compile(r'"reviews":\s*\[\s*\]')
+    assert [] == [block.place for block in ALL if empty.search(block.text)]
 
 
 @pytest.mark.parametrize("block", of("yaml"))
