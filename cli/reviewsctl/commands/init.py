@@ -13,9 +13,9 @@ from typing import Annotated, Final
 
 import typer
 
-from reviewsctl.daemon.units import install_command, is_packaged
+from reviewsctl.daemon.units import install_command, is_packaged, sudo_reviewsctl
 from reviewsctl.terminal.output import NOTHING_WRITTEN, fail
-from reviewsctl.terminal.remedies import to_write
+from reviewsctl.terminal.remedies import in_container, to_write
 
 CONFIG: Final = "reviewsd.yaml"
 SCHEMA: Final = "reviewsd.schema.json"
@@ -112,9 +112,9 @@ def init(
             remedy = f"Make room, or {remedy}" if full else to_write(path.parent, remedy)
             fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
         typer.echo(f"wrote {path}")
-    importing = "reviewsctl import EXPORT" + ("" if name else " --set name=NAME")
+    importing = "import EXPORT" + ("" if name else " --set name=NAME")
     importing = importing if data / DATA in files else ""
-    steps = _next_steps(folder, endpoint, system=system, import_command=importing)
+    steps = next_steps(folder, endpoint, system=system, importing=importing)
     typer.echo("\n".join(steps))
 
 
@@ -213,17 +213,24 @@ def _backup_name(name: str, names: Collection[str]) -> str:
     return next(backup for backup in backups if backup not in names)
 
 
-def _next_steps(
-    folder: Path, endpoint: str | None, *, system: bool, import_command: str
-) -> list[str]:
+def next_steps(folder: Path, endpoint: str | None, *, system: bool, importing: str) -> list[str]:
+    """Return the lines that say what to type after ``init``.
+
+    Args:
+        folder: That of the configuration.
+        endpoint: Where the daemon listens; None for the default.
+        system: Whether it is for a service, whose data belongs to root.
+        importing: The command ``import`` with its arguments; empty where there are reviews already.
+    """
     steps = []
     if not system:
         if folder.absolute() != Path.cwd():
             steps.append(("cd " + shlex.quote(str(folder)), ""))
         if os.environ.get("REVIEWSD_CONFIG"):
             steps.append(("unset REVIEWSD_CONFIG", "it names another configuration"))
-    if import_command:
-        steps.append((import_command, "your reviews in place of the two samples"))
+    if importing:
+        program = sudo_reviewsctl() if system and not in_container() else "reviewsctl"
+        steps.append((f"{program} {importing}", "your reviews in place of the two samples"))
     steps.append(("reviewsctl check", "before anything is served"))
     if system:
         steps.append((install_command(), "run it, now and after a reboot"))

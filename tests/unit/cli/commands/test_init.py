@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 import stat
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import jsonschema
 import pytest
 import yaml
 
+from reviewsctl.commands.init import SYSTEM, next_steps
 from reviewsctl.manual.keys import SHIPPED
 from tests.support.commands import Ctl
 
@@ -38,6 +40,17 @@ def test_next_steps_name_the_business_where_no_option_did(ctl: Ctl, tmp_path: Pa
     for number, options in enumerate(([], ["--name", "Acme"])):
         done = ctl("init", str(tmp_path / str(number)), *options)
         assert (not options) == ("  reviewsctl import EXPORT --set name=NAME\n" in done.stdout)
+
+
+def test_import_of_a_service_is_typed_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its data belongs to root; a container has no sudo."""
+    monkeypatch.delenv("container", raising=False)
+    lines = next_steps(SYSTEM, None, system=True, importing="import EXPORT")
+    assert re.match(r"  sudo \S+( -v reviewsctl\)\")? import EXPORT", lines[2])
+
+    monkeypatch.setenv("container", "docker")
+    lines = next_steps(SYSTEM, None, system=True, importing="import EXPORT")
+    assert lines[2].startswith("  reviewsctl import EXPORT ")
 
 
 def test_of_the_business_only_the_name_is_written(ctl: Ctl, tmp_path: Path) -> None:
