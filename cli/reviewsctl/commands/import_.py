@@ -64,12 +64,12 @@ EPILOG: Final = """\b
 
     \b
     Examples:
+      reviewsctl import reviews.csv --source website
+      reviewsctl import reviews.csv --source website --replace
       reviewsctl import takeout-20261121T070000Z-001.zip --dry-run
-      reviewsctl import takeout-20261121T070000Z-001.zip
       reviewsctl import page1.json page2.json trustpilot.csv
       reviewsctl import outscraper.xlsx --data /srv/reviews --set names=short
       reviewsctl import old.csv --map date=Posted --set date_format=%d/%m/%Y
-      reviewsctl import takeout.zip --replace
       curl -sf https://shop.example/reviews.csv | reviewsctl import - --source shop
 
     \b
@@ -100,7 +100,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             metavar="NAME",
             show_default=False,
-            help="Where the reviews of a table were written, as google, when no column says.",
+            help="Where the reviews of a table were written, such as website, when no column says; the "
+            "same name each time.",
         ),
     ] = None,
     settings: Annotated[
@@ -145,18 +146,17 @@ def import_(  # noqa: PLR0913  # these are the command's options
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Imports the reviews of a platform's export into reviews.json.
+    """Imports an export, or a table of yours, into reviews.json.
 
-    The format is shown first. Reviews get ids that are the same in every import, so the
-    same export twice changes nothing, and a newer one adds what is new and updates what was edited.
-    What you have added to the file yourself stays: the business, and members of reviews that the
-    export does not have. What you have changed in a review is listed before it is overwritten. In a
-    table without ids, a review that was edited is known by its author and day (--replace). An
+    The format is shown first. The same export twice changes nothing, and a newer one adds what is
+    new and updates what was edited. In a table without ids, an edited row is a second review; with
+    --replace it is known by two of author, day and text, and takes the place of the old one. An
     older export never undoes newer edits. Rows without a usable rating or date are refused; the
     first are listed.
 
-    The new file takes the place of the old one at once. The last ten versions are kept, and
-    "reviewsctl reviews undo" puts one of them back.
+    What you have added to the file yourself stays: the business, and members of reviews that the
+    export does not have. What you have changed in a review is listed before it is overwritten. The
+    last ten versions are kept, and "reviewsctl reviews undo" puts one of them back.
     """
     from reviewsctl.importing.exports import copied
     from reviewsctl.importing.options import ImportOptions  # msgspec, see main

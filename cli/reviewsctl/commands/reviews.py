@@ -18,10 +18,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="""Lists reviews, hides, anonymizes or erases some; undoes imports.
 
-    The decisions are in corrections.json beside reviews.json, and survive every import (of an
-    edited review in a table without ids it says where it is not sure). The pages say how many
-    reviews are not shown, and why. A review is named by its id, by the beginning or the end of its
-    id, or by the address of its page. None of this is legal advice.""",
+    The decisions are in corrections.json beside reviews.json, and survive every import. In a table
+    without ids a review is known by two of author, day and text, and the import says where it is
+    not sure. The pages say how many reviews are not shown, and why. A review is named by its id, by
+    the beginning or the end of its id, or by the address of its page. None of this is legal
+    advice.""",
     epilog="""\b
     Examples:
       reviewsctl reviews list --text 'my address'

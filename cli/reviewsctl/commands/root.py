@@ -20,8 +20,9 @@ from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import complain
 
 GROUPS: Final = {
-    "Setting up": ("init", "config", "service", "doctor", "backup", "restore"),
-    "The owner's data": ("import", "sync", "sources", "export", "reviews", "insights", "check"),
+    "Setting up": ("init", "config", "service", "doctor"),
+    "Your reviews": ("import", "reviews", "insights", "check", "sync", "sources", "export"),
+    "Copies of everything": ("backup", "restore"),
     "The running service": ("status", "open", "reload", "tail", "metrics"),
     "Subscribers and notices": ("subs", "hub", "notify"),
 }
@@ -240,20 +241,23 @@ app = typer.Typer(
 
     \b
     Examples:
-      reviewsctl init shop
-      reviewsctl doctor
-      reviewsctl status --socket /tmp/demo/admin.sock --json""",
+      reviewsctl init shop --name 'Acme Plumbing'
+      reviewsctl import reviews.csv --source website
+      reviewsctl reviews hide 01J9ZK3V5Q --reason spam
+      reviewsctl status --json
+      sudo reviewsctl doctor""",
 )
 
 
 @app.callback()
 def root() -> None:
-    """Looks after reviewsd: its files, its service, and the daemon while it runs.
+    """Looks after your reviews, and after reviewsd, which serves them.
 
-    The daemon is asked through its admin socket, which is open to root and the group
-    reviewsd-admin. Which one: --socket, else the admin_socket of $REVIEWSD_CONFIG, else that of
-    ./reviewsd.yaml, else that of /etc/reviewsd/reviewsd.yaml. To begin: reviewsctl
-    init.
+    To begin: reviewsctl init. A command finds its files by the configuration that $REVIEWSD_CONFIG
+    names, else ./reviewsd.yaml, else /etc/reviewsd/reviewsd.yaml. On a server, what changes reviews
+    needs sudo.
 
-    Data goes to stdout, errors go to stderr and name the remedy. Reading commands take --json.
+    The running daemon is asked through its admin socket: --socket, else that of the configuration.
+    Root and the group reviewsd-admin may use it. Data goes to stdout, errors go to stderr and name
+    the remedy. Reading commands take --json.
     """

@@ -30,8 +30,9 @@ from tests.support.commands import CONSOLE_SCRIPT, Ctl, on_a_terminal, reviewsct
 pytestmark = pytest.mark.processes
 
 GROUPS = {
-    "Setting up": ["init", "config", "service", "doctor", "backup", "restore"],
-    "The owner's data": ["import", "sync", "sources", "export", "reviews", "insights", "check"],
+    "Setting up": ["init", "config", "service", "doctor"],
+    "Your reviews": ["import", "reviews", "insights", "check", "sync", "sources", "export"],
+    "Copies of everything": ["backup", "restore"],
     "The running service": ["status", "open", "reload", "tail", "metrics"],
     "Subscribers and notices": ["subs", "hub", "notify"],
 }
