@@ -245,7 +245,7 @@ app = typer.Typer(
       reviewsctl import reviews.csv --source website
       reviewsctl reviews hide 01J9ZK3V5Q --reason spam
       reviewsctl status --json
-      sudo reviewsctl doctor""",
+      reviewsctl doctor""",
 )
 
 
