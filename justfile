@@ -17,7 +17,7 @@ _ready:
 test *arguments: _ready
     {{bin}}/pytest {{arguments}}
 
-# The tests without processes of their own: a minute
+# The tests without processes of their own: a minute or two
 test-unit *arguments: _ready
     {{bin}}/pytest -n 2 -m "not processes" tests/unit {{arguments}}
 
