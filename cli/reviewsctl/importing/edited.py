@@ -19,6 +19,8 @@ class EditedReviews:
 
     rows: Mapping[str, Staged] = field(default_factory=dict)
     """The new row of each review that it takes the place of, by the id of the review."""
+    doubled: frozenset[str] = frozenset()
+    """The merge keys of the new rows that are reviews which stay all the same, without ``--replace``."""
     replies: Mapping[str, object] = field(default_factory=dict)
     """The owner's replies that pass to a review that is there already, by the merge key of its row."""
     answered: frozenset[str] = frozenset()
@@ -84,6 +86,11 @@ class EditedSearch:
         }
         return EditedReviews(
             rows={old: by_id[new] for old, new in successors.pairs.items() if old in self._removed},
+            doubled=frozenset(
+                by_id[new].entry.key
+                for old, new in successors.pairs.items()
+                if old not in self._removed and old not in self._corrected
+            ),
             replies=dict(replies.values()),
             answered=frozenset(replies),
             predecessors=predecessors

@@ -25,7 +25,6 @@ from reviewsctl.importing.review_merge import (
     alike_number,
     is_copy,
     is_double,
-    is_like,
     merge_review,
     stamp,
     stamped,
@@ -50,7 +49,6 @@ class Merge:
         self._now = stamp(plan.now)
         self._alikes = staged.alikes()
         self._doubles: dict[str, str] = {}  # by key, the other source that the file has it of
-        self._likes: set[str] = set()  # keys of those that may be edited ones of the file
         self._used: set[str] = set()  # keys of rows that have their review, or get none
         self._edited = EditedReviews()
         self._like_erased: set[int] = set()  # pair keys of rows that are not taken
@@ -170,8 +168,8 @@ class Merge:
         fates: Fates = {Fate.NEW: ()}
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
-        if entry.key in self._likes and entry.key not in self._edited.predecessors:
-            fates = {**fates, Fate.LIKE: ()}
+        if entry.key in self._edited.doubled:
+            fates = {**fates, Fate.DOUBLED: ()}
         self._log(key, Written(entry.edited, entry.replied, digests(review)))
         stamps = stamped(review, self._plan.now)
         return updated(entry.record, stamps, without=STAMPS), fates
@@ -294,12 +292,10 @@ class Merge:
             self._result.log_rows[key] = self._plan.log.reviews[key]
 
     def _find_doubles(self, review: Review) -> None:
-        """Note the reviews of the export that may be one that stays: under another source, or edited."""
+        """Note the reviews of the export that are one that stays, under another source."""
         for staged, record in self._alike(review):
             if is_double(review, record):
                 self._doubles[staged.entry.key] = str(review.get("source"))
-            elif NO_ID in staged.entry.notes and is_like(review, record):
-                self._likes.add(staged.entry.key)
 
     def _absence(self, review: Review, key: str) -> Fate:
         """Return whether a review that is not in the export is removed or kept, and why it is kept."""

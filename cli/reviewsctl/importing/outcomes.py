@@ -56,8 +56,8 @@ class Fate(Enum):
     """Changed by a row of a table without ids, of the same author and day, under whose id it is now."""
     ERASED = "erased"
     """Not taken, as it may be an edited version of an erased review."""
-    LIKE = "like"
-    """New, without an id of its own, and with the author, day and stars of one that stays: it may be an edited one."""
+    DOUBLED = "doubled"
+    """New, without an id of its own, and the edited version of one that stays."""
 
 
 Fates = Mapping[Fate, tuple[str, ...]]
@@ -66,7 +66,7 @@ Fates = Mapping[Fate, tuple[str, ...]]
 _LISTED: Final = frozenset(
     (
         *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
-        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.EDITED, Fate.ERASED, Fate.LIKE),
+        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.EDITED, Fate.ERASED, Fate.DOUBLED),
     )
 )
 

@@ -202,8 +202,8 @@ def notes_of_merge(result: MergeResult, *, has_refused: bool) -> list[str]:
     ]
     if count := result.count(Fate.EDITED):
         notes.append(_edited(count, result.changes[Fate.EDITED]))
-    if count := result.count(Fate.LIKE):
-        notes.append(_likes(count, result.changes[Fate.LIKE], has_refused=has_refused))
+    if count := result.count(Fate.DOUBLED):
+        notes.append(_doubled(count, result.changes[Fate.DOUBLED], has_refused=has_refused))
     if count := result.count(Fate.SHORT_NAME):
         new = "; new ones are in full (--set names=short)" if result.count(Fate.NEW) else ""
         notes.append(
@@ -229,14 +229,11 @@ def _named(count: int, changes: Sequence[Change]) -> str:
     return "; ".join(names if count <= _SHOWN else [*names, "..."])
 
 
-def _likes(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
-    """Return the note on new reviews that may be edited ones of the file."""
+def _doubled(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
+    """Return the note on new reviews that are edited ones of the file."""
     first = "correct the refused rows, and " if has_refused else ""  # else it removes nothing
-    named = _named(count, changes)
-    has, ones, were = (
-        ("has", "one that is", "it was") if count == 1 else ("have", "ones that are", "they were")
-    )
+    seem = "seems an edited version of one" if count == 1 else "seem edited versions of ones"
     return (
-        f"{counted(count, 'new review')} {has} the author, day and stars of {ones} there ({named}); "
-        f"if {were} edited, {first}import again with --replace, which keeps your replies"
+        f"{counted(count, 'new review')} {seem} there ({_named(count, changes)}), known by two of author, day and "
+        f"text; if so, {first}import again with --replace, which keeps your replies"
     )

@@ -202,19 +202,6 @@ def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> boo
     )
 
 
-def is_like(review: Mapping[str, object], record: Mapping[str, object]) -> bool:
-    """Return whether a row of an export may be an edited version of a review that is there.
-
-    Authors without a name are not told apart, and a customer may rate two locations on one day.
-    """
-    author = review.get("author")
-    return (
-        all(record.get(name) == review.get(name) for name in (*SAME, "location"))
-        and isinstance(author, str)
-        and not is_nameless(author)
-    )
-
-
 def is_copy(review: Mapping[str, object], record: Mapping[str, object], place: str) -> bool:
     """Return whether a row of an export is of a review that is there under another id.
 
