@@ -160,7 +160,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     """
     from reviewsctl.importing.exports import copied
     from reviewsctl.importing.options import ImportOptions  # msgspec, see main
-    from reviewsctl.importing.report import document, lines
+    from reviewsctl.importing.report import document, lines, problems
     from reviewsctl.importing.settings import parsed
     from reviewsctl.importing.target import configuration_in_use, reviews_file
 
@@ -185,7 +185,9 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.echo(json_line(document(options, result)))
         return
     undo = undo_command(data, config)
-    if not quiet:
+    if quiet:
+        echo(*problems(result), err=True)
+    else:
         echo(*lines(options, result, undo=undo))
     if result.merge.is_written and not quiet:
         offer_reload(ctx.obj, options.target)

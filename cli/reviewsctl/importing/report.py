@@ -73,6 +73,15 @@ def lines(options: ImportOptions, result: ImportResult, *, undo: str) -> list[st
     return text
 
 
+def problems(result: ImportResult) -> list[str]:
+    """Return what ``--quiet`` tells all the same: rows that were refused, and what is, or may be, hidden."""
+    refused = result.rows.refused
+    rows = (
+        [f"{counted(refused, 'row')} refused", *_refusals(result.rows, _SHOWN)] if refused else []
+    )
+    return [*rows, *result.merge.corrected]
+
+
 def _details(result: ImportResult) -> Iterator[str]:
     for fate in _LISTED:
         changes = result.merge.changes.get(fate, ())
