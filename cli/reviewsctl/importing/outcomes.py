@@ -53,11 +53,11 @@ class Fate(Enum):
     REPLY_REMOVED = "reply removed"
     """Changed so that the owner's reply goes."""
     EDITED = "edited"
-    """Changed by a row of a table without ids, of the same author and day, under whose id it is now."""
+    """Changed by a row of a table without ids, known by two of author, day and words, under whose id it is now."""
     ERASED = "erased"
     """Not taken, as it may be an edited version of an erased review."""
     DOUBLED = "doubled"
-    """New, without an id of its own, and the edited version of one that stays."""
+    """New, without an id of its own, and by two of author, day and words the edited version of one that stays."""
 
 
 Fates = Mapping[Fate, tuple[str, ...]]

@@ -94,7 +94,7 @@ class Successors:
     """The rows that are, or may be, absent reviews."""
 
     pairs: Mapping[str, str] = field(default_factory=dict)
-    """The row of each review for which author, day and maybe words or stars leave one alone."""
+    """The row of each review for which two of author, day and words, and maybe the stars, leave one alone."""
     doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The reviews that each other row may be."""
     possible_pairs: Sequence[tuple[str, str]] = ()
