@@ -20,13 +20,16 @@ ConfigFile = Annotated[
         "--config",
         metavar="FILE",
         show_default=False,
-        help="The daemon's configuration, which names the data directory. Found as the daemon "
-        "finds it: $REVIEWSD_CONFIG, ./reviewsd.yaml, /etc/reviewsd/reviewsd.yaml.",
+        help="The configuration. Without it, the first of $REVIEWSD_CONFIG, ./reviewsd.yaml and "
+        "/etc/reviewsd/reviewsd.yaml.",
     ),
 ]
 DataDir = Annotated[
     Path | None,
     typer.Option(
-        "--data", metavar="DIR", show_default=False, help="The data directory itself instead."
+        "--data",
+        metavar="DIR",
+        show_default=False,
+        help="The folder of reviews.json, if it is not that of the configuration.",
     ),
 ]

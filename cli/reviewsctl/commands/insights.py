@@ -33,11 +33,12 @@ app = typer.Typer(
     name="insights",
     invoke_without_command=True,
     rich_markup_mode=None,
-    help="""Shows the insights and their reasons, and makes better ones.
+    help="""Shows what customers praise and criticize, and why it says so.
 
-    Without a command it is "insights show". No daemon has to run. The insights are those of
-    insights.json if there is one, else those that rules make from the reviews, as the daemon makes
-    them. insights.yaml beside reviews.json names technicians, services and further aspects.""",
+    Without a command it is "insights show". No daemon has to run. Name your staff, services and
+    further aspects in insights.yaml beside reviews.json; suggest finds candidates. The insights are
+    those of insights.json if there is one, else those that rules make from the reviews, as the
+    daemon makes them.""",
     epilog="""\b
     Examples:
       reviewsctl insights

@@ -288,9 +288,10 @@ def undo(
 ) -> None:
     """Undoes the last import, sync or edit by hand, or the last N.
 
-    A review that was hidden or anonymized is shown again by restore, not by this command. Imports
-    and syncs keep the last ten versions, and so does an undo: it can be undone as well. A file that
-    was deleted or emptied comes back too. What was erased does not.
+    reviews.json is as it was before, with its reviews, replies and business; a file that was
+    deleted or emptied comes back too. The same command once more takes the undo back. The last ten
+    versions are kept. What is hidden, anonymized or erased stays so: to show a hidden review again
+    there is restore.
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
