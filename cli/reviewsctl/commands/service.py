@@ -83,18 +83,20 @@ def install(
 ) -> None:
     """Installs the service, and starts it.
 
-    It makes the group, folders, units, manual pages and completion. The daemon runs as a user of
-    its own, which systemd makes; members of the group reviewsd-admin may use reviewsctl without
-    sudo. A configuration that is not /etc/reviewsd/reviewsd.yaml yet is copied there, with the
-    paths of a service, and data that lies beside it or in a home directory to /srv/reviews, with
-    the versions that reviewsctl keeps of it. The files that the configuration names go with it:
+    Your configuration is copied to /etc/reviewsd/reviewsd.yaml, with the paths of a service, and
+    data that lies beside it or in a home directory to /srv/reviews, with the versions that
+    reviewsctl keeps of it. The service no longer reads the folder from which they come. What is
+    there already stays. --dry-run shows the steps, and of files the lines that would change. Run it
+    again after an upgrade, with --restart.
+
+    The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
+    may use reviewsctl without sudo. The files that the configuration names are copied too:
     certificates and templates beside it, and secrets (addresses of notices, keys, secrets of
     sources), which only root can read then; systemd hands them over, so the copy does not name
-    them. What is there already stays. Manual pages and
-    completion for bash, zsh and fish go to /usr/local/share. If the configuration has sources, a
-    timer runs reviewsctl sync as the user that owns the data directory; a directory of root is
-    given to the user reviewsd-sync. Run it again after an upgrade, with --restart. --dry-run shows
-    the steps, and of files the lines that would change.
+    them. Manual pages and completion for bash, zsh and fish go to /usr/local/share.
+
+    If the configuration has sources, a timer runs reviewsctl sync as the user that owns the data
+    directory; a directory of root is given to the user reviewsd-sync.
     """
     if not print_unit:
         _refuse_if_packaged(root)
