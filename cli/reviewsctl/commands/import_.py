@@ -149,8 +149,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
     """Imports an export, or a table of yours, into reviews.json.
 
     The format is shown first. The same export twice changes nothing, and a newer one adds what is
-    new and updates what was edited. In a table without ids, an edited row is a second review; with
-    --replace it is known by two of author, day and text, and takes the place of the old one. An
+    new and updates what was edited. In a table without ids, an edited row is known by two of author,
+    day and text; if most of the text changed, only with --replace, else it is a second review. An
     older export never undoes newer edits. Rows without a usable rating or date are refused; the
     first are listed.
 

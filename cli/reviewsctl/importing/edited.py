@@ -8,7 +8,7 @@ import msgspec
 from reviewsctl.importing.outcomes import Predecessors
 from reviewsctl.importing.review_merge import ADDED, Review, moment
 from reviewsctl.importing.staging import Staged
-from reviewsctl.importing.successors import Sketch, Successors, find, sketch
+from reviewsctl.importing.successors import Sketch, Successors, find, shares_words, sketch
 
 _REPLY = "owner_reply"
 
@@ -64,8 +64,7 @@ class EditedSearch:
 
         Args:
             rows: The new rows without ids of their own.
-            there: Called once at most, returns all reviews of the file, each with the merge key of its row without
-                an id, or "".
+            there: Returns all reviews of the file, each with the merge key of its row without an id, or "".
         """
         if not self._absent:
             return EditedReviews()
@@ -79,17 +78,18 @@ class EditedSearch:
             if (corrected := [self._corrected[old] for old in olds if old in self._corrected])
         }
         earlier = self._rows_of_earlier_imports(successors, there)
+        replaced = self._removed | self._same_texts(successors, by_id, there)
         replies = {
             old: (key, reply)
             for old, (key, reply) in earlier.items()
             if old in self._answered and reply is not None
         }
         return EditedReviews(
-            rows={old: by_id[new] for old, new in successors.pairs.items() if old in self._removed},
+            rows={old: by_id[new] for old, new in successors.pairs.items() if old in replaced},
             doubled=frozenset(
                 by_id[new].entry.key
                 for old, new in successors.pairs.items()
-                if old not in self._removed and old not in self._corrected
+                if old not in replaced and old not in self._corrected
             ),
             replies=dict(replies.values()),
             answered=frozenset(replies),
@@ -104,6 +104,29 @@ class EditedSearch:
                 for old, new in successors.possible_pairs
             ],
         )
+
+    def _same_texts(
+        self,
+        successors: Successors,
+        by_id: Mapping[str, Staged],
+        there: Callable[[], Iterable[tuple[Review, str]]],
+    ) -> set[str]:
+        """Return the reviews that would stay, and whose rows have half of their words: these are the reviews.
+
+        Without ``--replace`` a table may have other reviews than the file, and two people may have one first name.
+        """
+        staying = {
+            old: by_id[new] for old, new in successors.pairs.items() if old not in self._removed
+        }
+        same: set[str] = set()
+        for review, _ in there() if staying else ():
+            staged = staying.get(str(review.get("id")))
+            if staged is not None:
+                old = sketch(review, with_text=True)
+                row = sketch(msgspec.json.decode(staged.entry.record), with_text=True)
+                if shares_words(old, row, least=0.5):
+                    same.add(old.review_id)
+        return same
 
     def _related_rows(self, rows: Iterable[Staged]) -> tuple[list[Sketch], dict[str, Staged]]:
         """Return the sketches of the rows that may have to do with an absent review, and the rows by their ids."""

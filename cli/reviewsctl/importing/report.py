@@ -142,7 +142,7 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
 
 _MENTIONED: Final = {
     NO_ID: "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
-    "so one that is edited gets another; --replace knows it again by two of author, day and text",
+    "so one that is edited gets another, and is known again by two of author, day and text",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import"; to name it: {again} with --source NAME or --map source=COLUMN',
     "withheld-reply": "owner replies that are not public at the platform: {count}; they were left out",

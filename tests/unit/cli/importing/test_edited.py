@@ -205,3 +205,39 @@ def test_invalid_hidden_review_is_known_by_its_id(shop: Shop) -> None:
     imported(shop, EDITED, BO)
     shop.edit("Ann Lee", source_url=None)
     assert "hide" == states(shop)["They broke the vase in the hall."]
+
+
+LONG = BO.replace("Quick and clean.", "Quick and clean work all over.")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("Bo Li", "Bob Lee"),
+        ("Bo Li", ""),
+        ("2026-03-15", "2026-03-16"),
+        (",5,", ",4,"),
+        ("Quick and", "So quick and"),
+        ("all over.", "everywhere!"),
+    ],
+)
+def test_row_that_the_owner_corrects_is_its_review_without_replace(
+    shop: Shop, wrong: str, right: str
+) -> None:
+    imported(shop, ANN, LONG)
+    shop.edit("Bo Li", owner_reply=REPLY)
+    result = imported(shop, LONG.replace(wrong, right), replace=False)
+    assert (1, 0) == (result.merge.count(Fate.CHANGED), result.merge.count(Fate.NEW))
+    (corrected,) = [each for each in shop.file["reviews"] if each["author"] != "Ann Lee"]
+    assert REPLY == corrected["owner_reply"]
+    (note,) = [note for note in result.notes if note.startswith("edited, known by")]
+    assert note.endswith("; your replies to them stay")
+
+
+def test_second_review_of_an_author_and_day_is_no_correction_without_replace(shop: Shop) -> None:
+    """A table may have the new reviews alone, and two people one first name."""
+    anna = BO.replace("Bo Li", "Anna")
+    imported(shop, ANN, anna)
+    result = imported(shop, anna.replace("Quick and clean.", "A lovely stay."), replace=False)
+    assert 3 == len(shop.file["reviews"])
+    assert any(note.startswith("1 new review seems an edited") for note in result.notes)

@@ -326,7 +326,7 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
         '  row 5: date "31.02.2025" is not "%d.%m.%Y" (day.month.year)',
         (
             "note: without an id of their own: 2; theirs is made of source, author, date, stars and text, "
-            "so one that is edited gets another; --replace knows it again by two of author, day and text"
+            "so one that is edited gets another, and is known again by two of author, day and text"
         ),
         f"{tmp_path}/data/reviews.json needs no change; nothing was written",
     ]
