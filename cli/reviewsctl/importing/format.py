@@ -122,8 +122,6 @@ class Format:
     """Returns how much a file of this shape looks like it, 0 to 1 (``Signature``)."""
     parser: Callable[[Head, Settings], Parser]
     """Returns the parser of a file's rows; called through ``reader`` only."""
-    describes: Callable[[Head], Fields] = lambda _: {}
-    """Returns the business, as ``reviewsctl.importing.business`` spells it; called when all rows are read."""
     incomplete: Callable[[Sequence[Head], int], str] = lambda _heads, _count: ""
     """Returns why these files, with so many rows, lack pages; empty where nothing says so. Called when all
     rows are read, with all files of one import that have the same function."""

@@ -11,7 +11,7 @@ from msgspec import structs
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log, report
-from reviewsctl.importing.business import declared_in
+from reviewsctl.importing.business import declared_in, listing
 from reviewsctl.importing.consent import agree, keep_location, losses, older_places, questions
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.exports import check_options, described, opened_exports
@@ -182,13 +182,12 @@ def _facts(
     The titles are those of the locations that are imported, by their names.
     """
     facts: dict[str, object] = {}
-    heads = [source.head for export in exports for source in export.sources]
-    for export in exports:
-        for source in export.sources:
-            described = export.format.describes(source.head)
-            if source.head.location.id in ("", *titles) and len(titles) <= 1:
-                facts = {**described, **{name: value for name, value in facts.items() if value}}
-    used = {*filter(None, titles.values())} or {head.location.title for head in heads} - {""}
+    locations = [source.head.location for export in exports for source in export.sources]
+    for location in locations:
+        if location.id in titles and len(titles) == 1:
+            described = listing(location.listing)
+            facts = {**described, **{name: value for name, value in facts.items() if value}}
+    used = {*filter(None, titles.values())} or {location.title for location in locations} - {""}
     name = options.settings.name or (used.pop() if len(used) == 1 else facts.get("name"))
     return {**facts, "name": name}
 

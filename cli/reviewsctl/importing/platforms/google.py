@@ -11,7 +11,6 @@ from typing import NoReturn
 
 from msgspec import UNSET, UnsetType
 
-from reviewsctl.importing import business
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.ratings import stars
@@ -123,11 +122,6 @@ def missing(heads: Sequence[Head], count: int) -> str:
 def batch_missing(heads: Sequence[Head], _count: int) -> str:
     """A page has several locations, so that one page is the last of all."""
     return _NO_LAST if all(head.around.get("nextPageToken") for head in heads) else ""
-
-
-def listing(head: Head) -> Fields:
-    """Return the business as the listing in Takeout has it."""
-    return business.listing(head.location.listing)
 
 
 def _location(head: Head) -> str:
