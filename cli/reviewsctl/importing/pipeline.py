@@ -26,13 +26,7 @@ from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.reviews_file import draft
-from reviewsctl.importing.rows import (
-    RowCounts,
-    check_replaceable,
-    check_usable,
-    read_rows,
-    readers_of,
-)
+from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.source_name import named_source
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates
@@ -76,14 +70,13 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     lines = [line for export in exports for line in described(export, options)]
     prompts.show(lines)
     options = named_source(options, exports, prompts)
-    readers = readers_of(options, exports)
     place = options.target.parent
     if not (options.dry_run or os.access(place, os.W_OK)):
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))
     staged = Staging()
     with opened(place) as folder:
         corrections = KnownCorrections(place)
-        rows = read_rows(readers, staged, prompts, corrections)
+        rows = read_rows(options, exports, staged, prompts, corrections)
         check_usable(options, staged, rows)
         declared = declared_in(folder, options.target.name, FIX)
         rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)

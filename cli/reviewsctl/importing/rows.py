@@ -30,21 +30,7 @@ _MEGABYTE: Final = 1_000_000
 _WORTH_SHOWING: Final = 8 * _MEGABYTE  # bytes; the progress of less is not shown
 _STEP: Final = 100  # rows between two reports of progress
 
-SourceReader = tuple[Format, Source, Reader]
 RowOutcome = Entry | RowRefusedError | RowSkippedError
-
-
-def readers_of(options: ImportOptions, exports: Sequence[Export]) -> list[SourceReader]:
-    """Return how each file of the exports is read.
-
-    Raises:
-        SayMoreError: The operator has to say how its columns are meant.
-    """
-    return [
-        (export.format, source, export.format.reader(source.head, options.settings))
-        for export in exports
-        for source in export.sources
-    ]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +77,8 @@ class RowCounts:
 
 
 def read_rows(
-    readers: Sequence[SourceReader],
+    options: ImportOptions,
+    exports: Sequence[Export],
     staged: Staging,
     prompts: Prompts,
     corrections: KnownCorrections,
@@ -99,9 +86,15 @@ def read_rows(
     """Stage the rows of all files.
 
     Raises:
-        ImportRefusedError: Hardly any of them can be taken.
+        SayMoreError: The operator has to say how columns are meant.
+        ImportRefusedError: Hardly any of the rows can be taken.
     """
     counts = RowCounts()
+    readers = [
+        (export.format, source, export.format.reader(source.head, options.settings))
+        for export in exports
+        for source in export.sources
+    ]
     for format_, where, row, read in _rows(readers, prompts):
         outcome = _outcome(read, row, corrections)
         counts.rows[format_.name] += 1
@@ -120,7 +113,7 @@ def read_rows(
 
 
 def _rows(
-    readers: Sequence[SourceReader], prompts: Prompts
+    readers: Sequence[tuple[Format, Source, Reader]], prompts: Prompts
 ) -> Iterator[tuple[Format, str, Row, Reader]]:
     """Iterate over all rows, each with its format, its position and its reader; report the progress."""
     total, before = sum(source.part.size for _, source, _ in readers), 0
