@@ -198,19 +198,12 @@ class Folder:
             new.put(mode)
 
     def keep(self, name: str, backup: str) -> None:
-        """Give a file a second name, which may replace another file."""
-        aside, here = f".{backup}-{os.urandom(8).hex()}", self._descriptor
-        try:
-            os.link(name, aside, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
-            self.rename(aside, backup)
-        except OSError:  # a file system without links
-            with self.open(name) as there, self.draft(backup) as new:
-                facts = os.fstat(there.fileno())
-                shutil.copyfileobj(there, new.file)
-                new.give(facts.st_uid, facts.st_gid)
-                new.put(facts.st_mode & 0o777)
-        finally:
-            self.remove(aside)
+        """Copy a file, with its owner and mode; the copy may replace another file."""
+        with self.open(name) as there, self.draft(backup) as new:
+            facts = os.fstat(there.fileno())
+            shutil.copyfileobj(there, new.file)
+            new.give(facts.st_uid, facts.st_gid)
+            new.put(facts.st_mode & 0o777)
 
     def rename(self, name: str, new: str) -> None:
         """Rename an entry of any kind, which may replace another one."""
