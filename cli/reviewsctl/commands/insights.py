@@ -287,17 +287,17 @@ def _write(folder: Path, insights: bytes) -> str:
     import json  # see main
 
     from reviewsctl.files.folders import opened
-    from reviewsctl.importing.reviews_file import draft
+    from reviewsctl.importing.reviews_file import commit
 
     path = folder / FILE
     content = json.dumps(json.loads(insights), indent=2, ensure_ascii=False)
     try:
-        with opened(folder) as place, draft(place, FILE) as new:
+        with opened(folder) as place, place.draft(FILE) as new:
             names = (f"{FILE}.bak{number or ''}" for number in itertools.count())
             backup_name = next(name for name in names if place.look(name) is None)  # may have edits
             new.file.write(content.encode() + b"\n")
             is_replaced = place.look(FILE) is not None
-            new.commit(lambda: place.keep(FILE, backup_name))
+            commit(new, lambda: place.keep(FILE, backup_name))
     except OSError as fault:
         remedy = to_write(folder, "name another --data DIR.")
         fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)

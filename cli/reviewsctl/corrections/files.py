@@ -16,7 +16,7 @@ import msgspec
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.reviews_file import draft, removed_member
+from reviewsctl.importing.reviews_file import commit, removed_member
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER, LABELS_FILE
@@ -157,14 +157,14 @@ def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, 
 
 def _replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> None:
     old = b""
-    with draft(folder, name) as new:
+    with folder.draft(name) as new:
         if folder.look(name) is not None:
             with folder.open(name) as file:
                 old = file.read()
         text = change(old)
         if text != old:
             new.file.write(text)
-            new.commit(lambda: None)
+            commit(new)
 
 
 def _erase_kept(own: Folder, corrections: "Corrections") -> None:

@@ -41,14 +41,17 @@ class Draft:
 
     def __init__(self, folder: "Folder", file: BinaryIO, aside: str, name: str) -> None:
         self.file = file
-        self._folder = folder
+        self.folder = folder
+        self.name = name
+        """The name of the file that it replaces, or makes."""
+        self.before = folder.look(name)
+        """The facts of the file that was there at the beginning; None if there was none."""
         self._aside = aside
-        self._name = name
 
     @property
     def path(self) -> Path:
         """Its path until ``put``."""
-        return self._folder.path / self._aside
+        return self.folder.path / self._aside
 
     def read(self) -> BinaryIO:
         """Open the written content for reading, after which nothing may be written."""
@@ -67,8 +70,8 @@ class Draft:
         self.file.flush()
         os.fchmod(self.file.fileno(), mode)
         os.fsync(self.file.fileno())
-        self._folder.rename(self._aside, self._name)
-        self._folder.sync()
+        self.folder.rename(self._aside, self.name)
+        self.folder.sync()
 
 
 class Folder:

@@ -25,7 +25,7 @@ from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
 from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
-from reviewsctl.importing.reviews_file import draft
+from reviewsctl.importing.reviews_file import check, commit
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.source_name import named_source
 from reviewsctl.importing.staging import Place, Staging
@@ -210,7 +210,7 @@ class Replacement:
             self._ask(merge)
             return merge
         folder, name = self.folder, self.options.target.name
-        with draft(folder, name) as new, contextlib.ExitStack() as stack:
+        with folder.draft(name) as new, contextlib.ExitStack() as stack:
             merge = self._merge(new.file)
             self._ask(merge)
             own_folder = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
@@ -218,15 +218,15 @@ class Replacement:
             keeping = None
             if merge.is_different or folder.look(name) is None:
                 now = self.options.now
-                keeping = stack.enter_context(history.keeping(folder, name, new.draft, log, now))
+                keeping = stack.enter_context(history.keeping(folder, name, new, log, now))
                 merge.is_written, merge.backup = True, keeping.path
             with uninterrupted():
-                new.check()
+                check(new)
                 if self.corrections is not None:
                     # first: after a crash between both, the new rows are hidden at least
                     self.corrections.write(folder, self.options.target, self.options.now)
                 if keeping is not None:
-                    new.commit(keeping.put_old)
+                    commit(new, keeping.put_old)
                 import_log.put(log, folder.look(name))
                 if keeping is not None:
                     keeping.put_new()

@@ -1,6 +1,5 @@
 """Writes reviews.json again; unchanged parts stay byte for byte as they are."""
 
-import contextlib
 import datetime
 import json
 import os
@@ -11,8 +10,7 @@ from typing import Annotated, BinaryIO, Final
 import msgspec
 from msgspec import Raw
 
-from reviewsctl.files import folders
-from reviewsctl.files.folders import Folder
+from reviewsctl.files.folders import Draft
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.values import encoded, members
@@ -124,57 +122,37 @@ def _removed_at(entry: object, now: datetime.datetime) -> datetime.datetime:
 _MODE = 0o644  # of a new file: the daemon runs as another user, and the data are public
 
 
-class Draft:
-    """A new version of a file, beside it until ``commit``; made by ``draft``."""
+def check(new: Draft) -> None:
+    """Check that the file that a draft replaces is the one that was there at the beginning.
 
-    def __init__(self, folder: Folder, name: str, new: folders.Draft) -> None:
-        self._folder = folder
-        self._name = name
-        self.draft = new
-        """The new version, as its folder has it."""
-        self._before = folder.look(name)
-
-    @property
-    def file(self) -> BinaryIO:
-        """The file to write to."""
-        return self.draft.file
-
-    def check(self) -> None:
-        """Check that the file is the one that was there at the beginning.
-
-        Raises:
-            ImportRefusedError: Another program wrote it meanwhile.
-        """
-        if _signature(self._folder.look(self._name)) != _signature(self._before):
-            raise ImportRefusedError(
-                f"{self._folder.path / self._name} was changed by another program meanwhile; it is as "
-                "that left it",
-                "Run the command again.",
-            )
-
-    def commit(self, keep: Callable[[], object]) -> None:
-        """Put the new version in the place of the file, with its owner and mode.
-
-        Args:
-            keep: Called before, where there is a file to be replaced.
-
-        Raises:
-            ImportRefusedError: Another program wrote the file meanwhile.
-        """
-        self.check()
-        if self._before is None:
-            self.draft.put(_MODE)
-            return
-        keep()
-        self.draft.give(self._before.st_uid, self._before.st_gid)
-        self.draft.put(self._before.st_mode & 0o777)
+    Raises:
+        ImportRefusedError: Another program wrote it meanwhile.
+    """
+    if _signature(new.folder.look(new.name)) != _signature(new.before):
+        raise ImportRefusedError(
+            f"{new.folder.path / new.name} was changed by another program meanwhile; it is as "
+            "that left it",
+            "Run the command again.",
+        )
 
 
-@contextlib.contextmanager
-def draft(folder: Folder, name: str) -> Iterator[Draft]:
-    """Write a new version of a file for the block; without ``commit`` nothing remains of it."""
-    with folder.draft(name) as new:
-        yield Draft(folder, name, new)
+def commit(new: Draft, keep: Callable[[], object] = lambda: None) -> None:
+    """Put a draft in the place of its file, with the owner and mode of that.
+
+    Args:
+        new: The draft.
+        keep: Called before, where there is a file to be replaced.
+
+    Raises:
+        ImportRefusedError: Another program wrote the file meanwhile.
+    """
+    check(new)
+    if new.before is None:
+        new.put(_MODE)
+        return
+    keep()
+    new.give(new.before.st_uid, new.before.st_gid)
+    new.put(new.before.st_mode & 0o777)
 
 
 def _signature(facts: os.stat_result | None) -> tuple[int, ...] | None:

@@ -22,7 +22,7 @@ from reviewsctl.importing.history import Version, checksum
 from reviewsctl.importing.import_log import PastImport, digest
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
-from reviewsctl.importing.reviews_file import draft, reviews_of, rewrite, updated
+from reviewsctl.importing.reviews_file import commit, reviews_of, rewrite, updated
 from reviewsctl.importing.values import encoded, members
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
@@ -197,7 +197,7 @@ def _put(
             yield updated(piece.text, {CHANGED: stamp(now)})
 
     with contextlib.ExitStack() as stack:
-        new = stack.enter_context(draft(data, name))
+        new = stack.enter_context(data.draft(name))
         with folder.open(version.file) as file:
             content = gzip.decompress(file.read())
         rewrite(new.file, Document(content, version.file, _REMEDY), member, records)
@@ -208,9 +208,9 @@ def _put(
             with folder.open(version.log) as file:
                 log.file.write(gzip.decompress(file.read()))
             log.file.flush()
-        keeping = stack.enter_context(history.keeping(data, name, new.draft, log, now))
+        keeping = stack.enter_context(history.keeping(data, name, new, log, now))
         with uninterrupted():
-            new.commit(keeping.put_old)
+            commit(new, keeping.put_old)
             if log is None:
                 own_folder.remove(import_log.FILE)
             else:

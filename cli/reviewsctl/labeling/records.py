@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from reviewsctl.files.folders import Folder
-from reviewsctl.importing.reviews_file import draft
+from reviewsctl.importing.reviews_file import commit
 from reviewsctl.labeling.endpoint import ModelError
 from reviewsctl.terminal.interruption import signals_deferred
 from reviewsd.analysis.kept_labels import KeptLabels
@@ -50,9 +50,9 @@ class Records:
         if self._own.look(LABELS_FILE) is None:
             raise ModelError("reviews were erased meanwhile", "Run it again.")
         if added := self._whole_lines():
-            with draft(self._folder, LABELS_FILE) as new:
+            with self._folder.draft(LABELS_FILE) as new:
                 new.file.write(KeptLabels(self._kept() + added).encoded())
-                new.commit(lambda: None)
+                commit(new)
         self._own.remove(LABELS_FILE)
 
     def _kept(self) -> bytes:

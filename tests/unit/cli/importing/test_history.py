@@ -12,7 +12,7 @@ import pytest
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import MAX_BYTES, keeping, versions
-from reviewsctl.importing.reviews_file import draft
+from reviewsctl.importing.reviews_file import commit
 from reviewsctl.importing.undo import undo
 from reviewsctl.importing.undo import versions as undo_versions
 from reviewsd.publish.sources import fingerprint
@@ -238,11 +238,11 @@ def test_file_that_another_program_writes_meanwhile_is_not_overwritten(
     path = tmp_path / "reviews.json"
     if before is not None:
         path.write_text(before)
-    with opened(tmp_path) as folder, draft(folder, path.name) as new:
+    with opened(tmp_path) as folder, folder.draft(path.name) as new:
         new.file.write(b"new")
         path.write_text("theirs")
         with pytest.raises(ImportRefusedError):
-            new.commit(bool)
+            commit(new)
 
     assert {"reviews.json": "theirs"} == {
         file.name: file.read_text() for file in tmp_path.iterdir()
