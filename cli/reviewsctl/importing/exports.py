@@ -18,7 +18,7 @@ from typing import Final
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.format import NOTE
 from reviewsctl.importing.options import ImportOptions
-from reviewsctl.importing.readers.parts import Part, parts_of
+from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import Export, chosen
 from reviewsctl.importing.values import listed
 
@@ -106,7 +106,13 @@ def opened_exports(options: ImportOptions) -> list[Export]:
             fault = error
             continue
         if any(part.location.id for part in parts) or not _is_one_of_several(path, options.exports):
-            exports.append(replace(_recognized(options, parts), name=path.name))
+            export = chosen(
+                parts,
+                options.format_name,
+                mapped=bool(options.settings.columns),
+                is_alone=len(options.exports) == 1,
+            )
+            exports.append(replace(export, name=path.name))
     if not exports:
         raise fault
     return exports
@@ -116,17 +122,6 @@ def _is_one_of_several(path: Path, exports: Sequence[Path]) -> bool:
     """Return whether a path is a part of a Takeout of which another part is named too."""
     name = part_name(path)
     return name is not None and len(part_numbers(exports)[name[0]]) > 1
-
-
-def _recognized(options: ImportOptions, parts: Sequence[Part]) -> Export:
-    """Return the format of an export; of several, ``--map`` is for those of no known platform."""
-    is_mapped = bool(options.settings.columns)
-    if is_mapped:
-        with contextlib.suppress(ImportRefusedError):
-            export = chosen(parts, options.format_name)
-            if not export.format.generic and (export.format.tabular or len(options.exports) > 1):
-                return export
-    return chosen(parts, options.format_name, mapped=is_mapped)
 
 
 def check_options(options: ImportOptions, exports: Sequence[Export]) -> None:

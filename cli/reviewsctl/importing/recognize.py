@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,7 +29,6 @@ from reviewsd.api.spelling import nearest
 AUTO = "auto"
 
 _MAX_SAMPLE_ROWS = 2000  # on which guesses are based
-_SHORT_SAMPLE = 20  # rows of a file of JSON that is recognized
 _CELL_BYTES = 100  # of a cell beside its text
 _MAX_NAMES = 12  # in a message
 _PEEK_BYTES = 4096
@@ -79,20 +78,23 @@ def source_of(part: Part) -> Source:
     return _table(part, lambda: csv_file.rows(part, dialect), str(dialect))
 
 
-def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> Export:
+def chosen(
+    parts: Sequence[Part], format_name: str, *, mapped: bool = False, is_alone: bool = True
+) -> Export:
     """Return the format of an export, its files that are read, and those that are something else.
 
     Args:
         parts: The files.
         format_name: The value of ``--from``.
         mapped: Whether the operator names columns, so that it is a table of no known platform.
+        is_alone: Whether the names can be meant for no other export.
 
     Raises:
         ImportRefusedError: It cannot be imported.
         SayMoreError: It may be of several formats.
     """
     format_name = format_name.casefold()
-    formats = _candidates(format_name, mapped=mapped)
+    formats = _candidates(format_name)
     min_likeness = RECOGNIZED if format_name == AUTO else FORCED
     matches: list[tuple[Format, Source]] = []
     ignored: list[str] = []
@@ -104,10 +106,15 @@ def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> 
             continue
         first_source = first_source or source
         format_ = _likeliest(formats, source.head, min_likeness)
+        if format_name == AUTO and mapped:
+            has_own = (
+                format_ is not None and not format_.generic and (format_.tabular or not is_alone)
+            )
+            format_ = format_ if has_own else _generic(formats, source.head)
         if format_ is None:
             ignored.append(part.name)
         else:
-            matches.append((format_, _with_short_sample(source, format_)))
+            matches.append((format_, source))
     if not matches:
         raise _unknown(first_source, format_name)
     titles = {format_.name: format_.title for format_, _ in matches}
@@ -124,10 +131,10 @@ def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> 
     )
 
 
-def _candidates(format_name: str, *, mapped: bool) -> list[Format]:
-    """Return the formats of a name; all of them for ``auto``, and with ``--map`` all generic ones."""
+def _candidates(format_name: str) -> Sequence[Format]:
+    """Return the formats of a name; all of them for ``auto``."""
     if format_name == AUTO:
-        return [format_ for format_ in FORMATS if format_.generic or not mapped]
+        return FORMATS
     formats = [format_ for format_ in FORMATS if format_.name == format_name]
     if not formats:
         names = [AUTO, *(format_.name for format_ in FORMATS)]
@@ -153,21 +160,18 @@ def _opened(part: Part, *, is_alone: bool) -> Source | None:
         return None
 
 
-def _with_short_sample(source: Source, format_: Format) -> Source:
-    """Return a source with the rows that its format needs.
-
-    Dates of a table are guessed from all of them; those of a thousand files of JSON would take much memory.
-    """
-    if format_.generic or source.head.shape == "table":
-        return source
-    return replace(source, head=replace(source.head, sample=source.head.sample[:_SHORT_SAMPLE]))
-
-
 def _likeliest(formats: Sequence[Format], head: Head, min_likeness: float) -> Format | None:
     """Return the first format that a file resembles enough."""
-    if all(format_.generic for format_ in formats):  # the operator says so, and names the columns
-        return next((format_ for format_ in formats if format_.shape == head.shape), None)
+    if all(format_.generic for format_ in formats):  # the operator says so
+        return _generic(formats, head)
     return next((format_ for format_ in formats if format_.likeness(head) >= min_likeness), None)
+
+
+def _generic(formats: Iterable[Format], head: Head) -> Format | None:
+    """Return the format for a file of this shape from no known platform."""
+    return next(
+        (format_ for format_ in formats if format_.generic and format_.shape == head.shape), None
+    )
 
 
 def _spreadsheet(part: Part) -> Source:
