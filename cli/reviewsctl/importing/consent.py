@@ -145,7 +145,7 @@ def agree(options: ImportOptions, questions: Iterable[Question], prompts: Prompt
 
 _LOSSES: Final = {
     Fate.REMOVED: (
-        "{verb} removed, as they are not public at the platform, or not in the export",
+        "{verb} removed, as they are not public, or not in the export",
         _LISTED,
     ),
     Fate.REPLY_REMOVED: ("owner replies that the platform no longer has, and that go", None),

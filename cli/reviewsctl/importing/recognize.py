@@ -95,7 +95,8 @@ def chosen(
     """
     format_name = format_name.casefold()
     formats = _candidates(format_name)
-    min_likeness = RECOGNIZED if format_name == AUTO else FORCED
+    is_auto = format_name.casefold() == AUTO
+    min_likeness = RECOGNIZED if is_auto else FORCED
     matches: list[tuple[Format, Source]] = []
     ignored: list[str] = []
     first_source: Source | None = None
@@ -106,7 +107,7 @@ def chosen(
             continue
         first_source = first_source or source
         format_ = _likeliest(formats, source.head, min_likeness)
-        if format_name == AUTO and mapped:
+        if is_auto and mapped:
             has_own = (
                 format_ is not None and not format_.generic and (format_.tabular or not is_alone)
             )
@@ -133,9 +134,9 @@ def chosen(
 
 def _candidates(format_name: str) -> Sequence[Format]:
     """Return the formats of a name; all of them for ``auto``."""
-    if format_name == AUTO:
+    if format_name.casefold() == AUTO:
         return FORMATS
-    formats = [format_ for format_ in FORMATS if format_.name == format_name]
+    formats = [format_ for format_ in FORMATS if format_.name == format_name.casefold()]
     if not formats:
         names = [AUTO, *(format_.name for format_ in FORMATS)]
         raise SayMoreError(
@@ -306,7 +307,7 @@ def _unknown(source: Source | None, format_name: str) -> ImportRefusedError:
         return ImportRefusedError(f"{name} holds no reviews", csv_file.EMPTY)
     columns = ", ".join(map(shown, itertools.islice(fields, _MAX_NAMES)))
     kind = "a table with the columns" if head.shape == "table" else "JSON with the members"
-    if format_name == AUTO:
+    if format_name.casefold() == AUTO:
         return ImportRefusedError(f"{name}: not recognized; it is {kind} {columns}", remedy)
     return ImportRefusedError(
         f"{name}: this is not {format_name}; it is {kind} {columns}",

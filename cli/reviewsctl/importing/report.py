@@ -10,7 +10,7 @@ from reviewsctl.importing.format import Format
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.recognize import Export
-from reviewsctl.importing.review import NO_ID
+from reviewsctl.importing.review import FUTURE, NO_ID
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.terminal.words import counted
 
@@ -145,10 +145,10 @@ _MENTIONED: Final = {
     "so one that is edited gets another, and is known again by two of author, day and text",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import"; to name it: {again} with --source NAME or --map source=COLUMN',
-    "withheld-reply": "owner replies that are not public at the platform: {count}; they were left out",
-    "withheld-name": "authors whose names are not public at the platform: {count}; they are not named",
+    "withheld-reply": "owner replies that are not public: {count}; they were left out",
+    "withheld-name": "authors whose names are not public: {count}; they are not named",
     "undated-reply": "owner replies without a date: {count}; they got that of the review",
-    "future": "dated in the future: {count}; a date with day and month the wrong way round, or a clock "
+    FUTURE: "dated in the future: {count} ({future}); a date with day and month the wrong way round, or a clock "
     "that is wrong (reviewsctl check names them)",
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
     "recommended",
@@ -166,7 +166,7 @@ _DETAILS: Final = frozenset(
 """Names of notes that only --verbose shows."""
 
 _OF_REVIEWS: Final = {
-    Fate.EXAMPLE: "{count:,} examples of reviewsctl init left out",
+    Fate.EXAMPLE: "examples of reviewsctl init left out: {count:,}",
     Fate.SPARED: "{reviews} not removed, since rows that were refused or skipped may be of them",
     Fate.HIDDEN: "{reviews} not removed, since hidden ones are not in an export of reviewsctl; it has them with --all, "
     "and reviewsctl reviews erase takes one out of the file",
@@ -192,7 +192,8 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
     tabular = any(export.format.tabular for export in exports)
     for name, text in _MENTIONED.items():
         if (count := rows.notes.get(name)) and (tabular or name != "unsaid"):
-            notes.append(_note(name, text.format(count=f"{count:,}", again=again)))
+            future = "; ".join(rows.future) + ("; ..." if count > len(rows.future) else "")
+            notes.append(_note(name, text.format(count=f"{count:,}", again=again, future=future)))
     partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
     notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)

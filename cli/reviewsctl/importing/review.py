@@ -30,6 +30,8 @@ MEMBERS: Final = (
 
 NO_ID: Final = "no-id"
 """The note on a review without an id of its own."""
+FUTURE: Final = "future"
+"""The note on a review with a date in the future."""
 BITS: Final = {name: 1 << place for place, name in enumerate(MEMBERS)}
 """The bit of each member in a ``mask``."""
 
@@ -166,7 +168,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
 def _notes(review: PlatformReview, day: datetime.date, settings: Settings) -> tuple[str, ...]:
     """Return what the result mentions of a review."""
     conditions = {
-        "future": day > settings.today,
+        FUTURE: day > settings.today,
         NO_ID: review.key is None,
         "unsaid": review.verified is settings.verified is None,
         "undated-reply": isinstance(review.reply, tuple) and review.reply[1] is None,

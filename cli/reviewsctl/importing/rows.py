@@ -20,14 +20,16 @@ from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MAX_LISTED
 from reviewsctl.importing.recognize import Export, Source
-from reviewsctl.importing.review import Entry, mask
+from reviewsctl.importing.review import FUTURE, Entry, mask
 from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
+from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import Step
 
 _MEGABYTE: Final = 1_000_000
 _WORTH_SHOWING: Final = 8 * _MEGABYTE  # bytes; the progress of less is not shown
+_MAX_NAMED: Final = 3  # rows with a date in the future
 _STEP: Final = 100  # rows between two reports of progress
 
 RowOutcome = Entry | RowRefusedError | RowSkippedError
@@ -48,6 +50,8 @@ class RowCounts:
     """The first of them: where, and why."""
     notes: Counter[str] = field(default_factory=Counter)
     """Rows that the result mentions, by the name of the note (``report``)."""
+    future: list[str] = field(default_factory=list)
+    """The first rows with a date in the future, each with that."""
     titles: dict[str, str] = field(default_factory=dict)
     """The titles of the locations, by their ids."""
     twice: int = 0
@@ -64,6 +68,8 @@ class RowCounts:
         """Count a row."""
         if isinstance(outcome, Entry):
             self.notes.update(outcome.notes)
+            if FUTURE in outcome.notes and len(self.future) < _MAX_NAMED:
+                self.future.append(f"{where}: {outcome.day}")
             self.titles[outcome.place] = self.titles.get(outcome.place) or outcome.title
             return
         if isinstance(outcome, RowSkippedError):
@@ -161,11 +167,11 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
         return
     if count := rows.notes.get("unrated"):
         raise SayMoreError(
-            f"its {count:,} recommendations have no stars",
+            f"{counted(count, 'recommendation')} without stars, and no other row to import",
             "Say --set recommended=yes to take them as 5, or as 1 where it is not recommended",
         )
     if rows.refused:
-        raise _useless(f"none of its {rows.refused:,} rows", rows)
+        raise _useless(f"none of its {rows.refused:,} rows" if rows.refused > 1 else "no row", rows)
     if options.replace:
         raise NoReviewsError(
             "it holds no reviews, and --replace would leave none", "Nothing was written."

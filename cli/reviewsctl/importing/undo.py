@@ -142,7 +142,7 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
         there = [] if folder is None else _versions(data, folder, target.name)
         if folder is None or not 1 <= number <= len(there):
             raise ImportRefusedError(
-                f"there is no version {number:,} of {target} to go back to; there are {len(there):,}",
+                f"there is no version {number:,} of {target} to go back to; versions: {len(there):,}",
                 "List them: reviewsctl reviews undo --dry-run",
             )
         return _put(data, folder, target.name, there[number - 1], now)

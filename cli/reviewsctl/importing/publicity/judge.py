@@ -113,7 +113,7 @@ class Publicity:
         name = printable(sign.name)
         example = printable(max(counts, key=lambda value: (value != "", counts[value])))
         raise SayMoreError(
-            f"column {shown(sign.name)} may say whether {what} is public at its platform, and its "
+            f"column {shown(sign.name)} may say whether {what} is public, and its "
             f"values are not all known: {values}",
             f"Name each of them that is public, as in --set {shlex.quote(f'public={name}={example}')}; rows with the "
             f"others are then left out. If the column does not say it: --set {shlex.quote(f'public={name}={ANY}')}",
@@ -197,7 +197,7 @@ class _Judge:
         elif sign.subject is Subject.REPLY:
             verdict.shows_reply = False
         else:
-            raise RowWithdrawnError(f"not public at the platform (column {shown(sign.name)})")
+            raise RowWithdrawnError(f"not public (column {shown(sign.name)})")
 
     def _prune(self, name: str, elements: list[object], verdict: Verdict) -> None:
         """Take the replies out of a list that are not public."""

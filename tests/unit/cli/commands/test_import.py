@@ -171,7 +171,7 @@ def test_replace_follows_deletions_at_its_source_and_location_only(ctl: Ctl, dat
     dry = imported(ctl, data, *words, "--dry-run")
     run = imported(ctl, data, *words)
     listed = [
-        "removed, as they are not public at the platform, or not in the export: 1 review",
+        "removed, as they are not public, or not in the export: 1 review",
         "  Gone, 2025-03-14, google",
     ]
 
@@ -323,7 +323,7 @@ def test_the_examples_of_init_never_stay_among_reviews(ctl: Ctl, tmp_path: Path)
     done = imported(ctl, data, TAKEOUT, "--verbose")
     file = json.loads((data / "reviews.json").read_bytes())
 
-    assert "note: 2 examples of reviewsctl init left out" in done.stdout
+    assert "note: examples of reviewsctl init left out: 2" in done.stdout
     assert {"google"} == {review["source"] for review in file["reviews"]}
     assert 7 == len(file["reviews"])
     assert "Acme Plumbing" == file["business"]["name"]
@@ -524,6 +524,14 @@ def test_quiet_says_nothing(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     table.write_text("Date,Stars\n2026-03-14,5\n")
     run = imported(ctl, data, str(table), "--source", "website", "--quiet")
     assert ("", "") == (run.stdout, run.stderr)
+
+
+@pytest.mark.parametrize("name", ["CSV", "Auto"])
+def test_format_is_named_in_any_case(ctl: Ctl, tmp_path: Path, data: Path, name: str) -> None:
+    (tmp_path / "x.csv").write_text("date,rating\n2025-01-01,5\n")
+    run = imported(ctl, data, str(tmp_path / "x.csv"), "--source", "web", "--from", name)
+
+    assert "imported 1 new" in run.stdout
 
 
 def test_names_of_others_do_not_steer_the_terminal(ctl: Ctl, tmp_path: Path, data: Path) -> None:

@@ -113,7 +113,7 @@ def test_first_import_keeps_nothing_and_has_nothing_to_undo(shop: Shop, tmp_path
     result = shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
     assert result.merge.backup is None
     assert [] == undo_versions(shop.folder / "reviews.json")
-    with pytest.raises(ImportRefusedError, match="there are 0"):
+    with pytest.raises(ImportRefusedError, match="versions: 0"):
         undo(shop.folder / "reviews.json", 1, NOW)
 
 

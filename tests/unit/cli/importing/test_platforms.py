@@ -150,7 +150,7 @@ def test_recommendation_is_refused_without_the_setting() -> None:
     [("yotpo.csv", "Review Status"), ("judgeme.csv", "curated"), ("judgeme.json", "hidden")],
 )
 def test_review_that_its_platform_withholds_is_skipped(name: str, column: str) -> None:
-    assert [f'not public at the platform (column "{column}")'] == read(name, settings())[1]
+    assert [f'not public (column "{column}")'] == read(name, settings())[1]
 
 
 def test_verification_of_the_export_overrides_the_operator() -> None:

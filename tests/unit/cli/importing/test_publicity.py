@@ -298,13 +298,13 @@ def test_status_that_is_not_understood_stops_the_import(tmp_path: Path) -> None:
     )
 
     assert (
-        'column "status" may say whether a review is public at its platform, and its values are not '
+        'column "status" may say whether a review is public, and its values are not '
         'all known: "featured" (1)' == caught.value.detail
     )
     assert "as in --set public=status=featured; " in caught.value.remedy
     assert "--set 'public=status=*'" in caught.value.remedy
     assert ["Good.", "Odd."] == texts(reviews)
-    assert {'not public at the platform (column "status")': 1} == answered.rows.skipped
+    assert {'not public (column "status")': 1} == answered.rows.skipped
 
 
 def test_row_that_is_refused_asks_no_question(tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_status_that_is_mapped_to_no_column_still_withholds(tmp_path: Path) -> N
     outcome, [review] = imported(tmp_path, "shop.csv", export, mapped={"status": ""})
 
     assert "Ann" == review["author"]
-    assert '2 skipped: not public at the platform (column "status")' in outcome.notes
+    assert '2 skipped: not public (column "status")' in outcome.notes
 
 
 def test_column_is_a_status_where_the_operator_says_so(tmp_path: Path) -> None:
@@ -378,9 +378,7 @@ def test_reply_of_a_table_is_left_out_where_it_is_not_public(
     outcome, [review] = imported(tmp_path, "x.csv", export)
 
     assert ("Good.", None) == (review["text"], review["owner_reply"])
-    assert (
-        "owner replies that are not public at the platform: 1; they were left out" in outcome.notes
-    )
+    assert "owner replies that are not public: 1; they were left out" in outcome.notes
 
 
 def _podium(*responses: dict[str, object]) -> str:

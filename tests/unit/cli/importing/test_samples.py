@@ -340,7 +340,8 @@ def test_review_of_the_future_is_mentioned(tmp_path: Path) -> None:
     )
     done = Imported(tmp_path / "data", str(export), "--set", "name=Acme")
 
-    assert [note for note in done.result["notes"] if note.startswith("dated in the future: 1; ")]
+    future = "dated in the future: 1 (row 2: 2999-12-01); "
+    assert [note for note in done.result["notes"] if note.startswith(future)]
 
 
 def test_table_without_verification_is_not_verified(tmp_path: Path) -> None:
