@@ -18,6 +18,8 @@ from reviewsctl.terminal.escaping import printable
 NO_DATE = "no date"
 """Why a row without a date is refused."""
 
+_REMEDY = "write the day, as 2026-03-14"
+
 _MILLISECONDS_FROM = 100_000_000_000  # a count of seconds this large is in the year 5138
 _SECONDS_FROM = 100_000_000  # 1973; smaller numbers are days of a spreadsheet
 _SHEET_EPOCH = datetime.datetime(1899, 12, 30)  # noqa: DTZ001  # as written, without a zone
@@ -80,9 +82,9 @@ def moment(value: object) -> datetime.datetime:
     except (ValueError, OverflowError, OSError):
         if relative(value):
             raise RowRefusedError(
-                f"date {shown(value)} is an age, which says no day: write the day, as 2026-03-14"
+                f"date {shown(value)} is an age, which says no day: {_REMEDY}"
             ) from None
-        raise RowRefusedError(f"date {shown(value)} is not understood") from None
+        raise RowRefusedError(f"date {shown(value)} is not understood: {_REMEDY}") from None
 
 
 def relative(value: object) -> bool:
@@ -120,7 +122,7 @@ def _spelled(value: object) -> str:
     if text is None:
         raise RowRefusedError(NO_DATE)
     if len(text) > _MAX_LENGTH:
-        raise RowRefusedError(f"date {shown(text)} is not understood")
+        raise RowRefusedError(f"date {shown(text)} is not understood: {_REMEDY}")
     return text
 
 

@@ -516,7 +516,10 @@ def test_quiet_names_refused_rows_on_stderr(ctl: Ctl, tmp_path: Path, data: Path
     table.write_text("Date,Stars\n2026-03-14,5\nsoon,4\n")
     run = imported(ctl, data, str(table), "--source", "website", "--quiet")
     assert "" == run.stdout
-    assert '1 row refused\n  row 3: date "soon" is not understood\n' == run.stderr
+    assert (
+        '1 row refused\n  row 3: date "soon" is not understood: write the day, as 2026-03-14\n'
+        == run.stderr
+    )
 
 
 def test_quiet_says_nothing(ctl: Ctl, tmp_path: Path, data: Path) -> None:

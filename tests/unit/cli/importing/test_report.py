@@ -51,7 +51,9 @@ def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop) -> Non
         "  row 11: no rating",
         "  and 2 more refused",
     ] == shown[at + 1 : at + 5]
-    assert '  row 13: date "x" is not understood' in report(shop, file, verbose=True)
+    assert '  row 13: date "x" is not understood: write the day, as 2026-03-14' in report(
+        shop, file, verbose=True
+    )
 
 
 @pytest.mark.parametrize(
