@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from reviewsctl.importing.outcomes import Predecessors
+from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import ADDED, Review, moment
-from reviewsctl.importing.staging import Staged
 from reviewsctl.importing.successors import Sketch, Successors, find, shares_words, sketch
 
 _REPLY = "owner_reply"
@@ -17,7 +17,7 @@ _REPLY = "owner_reply"
 class EditedReviews:
     """The rows of edited reviews."""
 
-    rows: Mapping[str, Staged] = field(default_factory=dict)
+    rows: Mapping[str, Entry] = field(default_factory=dict)
     """The new row of each review that it takes the place of, by the id of the review."""
     doubled: frozenset[str] = frozenset()
     """The merge keys of the new rows that are reviews which stay all the same, without ``--replace``."""
@@ -58,7 +58,7 @@ class EditedSearch:
                 self._answered.add(absent.review_id)
 
     def find(
-        self, rows: Iterable[Staged], there: Callable[[], Iterable[tuple[Review, str]]]
+        self, rows: Iterable[Entry], there: Callable[[], Iterable[tuple[Review, str]]]
     ) -> EditedReviews:
         """Return the edited reviews.
 
@@ -72,7 +72,7 @@ class EditedSearch:
         successors = find(self._absent, sketches)
         certain = {new: [old] for old, new in successors.pairs.items()}
         predecessors = {
-            by_id[new].entry.key: Predecessors(corrected, is_certain)
+            by_id[new].key: Predecessors(corrected, is_certain)
             for olds_of, is_certain in ((certain, True), (successors.doubts, False))
             for new, olds in olds_of.items()
             if (corrected := [self._corrected[old] for old in olds if old in self._corrected])
@@ -87,7 +87,7 @@ class EditedSearch:
         return EditedReviews(
             rows={old: by_id[new] for old, new in successors.pairs.items() if old in replaced},
             doubled=frozenset(
-                by_id[new].entry.key
+                by_id[new].key
                 for old, new in successors.pairs.items()
                 if old not in replaced and old not in self._corrected
             ),
@@ -100,7 +100,7 @@ class EditedSearch:
                 if old in self._corrected
             },
             possible_pairs=[
-                (self._corrected[old], msgspec.json.decode(by_id[new].entry.record))
+                (self._corrected[old], msgspec.json.decode(by_id[new].record))
                 for old, new in successors.possible_pairs
             ],
         )
@@ -108,7 +108,7 @@ class EditedSearch:
     def _same_texts(
         self,
         successors: Successors,
-        by_id: Mapping[str, Staged],
+        by_id: Mapping[str, Entry],
         there: Callable[[], Iterable[tuple[Review, str]]],
     ) -> set[str]:
         """Return the reviews that would stay, and whose rows have half of their words: these are the reviews.
@@ -120,31 +120,31 @@ class EditedSearch:
         }
         same: set[str] = set()
         for review, _ in there() if staying else ():
-            staged = staying.get(str(review.get("id")))
-            if staged is not None:
+            entry = staying.get(str(review.get("id")))
+            if entry is not None:
                 old = sketch(review, with_text=True)
-                row = sketch(msgspec.json.decode(staged.entry.record), with_text=True)
+                row = sketch(msgspec.json.decode(entry.record), with_text=True)
                 if shares_words(old, row, least=0.5):
                     same.add(old.review_id)
         return same
 
-    def _related_rows(self, rows: Iterable[Staged]) -> tuple[list[Sketch], dict[str, Staged]]:
+    def _related_rows(self, rows: Iterable[Entry]) -> tuple[list[Sketch], dict[str, Entry]]:
         """Return the sketches of the rows that may have to do with an absent review, and the rows by their ids."""
         keys = {key for review in self._absent for key in review.pair_keys}
         corrected = [review for review in self._absent if review.is_corrected]
         days = {review.day_key for review in corrected}
         authors = {review.author_key for review in corrected}
         sketches: list[Sketch] = []
-        by_id: dict[str, Staged] = {}
-        for staged in rows:
-            row = sketch(msgspec.json.decode(staged.entry.record), with_text=bool(corrected))
+        by_id: dict[str, Entry] = {}
+        for entry in rows:
+            row = sketch(msgspec.json.decode(entry.record), with_text=bool(corrected))
             if (
                 row.day_key in days
                 or row.author_key in authors
                 or not keys.isdisjoint(row.pair_keys)
             ):
                 sketches.append(row)
-                by_id[row.review_id] = staged
+                by_id[row.review_id] = entry
         return sketches, by_id
 
     def _rows_of_earlier_imports(

@@ -16,7 +16,7 @@ from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
 from reviewsctl.importing.readers.json_file import Document, Piece
-from reviewsctl.importing.review import NO_ID
+from reviewsctl.importing.review import NO_ID, Entry
 from reviewsctl.importing.review_merge import (
     CHANGED,
     STAMPS,
@@ -30,7 +30,7 @@ from reviewsctl.importing.review_merge import (
     stamped,
 )
 from reviewsctl.importing.reviews_file import EXAMPLES, removed_member, reviews_of, rewrite, updated
-from reviewsctl.importing.staging import Place, Staged, Staging
+from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.successors import sketch
 from reviewsctl.importing.values import encoded, members
 from reviewsd.api.texts import merge_key
@@ -61,7 +61,7 @@ class Merge:
         Raises:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
-        if any(NO_ID in staged.entry.notes for staged in self._staged):
+        if any(NO_ID in entry.notes for entry in self._staged):
             self._edited = self._find_edited(document)
             self._result.possible_pairs = self._edited.possible_pairs
         rewrite(self._out, document, self._member, self._records, self._removed_member)
@@ -101,18 +101,16 @@ class Merge:
     def _find_edited(self, document: Document) -> EditedReviews:
         absent: set[str] = set()
         for review, identifier in _identified(document):
-            staged, _ = self._row(review, identifier)
-            if staged is None:
+            entry, _ = self._row(review, identifier)
+            if entry is None:
                 absent.add(identifier)
             else:
-                self._used.add(staged.entry.key)
+                self._used.add(entry.key)
         new = [
-            staged
-            for staged in self._staged
-            if NO_ID in staged.entry.notes and staged.entry.key not in self._used
+            entry for entry in self._staged if NO_ID in entry.notes and entry.key not in self._used
         ]
-        erased = {staged.entry.key for staged in new if self._is_erased(staged)}
-        rows = (staged for staged in new if staged.entry.key not in erased)
+        erased = {entry.key for entry in new if self._is_erased(entry)}
+        rows = (entry for entry in new if entry.key not in erased)
         search = EditedSearch(self._plan.is_corrected)
         for review, identifier in _identified(document):
             if identifier in absent:
@@ -121,18 +119,18 @@ class Merge:
 
         def there() -> Iterator[tuple[Review, str]]:
             for review, identifier in _identified(document):
-                staged = self._staged.find(identifier, merge_key(identifier))
-                has_row = staged is not None and NO_ID in staged.entry.notes
-                yield review, staged.entry.key if staged is not None and has_row else ""
+                entry = self._staged.find(identifier, merge_key(identifier))
+                has_row = entry is not None and NO_ID in entry.notes
+                yield review, entry.key if entry is not None and has_row else ""
 
         self._used = erased
         return search.find(rows, there)
 
-    def _is_erased(self, staged: Staged) -> bool:
+    def _is_erased(self, entry: Entry) -> bool:
         """Return whether a new row may be an edited version of an erased review; then count it."""
-        may_be_erased = self._plan.may_be_erased(staged.entry)
+        may_be_erased = self._plan.may_be_erased(entry)
         if may_be_erased:
-            record = msgspec.json.decode(staged.entry.record)
+            record = msgspec.json.decode(entry.record)
             self._like_erased |= sketch(record).pair_keys
             self._result.add(record, {Fate.ERASED: ()})
         return may_be_erased
@@ -144,27 +142,27 @@ class Merge:
             self._result.add_old(old, fates)
             if not _LEFT_OUT & fates.keys():
                 yield text
-        for staged in self._staged:
-            double = self._doubles.get(staged.entry.key)
-            if staged.entry.key in self._used:
+        for entry in self._staged:
+            double = self._doubles.get(entry.key)
+            if entry.key in self._used:
                 self._result.old_doubles += double is not None
             else:
                 self._result.doubles.update([] if double is None else [double])
-                new = msgspec.json.decode(staged.entry.record)
-                record, fates = self._new(new, staged)
+                new = msgspec.json.decode(entry.record)
+                record, fates = self._new(new, entry)
                 self._result.add(new, fates)
-                self._note_predecessors(staged, record)
+                self._note_predecessors(entry, record)
                 yield record
 
-    def _note_predecessors(self, staged: Staged, record: bytes) -> None:
+    def _note_predecessors(self, entry: Entry, record: bytes) -> None:
         """Note the predecessors of a row, with its review as the new file has it."""
-        predecessors = self._edited.predecessors.get(staged.entry.key)
+        predecessors = self._edited.predecessors.get(entry.key)
         if predecessors is not None:
             self._result.successions.append((record, predecessors))
 
-    def _new(self, review: Review, staged: Staged) -> tuple[bytes, Fates]:
+    def _new(self, review: Review, entry: Entry) -> tuple[bytes, Fates]:
         """Return the record and the fates of a review that is not there."""
-        entry, key = staged.entry, merge_key(staged.entry.key)
+        key = merge_key(entry.key)
         fates: Fates = {Fate.NEW: ()}
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
@@ -182,19 +180,19 @@ class Merge:
         if identifier in EXAMPLES:
             return text, {Fate.EXAMPLE: ()}
         key = merge_key(identifier)
-        staged, is_of_other_id = self._row(review, identifier)
-        if staged is None:
+        entry, is_of_other_id = self._row(review, identifier)
+        if entry is None:
             return self._without_row(review, text, identifier)
-        self._used.add(staged.entry.key)
-        record = msgspec.json.decode(staged.entry.record)
+        self._used.add(entry.key)
+        record = msgspec.json.decode(entry.record)
         if self._plan.by_owner and self._plan.is_corrected(review):
             record = self._without_public_form(review, record)
         if is_of_other_id:  # it fills what is empty: another tool's addresses would come and go
             record = {name: value for name, value in record.items() if review.get(name) is None}
             record.pop("location", None)
-        merged = self._merged(review, record, staged, key)
+        merged = self._merged(review, record, entry, key)
         changes, fates = merged.changes, merged.fates
-        reply = self._edited.replies.get(staged.entry.key)
+        reply = self._edited.replies.get(entry.key)
         if reply is not None and _REPLY not in changes:
             changes = {**changes, _REPLY: reply}
             fates = {**_without_no_change(fates), Fate.CHANGED: tuple(changes)}
@@ -204,22 +202,22 @@ class Merge:
         if is_of_other_id:
             fates = {**fates, Fate.COPY: ()}
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
-        self._note_predecessors(staged, new_text)
+        self._note_predecessors(entry, new_text)
         return new_text, fates
 
     def _without_row(self, review: Review, text: bytes, identifier: str) -> tuple[bytes, Fates]:
         """Return the record and the fates of a review that no row has the id of: it is absent, or was edited."""
-        key, staged = merge_key(identifier), self._edited.rows.get(identifier)
-        if staged is None:
+        key, entry = merge_key(identifier), self._edited.rows.get(identifier)
+        if entry is None:
             loses_reply = bool(review.get(_REPLY)) and identifier not in self._edited.answered
             return text, self._absent(review, key, loses_reply=loses_reply)
-        self._used.add(staged.entry.key)
-        record = msgspec.json.decode(staged.entry.record)
-        merged = self._merged(review, record, staged, key)
-        self._log(staged.entry.key, merged.log_row)
+        self._used.add(entry.key)
+        record = msgspec.json.decode(entry.record)
+        merged = self._merged(review, record, entry, key)
+        self._log(entry.key, merged.log_row)
         self._result.removed_ids.append(identifier)
         new_text = updated(text, {**merged.changes, "id": record["id"], CHANGED: self._now})
-        self._note_predecessors(staged, new_text)
+        self._note_predecessors(entry, new_text)
         has_reply = bool({**review, **merged.changes}.get(_REPLY))
         return new_text, {
             **_without_no_change(merged.fates),
@@ -227,22 +225,24 @@ class Merge:
             Fate.EDITED: (_REPLY,) * has_reply,
         }
 
-    def _row(self, review: Review, identifier: str) -> tuple[Staged | None, bool]:
+    def _row(self, review: Review, identifier: str) -> tuple[Entry | None, bool]:
         """Return the row of a review that is there, and whether it has it under another id."""
-        staged = self._staged.find(identifier, merge_key(identifier))
-        copy = None if staged is not None else self._copy(review)
-        staged = staged or copy
-        is_free = staged is not None and staged.entry.key not in self._used
-        return (staged, copy is not None) if is_free else (None, False)
+        entry = self._staged.find(identifier, merge_key(identifier))
+        copy = None if entry is not None else self._copy(review)
+        entry = entry or copy
+        is_free = entry is not None and entry.key not in self._used
+        return (entry, copy is not None) if is_free else (None, False)
 
-    def _merged(self, review: Review, record: Review, staged: Staged, key: str) -> Merged:
-        self._result.met.add(staged.place)
+    def _merged(self, review: Review, record: Review, entry: Entry, key: str) -> Merged:
+        place = Place.of_entry(entry)
+        self._result.met.add(place)
         return merge_review(
             review,
             record,
-            staged,
+            entry,
+            self._staged.unstated(entry),
             self._plan.log.reviews.get(key, NOTHING),
-            export_is_older=staged.place in self._plan.older,
+            export_is_older=place in self._plan.older,
             full_names=self._plan.full_names,
         )
 
@@ -251,18 +251,18 @@ class Merge:
         if not self._plan.by_owner:
             self._result.log_rows[key] = row
 
-    def _copy(self, review: Review) -> Staged | None:
+    def _copy(self, review: Review) -> Entry | None:
         """Return the review of the export that is there under another id, unless it became another one."""
-        for staged, record in self._alike(review):
-            if staged.entry.key not in self._used and is_copy(review, record, staged.entry.place):
-                return staged
+        for entry, record in self._alike(review):
+            if entry.key not in self._used and is_copy(review, record, entry.place):
+                return entry
         return None
 
-    def _alike(self, review: Review) -> Iterator[tuple[Staged, Review]]:
+    def _alike(self, review: Review) -> Iterator[tuple[Entry, Review]]:
         """Iterate over the reviews of the export with the same author, day and rating, each with its record."""
         number = alike_number(review)
-        for staged in () if number is None else self._alikes.get(number, ()):
-            yield staged, msgspec.json.decode(staged.entry.record)
+        for entry in () if number is None else self._alikes.get(number, ()):
+            yield entry, msgspec.json.decode(entry.record)
 
     def _without_public_form(self, review: Review, record: Review) -> Review:
         """Return the row of an own export without what readers are shown of a corrected review: the file has more."""
@@ -293,9 +293,9 @@ class Merge:
 
     def _find_doubles(self, review: Review) -> None:
         """Note the reviews of the export that are one that stays, under another source."""
-        for staged, record in self._alike(review):
+        for entry, record in self._alike(review):
             if is_double(review, record):
-                self._doubles[staged.entry.key] = str(review.get("source"))
+                self._doubles[entry.key] = str(review.get("source"))
 
     def _absence(self, review: Review, key: str) -> Fate:
         """Return whether a review that is not in the export is removed or kept, and why it is kept."""

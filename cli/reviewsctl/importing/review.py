@@ -102,6 +102,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     A merge leaves them as they are in the file, unless ``Format.certain`` says that the platform has none.
     """
+    certain: int = 0
+    """The members that the platform has none of where they are blank (``mask``)."""
     weak: int = 0
     """The members that the row has in part only (``mask``): a reply with a day that is made up, a verification
     that the operator declares. They overwrite less than others.

@@ -15,8 +15,7 @@ import msgspec
 
 from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
-from reviewsctl.importing.review import BITS, MEMBERS, alike
-from reviewsctl.importing.staging import Staged
+from reviewsctl.importing.review import BITS, MEMBERS, Entry, alike
 from reviewsctl.importing.values import members, short_name
 from reviewsd.api.texts import is_nameless, plain_text
 
@@ -46,7 +45,8 @@ class Merged:
 def merge_review(
     old: Review,
     new: Review,
-    staged: Staged,
+    entry: Entry,
+    unstated: int,
     last_written: Written,
     *,
     export_is_older: bool,
@@ -57,17 +57,17 @@ def merge_review(
     Args:
         old: The review that is there.
         new: The same in the export.
-        staged: The row it is from.
+        entry: The row it is from.
+        unstated: The members that the export says nothing of (``mask``).
         last_written: What imports last wrote of it.
         export_is_older: Whether the export is older than the last import.
         full_names: Whether a shortened name is to be full again.
     """
-    entry = staged.entry
     is_older = 0 < entry.edited < last_written.edited or _stamped_before(new, old)
     changes: dict[str, object] = {}
     exported: dict[str, object] = {}
     fates: dict[Fate, tuple[str, ...]] = {}
-    for name, value in _stated(new, staged, last_written, is_older=is_older):
+    for name, value in _stated(new, unstated, entry.replied, last_written, is_older=is_older):
         there = old.get(name)
         is_removed = value is None and there is not None
         if is_removed and export_is_older:
@@ -117,12 +117,11 @@ def _fates(
 
 
 def _stated(
-    new: Review, staged: Staged, last_written: Written, *, is_older: bool
+    new: Review, unstated: int, replied: int, last_written: Written, *, is_older: bool
 ) -> Iterator[tuple[str, object]]:
     """Iterate over the members that the row has and that are no older than what imports wrote."""
-    replied = staged.entry.replied
     for name, value in new.items():
-        if name == "id" or name in STAMPS or staged.unstated & BITS.get(name, 0):
+        if name == "id" or name in STAMPS or unstated & BITS.get(name, 0):
             continue
         has_times = name == _REPLY and replied > 0 and last_written.replied > 0
         if not (replied < last_written.replied if has_times else is_older):

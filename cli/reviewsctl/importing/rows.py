@@ -20,7 +20,7 @@ from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MAX_LISTED
 from reviewsctl.importing.recognize import Export, Source
-from reviewsctl.importing.review import FUTURE, Entry, mask
+from reviewsctl.importing.review import FUTURE, Entry
 from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
@@ -106,7 +106,7 @@ def read_rows(
         counts.rows[format_.name] += 1
         counts.add(where, outcome)
         if isinstance(outcome, Entry):
-            staged.add(outcome, mask(format_.certain))
+            staged.add(outcome)
             continue
         if isinstance(outcome, RowSkippedError) and outcome.key:
             is_withdrawn = isinstance(outcome, RowWithdrawnError)

@@ -20,25 +20,17 @@ class Place(NamedTuple):
     """The id that the source gives it, or nothing."""
 
     @classmethod
+    def of_entry(cls, entry: Entry) -> "Place":
+        """Return where a review of an export is from."""
+        return cls(entry.source, entry.place)
+
+    @classmethod
     def of(cls, review: Mapping[str, object]) -> "Place | None":
         """Return where a review of reviews.json is from; None if it does not say."""
         source, location = review.get("source"), review.get("location")
         if not isinstance(source, str):
             return None
         return cls(source, location if isinstance(location, str) else "")
-
-
-class Staged(NamedTuple):
-    """One review of the export."""
-
-    entry: Entry
-    unstated: int
-    """Members of the record that the export does not have (``mask``): a merge leaves them alone."""
-
-    @property
-    def place(self) -> Place:
-        """Its location."""
-        return Place(self.entry.source, self.entry.place)
 
 
 class Staging:
@@ -51,82 +43,79 @@ class Staging:
         """The merge keys of reviews whose rows were skipped."""
         self.withdrawn: set[str] = set()
         """Those of reviews that the platform does not publish, or no longer."""
-        self._reviews: dict[str, Staged] = {}
+        self._reviews: dict[str, Entry] = {}
         self._stated: defaultdict[str, int] = defaultdict(int)  # by source, the members of any row
 
-    def add(self, entry: Entry, certain: int = 0) -> None:
-        """Add one row; of two versions of a review the one that was edited later counts.
-
-        Args:
-            entry: The review.
-            certain: Members that its platform has none of where the row is without (``mask``).
-        """
+    def add(self, entry: Entry) -> None:
+        """Add one row; of two versions of a review the one that was edited later counts."""
         self.added += 1
         self._stated[entry.source] |= _ALL & ~entry.blank
         there = self._reviews.get(entry.key)
-        if there is None or entry.edited > there.entry.edited:
-            self._reviews[entry.key] = Staged(entry, entry.blank & ~certain)
+        if there is None or entry.edited > there.edited:
+            self._reviews[entry.key] = entry
 
     def __len__(self) -> int:
         """Return the number of reviews, each counted once."""
         return len(self._reviews)
 
-    def __iter__(self) -> Iterator[Staged]:
+    def __iter__(self) -> Iterator[Entry]:
         """Iterate over the reviews in the order of the export."""
-        return map(self._staged, self._reviews.values())
+        return iter(self._reviews.values())
 
     def places(self) -> Counter[Place]:
         """Return the locations with the number of their reviews, in the order of the export."""
-        return Counter(staged.place for staged in self._reviews.values())
+        return Counter(map(Place.of_entry, self))
 
     def oldest(self) -> dict[Place, str]:
         """Return the day of the oldest review of each location, YYYY-MM-DD."""
         days: dict[Place, str] = {}
-        for staged in self._reviews.values():
-            day = staged.entry.day
-            days[staged.place] = min(day, days.get(staged.place, day))
+        for entry in self:
+            place = Place.of_entry(entry)
+            days[place] = min(entry.day, days.get(place, entry.day))
         return days
 
     def newest(self, now: int) -> dict[Place, int]:
         """Return the latest time up to ``now`` of each location's reviews, in POSIX milliseconds, where it has one."""
         times: dict[Place, int] = {}
-        for staged in self._reviews.values():
-            if 0 < (time := staged.entry.newest) <= now:
-                times[staged.place] = max(time, times.get(staged.place, 0))
+        for entry in self:
+            if 0 < entry.newest <= now:
+                place = Place.of_entry(entry)
+                times[place] = max(entry.newest, times.get(place, 0))
         return times
 
     def keep(self, place: Place) -> int:
         """Forget the reviews of its source's other locations; return how many those were."""
         before = len(self)
         self._reviews = {
-            key: staged
-            for key, staged in self._reviews.items()
-            if staged.place == place or staged.place.source != place.source
+            key: entry
+            for key, entry in self._reviews.items()
+            if Place.of_entry(entry) == place or entry.source != place.source
         }
         return before - len(self)
 
     def locate(self, name: str) -> None:
         """Set the location of all reviews."""
-        for key, (entry, unstated) in self._reviews.items():
+        for key, entry in self._reviews.items():
             record = msgspec.json.decode(entry.record, type=dict[str, msgspec.Raw])
             record["location"] = msgspec.Raw(msgspec.json.encode(name))
-            located = msgspec.structs.replace(entry, place=name, record=msgspec.json.encode(record))
-            self._reviews[key] = Staged(located, unstated)
+            located = msgspec.json.encode(record)
+            self._reviews[key] = msgspec.structs.replace(entry, place=name, record=located)
 
-    def alikes(self) -> Mapping[int, list[Staged]]:
+    def alikes(self) -> Mapping[int, list[Entry]]:
         """Return the reviews by ``alike``, to find them under another id; some of very many that are."""
-        alikes: defaultdict[int, list[Staged]] = defaultdict(list)
-        for staged in self:
-            if len(same := alikes[staged.entry.alike]) < _MAX_ALIKE:
-                same.append(staged)
+        alikes: defaultdict[int, list[Entry]] = defaultdict(list)
+        for entry in self:
+            if len(same := alikes[entry.alike]) < _MAX_ALIKE:
+                same.append(entry)
         return alikes
 
-    def find(self, identifier: str, key: str) -> Staged | None:
+    def find(self, identifier: str, key: str) -> Entry | None:
         """Return the review with this id, which an export of reviewsd has, or else with this merge key."""
-        staged = self._reviews.get(identifier) or self._reviews.get(key)
-        return None if staged is None else self._staged(staged)
+        return self._reviews.get(identifier) or self._reviews.get(key)
 
-    def _staged(self, staged: Staged) -> Staged:
-        # the export may have been made without the member
-        without = staged.entry.blank & ~self._stated[staged.entry.source]
-        return Staged(staged.entry, staged.unstated | without)
+    def unstated(self, entry: Entry) -> int:
+        """Return the members of a record that the export says nothing of (``mask``): a merge leaves them alone.
+
+        A platform may have none of them, unless the export was made without the member.
+        """
+        return entry.blank & ~(entry.certain & self._stated[entry.source])
