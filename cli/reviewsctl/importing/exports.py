@@ -48,21 +48,13 @@ def missing_parts(exports: Sequence[Path]) -> list[str]:
     A part is known of by the number of another one, and by the files beside the exports.
     """
     folders = {export.absolute().parent for export in exports}
-    beside = part_numbers(path for folder in folders for path in _parts_beside(folder))
+    beside = part_numbers(path for folder in folders for path in folder.glob("takeout-*"))
     missing = []
     for takeout, parts in part_numbers(exports).items():
         numbers = parts | beside.get(takeout, set())
         all_numbers = numbers | set(range(1, max(numbers)))
         missing += [f"{takeout}-{number:03}.zip" for number in sorted(all_numbers - parts)]
     return missing
-
-
-def _parts_beside(folder: Path) -> list[Path]:
-    """Return what is in a folder, as far as its name may be that of a part."""
-    try:
-        return list(folder.glob("takeout-*"))
-    except OSError:
-        return []
 
 
 def described(export: Export, options: ImportOptions) -> list[str]:
