@@ -1,9 +1,11 @@
 """Finds reviews.json: in the data directory of the daemon's configuration, or in a named one."""
 
+import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from reviewsctl.daemon.default_paths import data_dir
 from reviewsctl.files.folders import LinkError, real
 from reviewsctl.files.ownership import user_name
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
@@ -62,39 +64,27 @@ def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, s
 
 
 def _configured(configuration: Path | None, environ: Mapping[str, str]) -> Path:
-    if override := environ.get("REVIEWSD_DATA_DIR"):
-        return (Path.cwd() if configuration is None else configuration.parent) / override
     if configuration is None:
+        if override := environ.get("REVIEWSD_DATA_DIR"):
+            return Path.cwd() / override
         raise SayMoreError(
             "where the reviews are to go is not known: there is no ./reviewsd.yaml and "
             "no /etc/reviewsd/reviewsd.yaml",
             "Name the data directory with --data DIR, or make a configuration: reviewsctl init",
         )
-    return configuration.parent / _data_dir(configuration)
-
-
-def _data_dir(config: Path) -> str:
-    import yaml  # 20 ms, needed only here
-
-    try:
-        settings = yaml.safe_load(config.read_bytes())
-    except OSError as fault:
+    folder = data_dir(configuration, environ)
+    if folder is None and not os.access(configuration, os.R_OK):
         raise ImportRefusedError(
-            f"cannot read {config}: {fault.strerror}",
+            f"cannot read {configuration}",
             "Name the data directory with --data DIR"
             + ("." if in_container() else ", or use sudo."),
-        ) from fault
-    except yaml.YAMLError as fault:
-        raise ImportRefusedError(
-            f"{config} is no YAML", f"See what is wrong: reviewsd --check --config {_typed(config)}"
-        ) from fault
-    data_dir = settings.get("data_dir") if isinstance(settings, dict) else None
-    if not isinstance(data_dir, str) or not data_dir:
-        raise ImportRefusedError(
-            f"{config} has no data_dir",
-            f"See what is wrong: reviewsd --check --config {_typed(config)}",
         )
-    return data_dir
+    if folder is None:
+        raise ImportRefusedError(
+            f"{configuration} has no data_dir",
+            f"See what is wrong: reviewsd --check --config {_typed(configuration)}",
+        )
+    return folder
 
 
 def _typed(path: Path) -> str:
