@@ -164,7 +164,8 @@ def document(make: Callable[[int], bytes]) -> Scan:
     def read(text: bytes) -> None:
         value, _ = decoded(text, "x")
         layouts = layouts_of(value, lambda _: False)
-        lists_at(value, layouts)
+        for layout in layouts:
+            list(lists_at(value, layout))
         around(value, layouts)
 
     return make, read

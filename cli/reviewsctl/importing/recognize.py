@@ -268,15 +268,17 @@ def _json(part: Part) -> Source:
 
     def rows() -> Iterator[tuple[str, Row]]:
         counts: Counter[str] = Counter()
-        for layout, (elements, group) in lists_at(_decoded(part)[0], layouts):
+        document, _ = _decoded(part)
+        for layout in layouts:
             name = name_of(layout) or "$"
-            for value in elements:
+            lists = lists_at(document, layout)
+            for value, group in ((value, group) for rows, group in lists for value in rows):
                 where = f"line {counts[name] + 1}" if are_lines else f"{name}[{counts[name]}]"
                 counts[name] += 1
                 # a value that is no object has no members: every format refuses it
                 yield where, Row(members(value), group=group)
 
-    first = [row for _, row_list in lists_at(document, layouts) for row in row_list.rows]
+    first = [row for place in layouts for rows, _ in lists_at(document, place) for row in rows]
     sample = [*map(members, first[:_MAX_SAMPLE_ROWS])]
     beside = around(document, layouts)
     head = Head(shape="json", sample=sample, around=beside, location=part.location)

@@ -1,7 +1,7 @@
 """Finds the rows of a JSON document: lists of reviews at any depth, else the list with a usual name."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from reviewsctl.importing.bounds import MAX_LAYOUT
 from reviewsctl.importing.format import Fields
@@ -20,14 +20,6 @@ _MAX_LISTS = 100  # of a document, that are remembered
 
 Likely = Callable[[Sequence[Fields]], bool]
 """Returns whether the first elements of a list are reviews."""
-
-
-class RowList(NamedTuple):
-    """A list of rows."""
-
-    rows: Sequence[object]
-    group: Fields
-    """The object that has it."""
 
 
 def layouts_of(document: object, likely: Likely) -> Sequence[Layout]:
@@ -75,21 +67,19 @@ def _surveyed(value: object, path: Layout) -> Iterator[tuple[Layout, list[object
         yield (*path, EACH), value
 
 
-def lists_at(document: object, layouts: Sequence[Layout]) -> list[tuple[Layout, RowList]]:
-    """Return the lists at some places."""
-    return [(layout, row_list) for layout in layouts for row_list in _lists(document, layout, {})]
-
-
-def _lists(value: object, layout: Layout, group: Fields) -> Iterator[RowList]:
+def lists_at(
+    value: object, layout: Layout, group: Fields | None = None
+) -> Iterator[tuple[Sequence[object], Fields]]:
+    """Iterate over the lists at a place in a value, each with the object that has it."""
     step, rest = layout[0], layout[1:]
     if step != EACH:
         if isinstance(value, dict) and step in value:
-            yield from _lists(value[step], rest, value)
+            yield from lists_at(value[step], rest, value)
     elif isinstance(value, list):
         if not rest:
-            yield RowList(value, group)
+            yield value, group or {}
         for element in value if rest else ():
-            yield from _lists(element, rest, group)
+            yield from lists_at(element, rest, group)
 
 
 def around(value: object, layouts: Sequence[Layout]) -> dict[str, object]:

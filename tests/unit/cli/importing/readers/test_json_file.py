@@ -105,7 +105,9 @@ def test_rows_of_several_lists_are_read_in_their_order() -> None:
     document, _ = decoded(text, "x")
     layouts = [("A", "reviews", EACH), ("C", "reviews", EACH), ("e", EACH, "x", EACH)]
 
-    assert [[1, 2], [4], [6]] == [found.rows for _, found in lists_at(document, layouts)]
+    assert [[1, 2], [4], [6]] == [
+        rows for layout in layouts for rows, _ in lists_at(document, layout)
+    ]
     assert {"b": 3, "d": 5, "y": 7} == around(document, layouts)
 
 
