@@ -114,15 +114,12 @@ class _Location(msgspec.Struct, frozen=True):
     """The newest time of the reviews of its last import."""
 
 
-class _Imports(msgspec.Struct, frozen=True, kw_only=True):
+class ImportLog(msgspec.Struct, frozen=True, kw_only=True):
+    """The log of earlier imports."""
+
     version: Literal[1] = 1
     imports: tuple[PastImport, ...] = ()
     """The oldest first."""
-
-
-class ImportLog(_Imports, frozen=True, kw_only=True):
-    """The log of earlier imports."""
-
     places: tuple[_Location, ...] = ()
     reviews: Mapping[str, Written] = {}
     """The values that imports last wrote of each review, by its merge key."""
@@ -152,7 +149,7 @@ def load(folder: Folder) -> tuple[ImportLog, list[str]]:
 def last_import(log: bytes) -> PastImport | None:
     """Return the last import of a log that changed a review; None if it has none, or cannot be read."""
     try:
-        imports = msgspec.json.decode(log, type=_Imports).imports
+        imports = msgspec.json.decode(log, type=ImportLog).imports
     except (msgspec.MsgspecError, ValueError):
         return None
     changing = (past for past in reversed(imports) if past.changes)
