@@ -48,8 +48,7 @@ class Publicity:
             normal(name): frozenset(value if value == ANY else normal(value) for value in values)
             for name, values in (answers or {}).items()
         }
-        self._names = {normal(name): name for name in answers or {}}
-        self._unused = set(self._answers)
+        self._unused = {normal(name): name for name in answers or {}}
         self._unknown: dict[Sign, Counter[str]] = {}
 
     @classmethod
@@ -101,7 +100,7 @@ class Publicity:
             SayMoreError: The operator has to say it; or has named a column that is not there.
         """
         if self._unused:
-            names = ", ".join(printable(self._names[name]) for name in sorted(self._unused))
+            names = ", ".join(printable(name) for _, name in sorted(self._unused.items()))
             raise SayMoreError(
                 f"public: there is no column {names}", "Columns are named as they are"
             )
@@ -126,7 +125,7 @@ class _Judge:
     def __init__(
         self,
         answers: Mapping[str, frozenset[str]],
-        unused: set[str],
+        unused: dict[str, str],
         platform: str,
         status: str | None,
     ) -> None:
@@ -223,7 +222,7 @@ class _Judge:
         name, last = normal(path), normal(path.rpartition(".")[2])
         sign = sign_of(path)
         if name in self._answers or name == self._status:
-            self._unused.discard(name)
+            self._unused.pop(name, None)
             sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
             sign = replace(sign, answers=self._answers.get(name, frozenset()))
         else:
