@@ -32,6 +32,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     last: datetime.date | None
     average: float | None
     stars: dict[str, int]
+    withheld: str = ""
+    """What readers are told about withheld reviews; empty if none is withheld."""
     replies_until: datetime.date | None = None
     """The latest day of a review or reply."""
     insights: bool

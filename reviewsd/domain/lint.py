@@ -57,9 +57,8 @@ def doubts(
     """
     for path, reason in business_warnings(dataset):
         yield _finding(path, reason)
-    withheld = dataset.withheld
-    selection = withheld.selection(dataset.stars)
-    if selection is not None and len(withheld.stars) > 1:  # one may be hidden lawfully, for ever
+    selection = dataset.withheld.selection(dataset.stars)
+    if selection is not None and len(dataset.withheld.stars) > 1:  # decision 538
         yield Diagnostic(file=CORRECTIONS_FILE, path="$.reviews", reason=selection)
     updated_at = msgspec.json.decode(dataset.members.get("updated_at", b"null"), type=_Moment)
     if updated_at is not None and updated_at > now:

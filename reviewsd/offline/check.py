@@ -222,6 +222,7 @@ def _facts(dataset: Dataset, settings: Data) -> Facts:
         last=datetime.date.fromordinal(days[0]) if days else None,
         average=mean(dataset.stars),
         stars={str(stars): dataset.stars.get(stars, 0) for stars in range(1, 6)},
+        withheld=dataset.withheld.sentence(len(days)),
         replies_until=max(_days(dataset), default=None),
         insights=insights is not None,
         analysed=0 if insights is None else insights.analysed,

@@ -87,6 +87,8 @@ def _facts(facts: "Facts") -> "Iterator[str]":
         yield f"{'stars':<15}{stars}"
     else:
         yield f"{'reviews':<15}none yet; to import them: reviewsctl import FILE"
+    if facts.withheld:
+        yield f"{'corrections':<15}{facts.withheld}"
     yield f"{'insights':<15}{_insights(facts)}"
     if facts.uncovered:
         are = "review is" if facts.uncovered == 1 else "reviews are"

@@ -71,6 +71,7 @@ def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
             "last": "2025-03-01",
             "average": 4.0,
             "stars": {"1": 0, "2": 0, "3": 0, "4": 1, "5": 0},
+            "withheld": "",
             "replies_until": "2025-03-02",
             "insights": False,
             "analysed": 0,

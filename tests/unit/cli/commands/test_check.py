@@ -62,6 +62,32 @@ def test_addresses_that_only_the_daemon_can_read_are_named(ctl: Ctl, folder: Pat
     assert f"skip  notices         {unread}; test them: reviewsctl notify test\n" in doctor
 
 
+def test_one_hidden_review_is_information_two_are_a_warning(ctl: Ctl, folder: Path) -> None:
+    """A warning that never ends about one piece of spam teaches to ignore warnings."""
+    reviews: list[dict[str, object]] = [
+        {
+            **REVIEW,
+            "id": f"01JGFJJZ00EXAMP1E0000000{n:02}",
+            "author": f"A{n}",
+            "rating": 1 if n < 2 else 5,
+        }
+        for n in range(50)
+    ]
+    write(folder, reviews)
+    ctl("reviews", "hide", "E000000000", "--reason", "spam", "--yes")
+    done, doctor = ctl("check", "--strict"), ctl("doctor", "--offline").stdout
+    assert 0 == done.returncode
+    note = "1 of 50 reviews is not shown by the owner (1 spam)"
+    assert f"corrections    {note}\n" in done.stdout
+    assert "result         all is well\n" in done.stdout
+    assert "ok    data            49 reviews, valid\n" in doctor
+    ctl("reviews", "hide", "E000000001", "--reason", "spam", "--yes")
+    done, doctor = ctl("check", "--strict"), ctl("doctor", "--offline").stdout
+    assert 5 == done.returncode
+    assert "those hidden have over a star less than those shown" in done.stdout
+    assert "warn  data            48 reviews, valid, with 1 warning\n" in doctor
+
+
 def test_no_reviews_are_good_too(ctl: Ctl, folder: Path) -> None:
     write(folder, [])
     done = ctl("check")

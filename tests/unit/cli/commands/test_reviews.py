@@ -150,17 +150,6 @@ def test_choice_that_looks_like_selecting_is_asked_about(shop: Shop, data: Path)
     assert "a reader would call this selecting" in out + error
 
 
-def test_check_does_not_warn_of_one_hidden_review_for_ever(shop: Shop, data: Path) -> None:
-    with edited(data) as file:
-        for each in file["reviews"]:
-            each["rating"] = 1 if each["id"] == "r01" else 5
-    _, error = shop.run("reviews", "hide", "r01", "--reason", "spam", code=1)
-    assert "a reader would call this selecting" in error
-    shop.run("reviews", "hide", "r01", "--reason", "spam", "--yes")
-    out, error = shop.run("check")
-    assert "selecting" not in out + error
-
-
 def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
     shop.run("reviews", "hide", "r01", "--reason", "spam", "--dry-run")
     shop.run("reviews", "erase", "r01", "--reason", "spam", "--dry-run")
