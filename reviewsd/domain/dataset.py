@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
+from reviewsd.api.texts import merge_key
 from reviewsd.domain import times
 from reviewsd.domain.corrected import Withheld, correct
 from reviewsd.domain.corrections import Overlay
@@ -53,6 +54,21 @@ class Dataset:
     def stars(self) -> Mapping[int, int]:
         """Number of reviews for each rating that occurs."""
         return self.records.stars
+
+    @property
+    def moved(self) -> Mapping[str, str]:
+        """The ids that shown reviews had before they were edited, and the ids that they have (C35).
+
+        What is withheld is left out: neither an old address nor a new one leads to it.
+        """
+        shown_ids = frozenset(self.records.ids)
+        moved: dict[str, str] = {}
+        for review in self.removed:  # newest first, so the one that a successor became is known
+            new = review.successor or ""
+            new = moved.get(new, new)
+            if new in shown_ids and merge_key(review.id) not in self.withheld.keys:
+                moved[review.id] = new
+        return moved
 
     @property
     def updated_at(self) -> datetime.datetime | None:

@@ -86,7 +86,8 @@ def compile_folder(
         mentions = _add_insights(folder, dataset)
         if dataset.removed or dataset.withheld.keys:
             ids = frozenset(review.id for review in dataset.removed)
-            folder.write(layout.GONE, _encode(GoneReviews(ids=ids, keys=dataset.withheld.keys)))
+            gone = GoneReviews(ids=ids, keys=dataset.withheld.keys, moved=dict(dataset.moved))
+            folder.write(layout.GONE, _encode(gone))
         statistics, segments = _add_reviews(folder, dataset, mentions, earlier)
         _add_feeds(folder, dataset, settings)
         for page in _pages(folder, dataset, settings, templates or TemplateSources(), statistics):

@@ -117,13 +117,15 @@ class Manifest(Struct, frozen=True, kw_only=True):
     segments: tuple[SegmentFile, ...]  # newest first
 
 
-class GoneReviews(Struct, frozen=True, kw_only=True):
+class GoneReviews(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The reviews that are no longer published, and those that must not be published (corrections.md)."""
 
     ids: frozenset[str]
     keys: frozenset[
         str
     ]  # merge keys of erased reviews, whose ids are not known (``domain.corrections``)
+    moved: dict[str, str] = {}
+    """The ids that shown reviews had, and those that they have (``Dataset.moved``)."""
 
 
 class FileFingerprint(Struct, frozen=True, kw_only=True):

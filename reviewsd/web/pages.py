@@ -109,9 +109,16 @@ class PageReads:
 
     @app.route(f"{urls.REVIEW}<path:id>", page=True)
     def review(self, request: Request, id: str) -> Response:  # noqa: A002  as in the API
-        """Answer with the page of one review; as Markdown with ``.md`` after its id, or by Accept."""
+        """Answer with the page of one review; as Markdown with ``.md`` after its id, or by Accept.
+
+        The address that a review had before it was edited is redirected (C35).
+        """
         published = self.now()
         snapshot, negotiated = published.snapshot, True
+        successor = snapshot.successor(id.removesuffix(_TWIN))
+        if successor is not None:
+            path = urls.permalink(successor) + _TWIN * id.endswith(_TWIN)
+            return self._responses.moved(path.encode(), request.query)
         position = snapshot.position(id)
         if position is None and id.endswith(_TWIN):
             position, negotiated = snapshot.position(id.removesuffix(_TWIN)), False

@@ -94,7 +94,8 @@ class Merge:
 
     def _removed_member(self) -> Mapping[str, object]:
         now = self._plan.now.replace(microsecond=0)
-        return removed_member(self._removed_before, self._result.removed_ids, now)
+        result = self._result
+        return removed_member(self._removed_before, result.removed_ids, now, result.successors)
 
     # Reviews
 
@@ -216,6 +217,7 @@ class Merge:
         merged = self._merged(review, record, entry, key)
         self._log(entry.key, merged.log_row)
         self._result.removed_ids.append(identifier)
+        self._result.successors[identifier] = record["id"]
         new_text = updated(text, {**merged.changes, "id": record["id"], CHANGED: self._now})
         self._note_predecessors(entry, new_text)
         has_reply = bool({**review, **merged.changes}.get(_REPLY))

@@ -109,6 +109,8 @@ class MergeResult:
     removed: Counter[Place | None] = field(default_factory=Counter)
     """Those of them that are removed."""
     removed_ids: list[str] = field(default_factory=list)
+    successors: dict[str, str] = field(default_factory=dict)
+    """The new id of each of these reviews that was edited in a table without ids."""
     doubles: Counter[str] = field(default_factory=Counter)
     """New reviews that are in the file under another source, by that source."""
     old_doubles: int = 0

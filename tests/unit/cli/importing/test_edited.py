@@ -58,8 +58,10 @@ def test_edited_review_is_a_changed_one(shop: Shop) -> None:
     assert (
         "edited, known by two of author, day and text: 1 (2026-03-14); your replies to them stay"
     ) in result.notes
-    assert [old["id"]] == [removed["id"] for removed in shop.file["removed"]]
-    assert old["id"] != shop.reviews["Ann Lee"]["id"]
+    (removed,) = shop.file["removed"]
+    new = shop.reviews["Ann Lee"]["id"]
+    assert (old["id"], new) == (removed["id"], removed["successor"])
+    assert old["id"] != new
 
 
 def test_members_that_the_owner_has_set_stay(shop: Shop) -> None:
