@@ -25,6 +25,8 @@ class EditedReviews:
     """The owner's replies that pass to a review that is there already, by the merge key of its row."""
     answered: frozenset[str] = frozenset()
     """The ids of the reviews that are removed, and had these replies."""
+    successors: Mapping[str, str] = field(default_factory=dict)
+    """The ids of the reviews that came with an earlier import, by the ids of those that are removed for them."""
     predecessors: Mapping[str, Predecessors] = field(default_factory=dict)
     """The predecessors of new rows, and of rows that came with an earlier import, by the merge key of the row."""
     possible_pairs: Sequence[tuple[Review, Review]] = ()
@@ -81,7 +83,7 @@ class EditedSearch:
         replaced = self._removed | self._same_texts(successors, by_id, there)
         replies = {
             old: (key, reply)
-            for old, (key, reply) in earlier.items()
+            for old, (key, _, reply) in earlier.items()
             if old in self._answered and reply is not None
         }
         return EditedReviews(
@@ -93,10 +95,11 @@ class EditedSearch:
             ),
             replies=dict(replies.values()),
             answered=frozenset(replies),
+            successors={old: new for old, (_, new, _) in earlier.items()},
             predecessors=predecessors
             | {
                 key: Predecessors([self._corrected[old]], is_certain=True)
-                for old, (key, _) in earlier.items()
+                for old, (key, _, _) in earlier.items()
                 if old in self._corrected
             },
             possible_pairs=[
@@ -149,8 +152,8 @@ class EditedSearch:
 
     def _rows_of_earlier_imports(
         self, successors: Successors, there: Callable[[], Iterable[tuple[Review, str]]]
-    ) -> dict[str, tuple[str, object]]:
-        """Return the merge key of the row of each removed review that an earlier import has, and the reply it gets.
+    ) -> dict[str, tuple[str, str, object]]:
+        """Return the merge key and the id of the row of each removed review that an earlier import has, and its reply.
 
         The reply to a corrected review may repeat its words, so it passes to a corrected one alone.
 
@@ -165,7 +168,7 @@ class EditedSearch:
             and review.review_id not in successors.pairs
             and review.review_id not in doubtful
         ]
-        if not any(r.is_corrected or r.review_id in self._answered for r in unpaired):
+        if not unpaired:
             return {}
         pair_keys = {key for review in unpaired for key in review.pair_keys}
         reviews: dict[str, Review] = {}
@@ -183,6 +186,7 @@ class EditedSearch:
         return {
             old: (
                 keys[new],
+                new,
                 reviews[old].get(_REPLY) if self._may_pass(old, reviews[new]) else None,
             )
             for old, new in find(unpaired, candidates).pairs.items()

@@ -95,7 +95,8 @@ class Merge:
     def _removed_member(self) -> Mapping[str, object]:
         now = self._plan.now.replace(microsecond=0)
         result = self._result
-        return removed_member(self._removed_before, result.removed_ids, now, result.successors)
+        successors = {**self._edited.successors, **result.successors}
+        return removed_member(self._removed_before, result.removed_ids, now, successors)
 
     # Reviews
 

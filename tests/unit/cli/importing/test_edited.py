@@ -64,6 +64,16 @@ def test_edited_review_is_a_changed_one(shop: Shop) -> None:
     assert old["id"] != new
 
 
+def test_edited_row_of_an_earlier_import_is_the_successor(shop: Shop) -> None:
+    """Owners see both, and follow the note that advises ``--replace``."""
+    imported(shop, ANN, BO)
+    old = shop.reviews["Ann Lee"]["id"]
+    imported(shop, EDITED, BO, replace=False)
+    (new,) = {r["id"] for r in shop.file["reviews"] if r["author"] == "Ann Lee"} - {old}
+    imported(shop, EDITED, BO)
+    assert [(old, new)] == [(entry["id"], entry["successor"]) for entry in shop.file["removed"]]
+
+
 def test_members_that_the_owner_has_set_stay(shop: Shop) -> None:
     imported(shop, ANN, BO)
     own = {"verified": True, "tags": ["roof"], "source_url": "https://a.example/1"}
