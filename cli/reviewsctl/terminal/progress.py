@@ -1,8 +1,9 @@
-"""The progress of a long job: bars on a terminal, else a line for each 10 %."""
+"""The progress of a long job: a bar on a terminal, else a line for each 10 %."""
 
 import os
 import sys
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -13,22 +14,28 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
+PATIENCE: Final = 1.0  # seconds; a job that ends sooner needs no lines
+
 
 class Progress:
     """Shows steps on stderr."""
 
     def __init__(self) -> None:
+        self._begin = time.monotonic()
         self._bars: Bars | None = None
-        self._tasks: dict[str, TaskID] = {}
+        self._task: tuple[str, TaskID] | None = None  # the stage of the bar
         self._printed: set[tuple[str, int]] = set()
 
     def show(self, step: Step) -> None:
-        """Show a step."""
+        """Show a step; a stage without work has none."""
+        if step.total <= 0:
+            return
         if sys.stderr.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}:
             self._show_bar(step)
             return
         tenth = step.stage, percent(step) // 10
-        if step.total > 0 and tenth[1] > 0 and tenth not in self._printed:
+        is_quick = time.monotonic() - self._begin < PATIENCE
+        if tenth[1] > 0 and tenth not in self._printed and not is_quick:
             self._printed.add(tenth)
             typer.echo(progress_line(step), err=True)
 
@@ -36,22 +43,22 @@ class Progress:
         if self._bars is None:
             self._bars = _bars()
             self._bars.start()
-        stage = printable(step.stage)
-        if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage)
         failed = f", {step.failed:,} failed" if step.failed else ""
-        self._bars.update(
-            self._tasks[stage],
-            description=f"{stage}{failed}",
-            completed=step.done,
-            total=step.total,
-        )
+        shown = f"{printable(step.stage)}{failed}"
+        if self._task is not None and self._task[0] == step.stage:
+            _, task = self._task
+            self._bars.update(task, description=shown, completed=step.done, total=step.total)
+            return
+        if self._task is not None:
+            self._bars.remove_task(self._task[1])
+        task = self._bars.add_task(shown, completed=step.done, total=step.total)
+        self._task = step.stage, task
 
     def close(self) -> None:
-        """Hide the bars until the next step."""
+        """Hide the bar until the next step."""
         if self._bars is not None:
             self._bars.stop()
-        self._bars, self._tasks = None, {}
+        self._bars = self._task = None
 
 
 def _bars() -> "Bars":

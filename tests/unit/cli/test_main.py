@@ -15,6 +15,7 @@ import pytest
 
 from reviewsctl.daemon.default_paths import SOCKET
 from reviewsctl.daemon.units import START
+from reviewsctl.terminal.progress import PATIENCE
 from reviewsd.api.places import SYSTEM
 from tests.support.admin_fake import (
     HEADERS,
@@ -302,15 +303,32 @@ def test_a_daemon_of_another_version_is_warned_about(ctl: Ctl, daemon: AdminFake
 # reload
 
 
+def pause() -> threading.Event:
+    """Return a pause that is long enough for a job to have lines of progress."""
+    over = threading.Event()
+    threading.Timer(PATIENCE + 1, over.set).start()
+    return over
+
+
 def test_in_a_pipe_progress_is_one_line_per_10_percent(ctl: Ctl, daemon: AdminFake) -> None:
     done = [progress(n) for n in range(0, 1001, 5)]
-    scripted(daemon, reload=events(*done, progress(1000, "writing"), result("published")))
+    written = progress(1000, "writing")
+    scripted(daemon, reload=events(pause(), *done, written, result("published")))
     run = ctl("reload")
 
     assert run.stderr.splitlines() == [
         *(f"validating {n} % ({n * 10:,} of 1,000)" for n in range(10, 101, 10)),
         "writing 100 % (1,000 of 1,000)",
     ]
+
+
+def test_quick_job_has_no_lines_of_progress(ctl: Ctl, daemon: AdminFake) -> None:
+    """Reloads of a shop take a second, and the mail of a cron job needs their outcome alone."""
+    steps = [progress(n, stage) for stage in ("validating", "writing") for n in (100, 1000)]
+    scripted(daemon, reload=events(*steps, result("published")))
+    run = ctl("reload")
+    assert "" == run.stderr
+    assert run.stdout.startswith("published: ")
 
 
 def test_quiet_says_nothing_when_it_worked(ctl: Ctl, daemon: AdminFake) -> None:
@@ -338,7 +356,7 @@ def test_signal_detaches_from_a_reload_and_ends_with_its_code(
     ctl: Ctl, daemon: AdminFake, number: signal.Signals
 ) -> None:
     over = threading.Event()
-    scripted(daemon, reload=events(progress(500), over, result("published")))
+    scripted(daemon, reload=events(pause(), progress(500), over, result("published")))
     with started(ctl.environment, "reload") as run:
         assert run.stderr is not None
         assert run.stderr.readline() == "validating 50 % (500 of 1,000)\n"
@@ -357,11 +375,15 @@ def test_signal_detaches_from_a_reload_and_ends_with_its_code(
 
 
 def test_a_terminal_gets_a_bar_and_colors(ctl: Ctl, daemon: AdminFake) -> None:
-    scripted(daemon, reload=events(progress(250), progress(1000), result("published")))
+    nothing = {**progress(0, "correcting"), "total": 0}
+    steps = (progress(250), progress(1000), nothing, progress(1000, "writing"))
+    scripted(daemon, reload=events(*steps, result("published")))
     screen = on_a_terminal(ctl.environment, "reload")
 
     assert "validating" in screen
     assert "1000/1000" in screen
+    assert "0/100 " not in screen
+    assert "correcting" not in screen
     assert "\x1b[32mpublished\x1b[0m: revision" in screen
 
 
@@ -371,7 +393,7 @@ def test_no_color_gives_plain_text(ctl: Ctl, daemon: AdminFake) -> None:
 
 
 def test_a_dumb_terminal_gets_lines(ctl: Ctl, daemon: AdminFake) -> None:
-    scripted(daemon, reload=events(progress(1000), result("published")))
+    scripted(daemon, reload=events(pause(), progress(1000), result("published")))
     screen = on_a_terminal({**ctl.environment, "TERM": "dumb"}, "reload")
 
     assert "validating 100 % (1,000 of 1,000)\r\n" in screen
