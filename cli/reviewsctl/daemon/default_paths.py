@@ -33,7 +33,7 @@ def admin_socket(environ: Mapping[str, str], places: Sequence[Path] = PLACES) ->
     """Return the configured admin socket.
 
     If it does not exist and a single node (``reviewsd --node``) runs, return the socket of the node.
-    A configuration that cannot be read or parsed names no socket; ``check`` reports its faults.
+    A configuration that cannot be read names no socket; ``check`` reports its faults.
     """
     file = configuration(environ, places)
     configured = (None if file is None else _path(file, "admin_socket")) or SOCKET
@@ -79,15 +79,27 @@ def _path(file: Path, key: str) -> Path | None:
 
 
 def _settings(file: Path) -> Mapping[str, object]:
-    """Return what a configuration has; nothing if it cannot be read or parsed."""
+    """Return what a configuration has; nothing if it cannot be read.
+
+    If it cannot be parsed, it has the keys whose lines can be: so the daemon is found that says what is wrong.
+    """
     try:
         text = file.read_bytes()
     except OSError:
         return {}
+    settings = _parsed(text)
+    if settings is not None:
+        return settings
+    readable = (_parsed(line) or {} for line in text.splitlines() if line[:1].isalpha())
+    return {key: value for line in readable for key, value in line.items()}
+
+
+def _parsed(text: bytes) -> Mapping[str, object] | None:
+    """Return what a YAML text has; None if it cannot be parsed."""
     import yaml  # 20 ms, needed only here
 
     try:
         settings = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  it is safe
     except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
+        return None
     return settings if isinstance(settings, dict) else {}

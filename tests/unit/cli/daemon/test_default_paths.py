@@ -77,6 +77,13 @@ def test_invalid_configuration_names_no_socket(folder: Path, text: str) -> None:
     assert SOCKET == found(folder)
 
 
+@pytest.mark.parametrize("broken", ["pages: {theme: [}", "pages:\n\tx: 1", "name: 'Bob's'"])
+def test_socket_is_known_although_another_line_is_broken(folder: Path, broken: str) -> None:
+    """The daemon that runs says what is wrong; another socket would answer that it is stopped."""
+    HERE.write_text(f"{broken}\nadmin_socket: mine.sock\ndata_dir: data\n")
+    assert folder / "here/mine.sock" == found(folder)
+
+
 def test_sources_are_those_of_the_configuration_of_the_data(folder: Path) -> None:
     """A daemon in a container has another configuration than the sync beside it."""
     HERE.write_text("data_dir: data\nsources: [{name: a}, {type: url}, 7, {name: b}]")
