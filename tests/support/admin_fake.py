@@ -1,6 +1,6 @@
 """A daemon's admin socket with scripted answers: a real HTTP server on a real UNIX socket.
 
-For the tests of reviewsctl, which must not depend on the daemon. Standard library only; it serves
+For the tests of reviewsctl, which must not depend on the daemon. It serves
 in threads and each request is answered by what was scripted for its method and target.
 """
 
@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from reviewsctl.terminal.progress import PATIENCE
 
 WAIT_SECONDS = 30.0  # seconds until an unopened gate ends the test instead of hanging it
 
@@ -95,6 +97,13 @@ class Asked:
     method: str
     target: str
     headers: Mapping[str, str]
+
+
+def pause() -> threading.Event:
+    """Return a part of an answer that waits until the command prints lines of progress."""
+    over = threading.Event()
+    threading.Timer(PATIENCE + 1, over.set).start()
+    return over
 
 
 class AdminFake(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):

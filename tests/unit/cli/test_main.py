@@ -15,7 +15,6 @@ import pytest
 
 from reviewsctl.daemon.default_paths import SOCKET
 from reviewsctl.daemon.units import START
-from reviewsctl.terminal.progress import PATIENCE
 from reviewsd.api.places import SYSTEM
 from tests.support.admin_fake import (
     HEADERS,
@@ -24,6 +23,7 @@ from tests.support.admin_fake import (
     Scripted,
     document,
     events,
+    pause,
     problem,
 )
 from tests.support.commands import CONSOLE_SCRIPT, Ctl, on_a_terminal, reviewsctl, started
@@ -301,13 +301,6 @@ def test_a_daemon_of_another_version_is_warned_about(ctl: Ctl, daemon: AdminFake
 
 
 # reload
-
-
-def pause() -> threading.Event:
-    """Return a pause that is long enough for a job to have lines of progress."""
-    over = threading.Event()
-    threading.Timer(PATIENCE + 1, over.set).start()
-    return over
 
 
 def test_in_a_pipe_progress_is_one_line_per_10_percent(ctl: Ctl, daemon: AdminFake) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.support.admin_fake import AdminFake, Scripted, document, events, problem
+from tests.support.admin_fake import AdminFake, Scripted, document, events, pause, problem
 from tests.support.commands import Ctl, on_a_terminal, started
 from tests.support.hub_answers import PENDING, SUBSCRIPTION, page
 
@@ -195,7 +195,7 @@ def test_a_reason_is_passed_on(ctl: Ctl, daemon: AdminFake) -> None:
 def test_a_push_tells_its_outcome_and_on_stderr_its_steps(ctl: Ctl, daemon: AdminFake) -> None:
     """Outside a terminal a line per 10 %."""
     messages = [step(number, failed=number // 250) for number in range(0, 1001, 25)]
-    changed(daemon, push=events(*messages, result(996, failed=3, removed=1)))
+    changed(daemon, push=events(pause(), *messages, result(996, failed=3, removed=1)))
     run = ctl("subs", "push")
 
     lines = run.stderr.splitlines()
