@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from reviewsctl.daemon.session import Json, Session
+from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.escaping import printable
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ def send_tests(
         typer.Argument(metavar="[NAME]", show_default=False, help="Only the target of this name."),
     ] = "",
     *,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Sends a test message to each target now.
@@ -43,13 +44,15 @@ def send_tests(
     Only the recipient can see whether it arrives.
     """
     session: Session = ctx.obj
-    with session.daemon(as_json=as_json) as daemon:
+    with session.daemon(as_json=as_json, quiet=quiet) as daemon:
         answer = daemon.test_notices(name)
     if as_json:
         typer.echo(answer.text)
     else:
         width = max(len(test.target) for test in answer.value.tests)
         for test in answer.value.tests:
+            if quiet and not test.problem:
+                continue
             outcome = f"failed: {printable(test.problem)}" if test.problem else "sent"
             typer.echo(f"{printable(test.target):{width}}  {outcome}")
     if any(test.problem for test in answer.value.tests):

@@ -64,8 +64,7 @@ def load_now(
         answer = daemon.reload(step, **lifted)
     applied = answer.value.outcome in {"published", "unchanged"}
     if as_json:
-        if not quiet:
-            typer.echo(answer.text)
+        typer.echo(answer.text)
         if not applied:
             title, problems = f"reload {answer.value.outcome}", answer.value.problems
             complain("error", {"title": title, "problems": problems}, as_json=True)

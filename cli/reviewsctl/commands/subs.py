@@ -206,8 +206,7 @@ def push(
         answer = daemon.push(step, id=identifier, topic=topic)
     reached = answer.value.delivered == answer.value.total
     if as_json:
-        if not quiet:
-            typer.echo(answer.text)
+        typer.echo(answer.text)
     elif not (reached and quiet):
         from reviewsctl.terminal.hub_views import push_text  # msgspec, see main
 

@@ -333,6 +333,13 @@ def test_quiet_says_nothing_when_it_worked(ctl: Ctl, daemon: AdminFake) -> None:
         assert (run.stdout, run.stderr) == ("", "")
 
 
+def test_quiet_json_of_a_reload_is_its_outcome(ctl: Ctl, daemon: AdminFake) -> None:
+    """As of other commands: quiet leaves out the progress, and --json asks for the document."""
+    scripted(daemon, reload=events(progress(500), result("published")))
+    run = ctl("reload", "--quiet", "--json")
+    assert (0, "published") == (run.returncode, json.loads(run.stdout)["outcome"])
+
+
 def test_json_of_a_reload_is_the_daemons_events_and_its_refusal_an_error(
     ctl: Ctl, daemon: AdminFake
 ) -> None:
@@ -362,6 +369,13 @@ def test_signal_detaches_from_a_reload_and_ends_with_its_code(
     assert stderr == (
         "Error: detached: the daemon goes on with the reload; how it ends: reviewsctl status\n"
     )
+
+
+def test_quiet_test_of_notices_names_the_failed_target(ctl: Ctl, daemon: AdminFake) -> None:
+    tests = [{"target": "owner", "problem": ""}, {"target": "chat", "problem": "status 503"}]
+    daemon.script = {**SCRIPT, "POST /v1/notify/test": document({"tests": tests})}
+    run = ctl("notify", "test", "--quiet")
+    assert (1, "chat   failed: status 503\n") == (run.returncode, run.stdout)
 
 
 # Terminals
