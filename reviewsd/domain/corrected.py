@@ -90,6 +90,7 @@ class Withheld:
         reasons = ", ".join(f"{count} {_plain(name)}" for name, count in self.reasons.items())
         total = shown_count + self.count - self.wordless
         verb = "is" if self.count == 1 else "are"
+        extent = extent.replace("their", "its") if self.count == 1 else extent
         return (
             f"{self.count:,} of {counted(total, 'review')} {verb} {extent} by the owner ({reasons})"
         )

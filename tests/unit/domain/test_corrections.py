@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from reviewsd.api.texts import merge_key
+from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.corrections import (
     REASONS,
     Correction,
@@ -196,3 +197,18 @@ def test_digest_of_copies_says_nothing_without_its_key() -> None:
     assert digest is not None
     assert copy_digest("another key", review()) != digest
     assert 32 == len(digest)
+
+
+@pytest.mark.parametrize(
+    ("withheld", "wordless", "sentence"),
+    [
+        ({}, 0, ""),
+        ({"spam": 1}, 0, "1 of 3 reviews is not shown by the owner (1 spam)"),
+        ({"spam": 1}, 1, "1 of 2 reviews is shown without its words by the owner (1 spam)"),
+        ({"spam": 2}, 2, "2 of 2 reviews are shown without their words by the owner (2 spam)"),
+    ],
+)
+def test_readers_are_told_of_one_and_of_several(
+    withheld: dict[str, int], wordless: int, sentence: str
+) -> None:
+    assert sentence == Withheld(reasons=withheld, wordless=wordless).sentence(2)
