@@ -69,9 +69,12 @@ class Head:
         rows = self.sample[:_MAX_SAMPLE_ROWS]
         return frozenset(name for fields in rows for name in _names(fields, "", _MAX_LEVELS))
 
-    def has(self, *names: str) -> bool:
-        """Return whether the first rows have all of these names."""
-        return {name.casefold() for name in names} <= self.names
+    def has(self, names: str) -> bool:
+        """Return whether the first rows have one of these names, ``a|b``; ``^a`` is a member beside the rows."""
+        return any(
+            name[1:] in self.around if name.startswith("^") else name.casefold() in self.names
+            for name in names.split("|")
+        )
 
 
 def _names(fields: Fields, prefix: str, levels: int) -> Iterator[str]:
@@ -91,14 +94,13 @@ class Signature:
     """
 
     needs: tuple[str, ...]
-    """Each has to be there; ``a|b`` is either."""
+    """Each has to be there, as ``Head.has`` takes it."""
     lacks: tuple[str, ...] = ()
     """Names of another format that has all of these too."""
 
     def __call__(self, head: Head) -> float:
         """Return the likeness of a file, 0 to 1."""
-        matches = sum(any(head.has(name) for name in need.split("|")) for need in self.needs)
-        foreign = sum(head.has(name) for name in self.lacks)
+        matches, foreign = sum(map(head.has, self.needs)), sum(map(head.has, self.lacks))
         return matches / (len(self.needs) + foreign)
 
 

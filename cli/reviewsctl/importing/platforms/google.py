@@ -22,32 +22,16 @@ from reviewsctl.importing.values import address, members, original, words
 SOURCE = "google"
 UNSPECIFIED = "STAR_RATING_UNSPECIFIED"
 _NO_LAST = "the last page is not here: follow nextPageToken and import the other pages too"
-FAINT = 0.6
-"""The likeness of the other one: only members beside the reviews distinguish Takeout and the API."""
-
 _PLACE = re.compile(r"locations/([^/]+)(?:/reviews/(.+))?")
-_SHAPE = Signature(("starRating", "createTime"))
-
-
-def _likeness(head: Head) -> float:
-    if head.location.id and not head.sample:
-        return RECOGNIZED  # a location without reviews
-    return _SHAPE(head)
-
-
-def _from_api(head: Head) -> bool:
-    beside = {"totalReviewCount", "averageRating", "nextPageToken"} & head.around.keys()
-    return bool(beside) or head.has("reviewId")
+_TAKEOUT = Signature(
+    ("starRating", "createTime"),
+    lacks=("reviewId|^totalReviewCount|^averageRating|^nextPageToken",),
+)
 
 
 def takeout(head: Head) -> float:
-    """Return how much a file looks like one of Takeout."""
-    return _likeness(head) * (FAINT if _from_api(head) else 1)
-
-
-def api(head: Head) -> float:
-    """Return how much a file looks like a page of the API."""
-    return _likeness(head) * (1 if _from_api(head) else FAINT)
+    """Return how much a file looks like one of Takeout; that of a location without reviews does."""
+    return RECOGNIZED if head.location.id and not head.sample else _TAKEOUT(head)
 
 
 def parser(head: Head, _settings: Settings) -> Parser:
