@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
-from reviewsctl.importing.format import NOTE
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import Export, chosen
@@ -64,9 +63,7 @@ def described(export: Export, options: ImportOptions) -> list[str]:
     manner = ", ".join(filter(None, (first.writing, files)))
     lines = [f"{export.name}: {format_.title}{f' ({manner})' if manner else ''}"]
     describe = format_.describe_columns
-    columns = [] if describe is None else describe(first.head, options.settings)
-    notes = [line for line in columns if line.startswith(NOTE)]
-    columns = [line for line in columns if line not in notes]
+    columns, notes = ([], []) if describe is None else describe(first.head, options.settings)
     lines += columns if options.verbose else filter(None, ["; ".join(columns)])
     lines += notes
     if unread := [

@@ -30,9 +30,6 @@ RECOGNIZED: Final = 1.0
 FORCED: Final = 0.5
 """The likeness that ``--from NAME`` needs: some columns may have been left out by hand."""
 
-NOTE: Final = "note: "
-"""The beginning of a description of columns that is a line of its own."""
-
 _MAX_SAMPLE_ROWS, _MAX_LEVELS = 20, 3  # rows and levels of objects that names are taken from
 
 
@@ -138,8 +135,8 @@ class Format:
     """The terms of a platform that forbid to keep its reviews."""
     generic: bool = False
     """Whether it is of no known platform: columns are guessed, and ratings may have any scale."""
-    describe_columns: Callable[[Head, Settings], Sequence[str]] | None = None
-    """Returns how the columns were understood; None where they are not guessed."""
+    describe_columns: Callable[[Head, Settings], tuple[list[str], list[str]]] | None = None
+    """Returns how the columns were understood, and notes on those left over; None where they are not guessed."""
     names_source: Callable[[Head, Settings], bool] = lambda _head, _settings: True
     """Returns whether it is known where the reviews of a file were written."""
 

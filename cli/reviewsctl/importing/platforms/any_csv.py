@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from reviewsctl.importing.errors import RowWithdrawnError
-from reviewsctl.importing.format import NOTE, RECOGNIZED, Fields, Head, Parser, Row
+from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row
 from reviewsctl.importing.platforms.columns import (
     Chosen,
     chosen,
@@ -102,8 +102,8 @@ class Table:
 
         return read
 
-    def describe(self, head: Head, settings: Settings) -> Sequence[str]:
-        """Describe the columns, for the operator."""
+    def describe(self, head: Head, settings: Settings) -> tuple[list[str], list[str]]:
+        """Return how the columns are understood, for the operator, and notes on those left over."""
         columns = self._understood(head, settings)
         there = dict.fromkeys(name for row in columns_of(head) for name in row)
         mapped = {name for names in columns.names.values() for name in names}
@@ -117,10 +117,10 @@ class Table:
             lines.append(f"whether public: {listed(signs)}")
         if unused := [name for name in there if name and name not in mapped and name not in signs]:
             lines.append(f"not taken: {listed(unused)}")
-        if "reply" in columns.names and not {"reply_date"} & {*columns.names, *settings.columns}:
-            sample = columns_of(head)
-            lines += [_hint(name) for name in unused if _has_dates(sample, name)]
-        return lines
+        if "reply" not in columns.names or "reply_date" in {*columns.names, *settings.columns}:
+            return lines, []
+        sample = columns_of(head)
+        return lines, [_hint(name) for name in unused if _has_dates(sample, name)]
 
     def names_source(self, head: Head, settings: Settings) -> bool:
         """Return whether the platform, the operator or a column says where the reviews were written."""
@@ -150,7 +150,7 @@ def _has_dates(sample: Sequence[Fields], name: str) -> bool:
 def _hint(name: str) -> str:
     """Return the line on a column that may be that of the replies' dates."""
     option = shlex.quote(f"reply_date={printable(name[:_LONG])}")
-    return f"{NOTE}column {shown(name)} has dates and is not taken; if they are the replies': --map {option}"
+    return f"note: column {shown(name)} has dates and is not taken; if they are the replies': --map {option}"
 
 
 def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:
