@@ -6,7 +6,6 @@ import re
 import socket
 import ssl
 import time
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -22,14 +21,6 @@ _LINK: Final = re.compile(r'<([^<>]*+)>\s*+;\s*+rel="?([a-z-]++)"?')
 _LOCAL: Final = ("interface=127.", r"interface=\:\:1", "tcp:127.", "tcp:[::1]")
 """Beginnings of loopback endpoints, in the configuration and in the status of a daemon."""
 _MAX_HEAD: Final = 65_536  # bytes of a body that are read at once
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """A response without its body."""
-
-    status: int
-    headers: http.client.HTTPMessage
 
 
 def resolves(base_url: str) -> Diagnosis:
@@ -157,8 +148,8 @@ def outbound(host: str) -> Diagnosis:
         return warn(name, f"{host}: {_reason(fault)}", remedy)
 
 
-def fetch(url: str) -> Fetched | str:
-    """Send a GET, and return the response, or the reason why there is none."""
+def fetch(url: str) -> http.client.HTTPResponse | str:
+    """Send a GET, and return the response, whose body is read, or the reason why there is none."""
     parts = urlsplit(url)
     host, port = _host(url), _port(url)
     connection: http.client.HTTPConnection
@@ -177,7 +168,7 @@ def fetch(url: str) -> Fetched | str:
         return _reason(fault)
     finally:
         connection.close()
-    return Fetched(response.status, response.headers)
+    return response
 
 
 def _host(url: str) -> str:
