@@ -78,7 +78,7 @@ def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
         file.write_bytes(config)
         try:
             settings = local.settings(file).value
-        except local.BadConfiguration:  # check says why
+        except local.Unusable:  # check says why
             return []
         needed = [
             replace(file, path=places.config.parent / file.path.relative_to(folder))

@@ -127,11 +127,10 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
 
 def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
     from reviewsctl.doctor import public  # see main
-    from reviewsctl.doctor.verdict import Verdict
 
     resolved = public.resolves(base_url)
     yield resolved
-    if resolved.verdict is not Verdict.FAIL:
+    if resolved.verdict != "fail":
         yield public.certificate(base_url, now)
         yield public.answers(base_url)
         yield public.agents(base_url)
@@ -143,7 +142,7 @@ def _settings(config: Path | None) -> "EffectiveConfig | None":
 
     try:
         return local.settings(config).value
-    except local.BadConfiguration:
+    except local.Unusable:
         return None
 
 

@@ -24,24 +24,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class _UnusableError(DaemonError):
-    title = ""
+class Unusable(DaemonError):  # noqa: N818  # named as the outcome it is
+    """The configuration or the data is missing, or cannot be used."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, subject: str, lines: Sequence[str]) -> None:
         first, *rest = map(printable, lines)
-        super().__init__(self.title, first, remedy="\n".join([*rest, "See all: reviewsctl check"]))
-
-
-class BadConfiguration(_UnusableError):  # noqa: N818  # named as the outcome it is
-    """The configuration is missing, or cannot be used."""
-
-    title = "the configuration cannot be used"
-
-
-class BadData(_UnusableError):  # noqa: N818  # the same
-    """The data cannot be used."""
-
-    title = "the data cannot be used"
+        remedy = "\n".join([*rest, "See all: reviewsctl check"])
+        super().__init__(f"the {subject} cannot be used", first, remedy=remedy)
 
 
 def check(
@@ -63,7 +52,7 @@ def settings(config: Path | None) -> Answer[EffectiveConfig]:
     """Return the configuration in effect.
 
     Raises:
-        BadConfiguration: It is missing or invalid.
+        Unusable: It is missing or invalid.
     """
     from reviewsd.config import load, show
 
@@ -116,8 +105,8 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
     """Read the data directory for a block of code; arguments as ``check``.
 
     Raises:
-        BadConfiguration: No directory is named, and the configuration cannot be used.
-        BadData: The data cannot be used, here or in the block.
+        Unusable: No directory is named, and the configuration cannot be used; or the data cannot be used, here or
+            in the block.
         Missing: What is asked for in the block is not there.
     """
     from reviewsd.offline import insights
@@ -133,7 +122,7 @@ def state(config: Path | None) -> "StoppedState":
     """Copy the state of a daemon that does not run.
 
     Raises:
-        BadConfiguration: The configuration is missing or invalid.
+        Unusable: The configuration is missing or invalid.
         DaemonError: The store cannot be copied.
         OSError: No copy can be made.
     """
@@ -144,7 +133,7 @@ def state(config: Path | None) -> "StoppedState":
     try:
         return backup.state(config, os.environ)
     except ConfigError as error:
-        raise BadConfiguration(error.lines) from error
+        raise Unusable("configuration", error.lines) from error
     except StoreError as error:
         raise DaemonError("the backup was not written", str(error)) from error
 
@@ -162,10 +151,12 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except ConfigError as error:
-        raise BadConfiguration(error.lines) from error
+        raise Unusable("configuration", error.lines) from error
     except DataError as error:
-        raise BadData(error.lines()) from error
+        raise Unusable("data", error.lines()) from error
     except Unsettled as error:
-        raise BadData(["the data files are being written; try again"]) from error
+        raise Unusable("data", ["the data files are being written; try again"]) from error
     except OSError as error:
-        raise BadData([f"{error.filename or 'temporary files'}: {error.strerror}"]) from error
+        raise Unusable(
+            "data", [f"{error.filename or 'temporary files'}: {error.strerror}"]
+        ) from error

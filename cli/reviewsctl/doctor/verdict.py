@@ -1,17 +1,10 @@
 """The outcome of a test of ``reviewsctl doctor``."""
 
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Literal, TypeAlias
 
-
-class Verdict(StrEnum):
-    """The kinds of outcome."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-    SKIP = "skip"
-    """Not testable from here; the detail says why."""
+Verdict: TypeAlias = Literal["ok", "warn", "fail", "skip"]
+"""The kinds of outcome; ``skip`` is not testable from here, and the detail says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +20,19 @@ class Diagnosis:
 
 def ok(name: str, detail: str) -> Diagnosis:
     """Return the outcome of a test without a finding to fix."""
-    return Diagnosis(name, Verdict.OK, detail)
+    return Diagnosis(name, "ok", detail)
 
 
 def warn(name: str, detail: str, remedy: str) -> Diagnosis:
     """Return the outcome of something that works and should be changed."""
-    return Diagnosis(name, Verdict.WARN, detail, remedy)
+    return Diagnosis(name, "warn", detail, remedy)
 
 
 def fail(name: str, detail: str, remedy: str) -> Diagnosis:
     """Return the outcome of something that does not work."""
-    return Diagnosis(name, Verdict.FAIL, detail, remedy)
+    return Diagnosis(name, "fail", detail, remedy)
 
 
 def skip(name: str, detail: str) -> Diagnosis:
     """Return the outcome of a test that cannot be made from here."""
-    return Diagnosis(name, Verdict.SKIP, detail)
+    return Diagnosis(name, "skip", detail)

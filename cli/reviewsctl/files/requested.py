@@ -30,7 +30,7 @@ def requested(config: Path | None, root: Path) -> Installation:
         root: Of the system, ``/`` for the running one.
 
     Raises:
-        BadConfiguration: It cannot be used.
+        Unusable: It cannot be used.
         typer.Exit: It cannot be installed, and the reason is printed.
     """
     there = root / CONFIG.relative_to("/")

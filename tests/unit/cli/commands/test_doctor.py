@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import msgspec
 import pytest
@@ -27,7 +28,10 @@ from tests.support.authority import authority
 from tests.support.commands import Ctl
 from tests.unit.cli.test_main import DEGRADED
 
-OK, WARN, FAIL, SKIP = Verdict.OK, Verdict.WARN, Verdict.FAIL, Verdict.SKIP
+OK: Final = "ok"
+WARN: Final = "warn"
+FAIL: Final = "fail"
+SKIP: Final = "skip"
 GOOD = msgspec.convert(STATUS, Status)
 GONE = Unreachable("it is not running: there is no /s", "Start it")
 
@@ -81,10 +85,10 @@ def data() -> Iterator[Path]:
 
 def test_files_of_the_owner_of_the_folder_are_good(data: Path) -> None:
     found = offline.ownership(report(data), os.geteuid())
-    assert OK is found.verdict
+    assert OK == found.verdict
     assert found.detail.startswith("all belong to ")
     assert "; the daemon runs as " in found.detail
-    assert SKIP is offline.ownership(report(data / "nowhere"), None).verdict
+    assert SKIP == offline.ownership(report(data / "nowhere"), None).verdict
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -97,7 +101,7 @@ def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
     for path in (data, data / "reviews.json", data / ".reviewsctl"):
         os.chown(path, 65534, 65534)
     found = offline.ownership(report(data), 65534)
-    assert WARN is found.verdict
+    assert WARN == found.verdict
     assert f"{log} belongs to root, the folder to nobody; the daemon runs as nobody" == found.detail
     assert found.remedy.endswith(f"chown -h --reference={data} {log}")
 
@@ -109,8 +113,8 @@ def test_daemon_that_answers_is_compared_with_this_version() -> None:
     assert Diagnosis("admin socket", OK, "reviewsd 0.1.0 answers on /s") == running.socket(
         GOOD, Path("/s"), "0.1.0"
     )
-    assert WARN is running.socket(GOOD, Path("/s"), "0.2.0").verdict
-    assert OK is running.socket(GOOD, Path("/s"), None).verdict
+    assert WARN == running.socket(GOOD, Path("/s"), "0.2.0").verdict
+    assert OK == running.socket(GOOD, Path("/s"), None).verdict
 
 
 def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
@@ -122,14 +126,14 @@ def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
     refused = Refused("Draining", "", status=503)
     assert "Draining" == running.socket(refused, Path("/s"), None).detail
     for test in (running.serving, running.hub):
-        assert SKIP is test(GONE).verdict
-    assert SKIP is running.same_configuration(GONE, "", "").verdict
+        assert SKIP == test(GONE).verdict
+    assert SKIP == running.same_configuration(GONE, "", "").verdict
 
 
 def test_serving_reports_count_and_refused_data() -> None:
     assert "120 reviews of /srv/reviews" == running.serving(GOOD).detail
     diagnosis = running.serving(msgspec.convert(DEGRADED, Status))
-    assert FAIL is diagnosis.verdict
+    assert FAIL == diagnosis.verdict
     assert diagnosis.detail.startswith(
         "120 reviews, but not the newest: reviews.json: $.reviews[1]"
     )
@@ -166,9 +170,9 @@ def test_configuration_of_another_daemon_is_a_warning() -> None:
     def verdict(base_url: str, data_dir: str) -> Verdict:
         return running.same_configuration(GOOD, base_url, data_dir).verdict
 
-    assert OK is verdict("https://reviews.example.com", "/srv/reviews")
-    assert WARN is verdict("https://other.example.com", "/srv/reviews")
-    assert WARN is verdict("https://reviews.example.com", "/srv/other")
+    assert OK == verdict("https://reviews.example.com", "/srv/reviews")
+    assert WARN == verdict("https://other.example.com", "/srv/reviews")
+    assert WARN == verdict("https://reviews.example.com", "/srv/other")
 
 
 def program(folder: Path, name: str, output: str, code: int = 0) -> None:
@@ -209,15 +213,15 @@ def test_state_of_the_unit_is_reported(
 ) -> None:
     program(booted, "systemctl", output)
     diagnosis = running.systemd()
-    assert verdict is diagnosis.verdict
+    assert verdict == diagnosis.verdict
     assert detail in diagnosis.detail
 
 
 def test_time_service_is_asked_for_synchronization(booted: Path) -> None:
     program(booted, "timedatectl", "yes")
-    assert OK is running.synchronized().verdict
+    assert OK == running.synchronized().verdict
     program(booted, "timedatectl", "no")
-    assert WARN is running.synchronized().verdict
+    assert WARN == running.synchronized().verdict
     for name in ("timedatectl", "systemctl"):
         program(booted, name, "", code=1)
     assert [SKIP, SKIP] == [running.synchronized().verdict, running.systemd().verdict]
@@ -246,13 +250,13 @@ def test_problems_of_configuration_and_data_are_separate() -> None:
 
 def test_warnings_of_check_are_reported() -> None:
     config = report(Path("/srv"), warnings=(remark("/etc/r.yaml"),), warning_count=1)
-    assert WARN is offline.configuration(config).verdict
+    assert WARN == offline.configuration(config).verdict
     odd = report(Path("/srv"), warnings=(remark("/srv/reviews.json"),), warning_count=1)
     assert [OK, WARN] == [offline.configuration(odd).verdict, offline.data(odd).verdict]
 
 
 def test_missing_configuration_is_skipped() -> None:
-    assert SKIP is offline.configuration(report(config=None)).verdict
+    assert SKIP == offline.configuration(report(config=None)).verdict
     assert [SKIP, SKIP] == [offline.data(report()).verdict, offline.directory(report()).verdict]
 
 
@@ -272,7 +276,7 @@ def test_permissions_of_the_data_are_reported(
     (data / "reviews.json").chmod(file)
     data.chmod(folder)
     diagnosis = offline.directory(report(data))
-    assert verdict is diagnosis.verdict
+    assert verdict == diagnosis.verdict
     assert detail in diagnosis.detail
 
 
@@ -282,7 +286,7 @@ def test_each_file_that_the_service_reads_must_be_readable(data: Path, name: str
     (data / name).touch()
     (data / name).chmod(0o600)
     diagnosis = offline.directory(report(data))
-    assert WARN is diagnosis.verdict
+    assert WARN == diagnosis.verdict
     assert str(data / name) in diagnosis.remedy
 
 
@@ -294,7 +298,7 @@ def test_closed_parent_folder_is_named(data: Path) -> None:
         f"other users, as that of the service, cannot read what is in {data.parent}"
         in diagnosis.detail
     )
-    assert OK is offline.directory(report(data), served=True).verdict
+    assert OK == offline.directory(report(data), served=True).verdict
 
 
 def test_remedies_of_a_folder_can_be_pasted_into_a_shell(data: Path) -> None:
@@ -347,24 +351,24 @@ def test_links_to_the_data_are_recognized(data: Path) -> None:
     link = data.with_name("link")
     link.symlink_to(data)
     assert "links, which are swapped" in offline.directory(report(link)).detail
-    assert FAIL is offline.directory(report(data / "none")).verdict
+    assert FAIL == offline.directory(report(data / "none")).verdict
 
 
 def test_full_disk_fails(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert OK is offline.disk(data / "not" / "yet", report(data)).verdict
+    assert OK == offline.disk(data / "not" / "yet", report(data)).verdict
     monkeypatch.setattr(offline, "_MIN_FREE", 2**60)
     diagnosis = offline.disk(data, report(data))
-    assert FAIL is diagnosis.verdict
+    assert FAIL == diagnosis.verdict
     assert "Make room: a change of the data needs up to 1,048,576.0 TiB." == diagnosis.remedy
 
 
 def test_implausible_clock_is_reported(data: Path) -> None:
     written = (data / "reviews.json").stat().st_mtime
-    assert FAIL is offline.clock(report(data), 0.0).verdict
-    assert OK is offline.clock(report(data), written).verdict
-    assert OK is offline.clock(report(), written).verdict
+    assert FAIL == offline.clock(report(data), 0.0).verdict
+    assert OK == offline.clock(report(data), written).verdict
+    assert OK == offline.clock(report(), written).verdict
     diagnosis = offline.clock(report(data), written - 60)
-    assert WARN is diagnosis.verdict
+    assert WARN == diagnosis.verdict
     assert diagnosis.detail.endswith("was written 60 s in the future")
 
 
@@ -438,14 +442,14 @@ def test_this_service_is_recognized_by_its_links() -> None:
 def test_foreign_answer_at_base_url_fails(answer: Answer, detail: str) -> None:
     with listening(answer) as address:
         diagnosis = public.answers(address)
-    assert FAIL is diagnosis.verdict
+    assert FAIL == diagnosis.verdict
     assert detail in diagnosis.detail
 
 
 @pytest.mark.parametrize(("status", "verdict"), [(405, OK), (403, FAIL), (421, FAIL), (502, FAIL)])
 def test_mcp_endpoint_is_tested_by_its_status(status: int, verdict: Verdict) -> None:
     with listening(lambda *_: (status, {})) as address:
-        assert verdict is public.agents(address).verdict
+        assert verdict == public.agents(address).verdict
 
 
 def test_refused_connection_is_reported() -> None:
@@ -457,7 +461,7 @@ def test_refused_connection_is_reported() -> None:
 
 
 def test_unresolvable_name_fails() -> None:
-    assert FAIL is public.resolves("https://reviews.invalid").verdict
+    assert FAIL == public.resolves("https://reviews.invalid").verdict
 
 
 def test_certificate_is_verified_with_its_expiry(
@@ -466,12 +470,12 @@ def test_certificate_is_verified_with_its_expiry(
     identity = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     ca = authority().identity.write(tmp_path / "ca.pem")
     with listening(ours, identity) as address:
-        assert FAIL is public.certificate(address, 0.0).verdict
+        assert FAIL == public.certificate(address, 0.0).verdict
         monkeypatch.setenv("SSL_CERT_FILE", str(ca))
         diagnosis = public.certificate(address, 0.0)
-        assert OK is public.answers(address).verdict
-        assert WARN is public.certificate(address, time.time() + 3650 * 86_400).verdict
-    assert OK is diagnosis.verdict
+        assert OK == public.answers(address).verdict
+        assert WARN == public.certificate(address, time.time() + 3650 * 86_400).verdict
+    assert OK == diagnosis.verdict
     assert diagnosis.detail.startswith("TLSv1.3, the certificate of localhost ends in ")
 
 
@@ -497,7 +501,7 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
 def test_proxy_outside_the_trusted_networks_is_a_warning(
     base_url: str, listen: tuple[str, ...], trusted: tuple[str, ...], verdict: Verdict
 ) -> None:
-    assert verdict is public.proxy(base_url, listen, trusted).verdict
+    assert verdict == public.proxy(base_url, listen, trusted).verdict
 
 
 @pytest.mark.parametrize(
@@ -516,11 +520,11 @@ def test_addresses_of_the_running_daemon_are_used(
     listen: str, running: str, verdict: Verdict
 ) -> None:
     base_url = "https://r.example.com"
-    assert verdict is public.proxy(base_url, (listen,), LOOPBACK, (running,)).verdict
+    assert verdict == public.proxy(base_url, (listen,), LOOPBACK, (running,)).verdict
 
 
 def test_failing_outbound_connection_is_a_warning() -> None:
-    assert WARN is public.outbound("outside.invalid").verdict
+    assert WARN == public.outbound("outside.invalid").verdict
 
 
 # --- the command

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.doctor.verdict import Verdict
 from reviewsctl.files.folders import opened
 from reviewsctl.sources import overview
 from reviewsctl.sources.state import SourceState, save
@@ -34,13 +33,13 @@ def test_status_counts_the_sources_and_names_the_last_run(data: Path) -> None:
 
 def test_doctor_fails_for_stopped_sources_with_their_remedy(data: Path) -> None:
     assert [
-        (Verdict.OK, "google: read 2 h 0 min ago", ""),
+        ("ok", "google: read 2 h 0 min ago", ""),
         (
-            Verdict.WARN,
+            "warn",
             "shop: never read completely, failed: 503 from the shop",
             "The next sync tries again.",
         ),
-        (Verdict.FAIL, "old: read 2 d 0 h ago, stopped: 401", "Put a new key in."),
+        ("fail", "old: read 2 d 0 h ago, stopped: 401", "Put a new key in."),
     ] == [(each.verdict, each.detail, each.remedy) for each in overview.diagnoses(data, NOW)]
 
 
@@ -55,14 +54,12 @@ def test_damaged_state_is_told_with_the_command_that_mends_it(data: Path) -> Non
     assert line is not None
     assert ".reviewsctl/sources.json cannot be read" in line
     (diagnosis,) = overview.diagnoses(data, NOW)
-    assert Verdict.FAIL is diagnosis.verdict
+    assert "fail" == diagnosis.verdict
 
 
 def test_state_of_a_source_that_is_no_longer_configured_is_not_told(data: Path) -> None:
     """A stopped source failed the doctor for ever after it was removed."""
     names = frozenset({"google", "shop"})
     assert "1 ok, 1 failed; last run 1 h 0 min ago" == overview.line(data, NOW, names)
-    assert [Verdict.OK, Verdict.WARN] == [
-        each.verdict for each in overview.diagnoses(data, NOW, names)
-    ]
+    assert ["ok", "warn"] == [each.verdict for each in overview.diagnoses(data, NOW, names)]
     assert None is overview.line(data, NOW, frozenset({"new"}))
