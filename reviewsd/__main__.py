@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
     from twisted.internet.posixbase import PosixReactorBase
 
+    from reviewsd.config.load import Loaded
     from reviewsd.config.schema import Config
 
     Serve = Callable[[PosixReactorBase], Coroutine[Deferred[Any], Any, None]]
@@ -100,15 +101,16 @@ def _run(
 
     try:
         file = configuration.find(path, environ).absolute()
-        config, config_warnings = _read(file, environ, options.node)
+        loaded = _read(file, environ, options.node)
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)
+    config = loaded.config
     page_warnings = page_settings.warnings(config, datetime.datetime.now(datetime.UTC))
-    for warning in (*config_warnings, *(f"{key}: {reason}" for key, reason in page_warnings)):
+    for warning in (*loaded.warnings, *(f"{key}: {reason}" for key, reason in page_warnings)):
         _say(f"warning: {warning}")
     if options.check:
         gc.enable()
-        return check(config)
+        return check(loaded)
     from twisted.logger import Logger
 
     from reviewsd.app.daemon import serve
@@ -126,19 +128,20 @@ def _run(
         announce=announce,
         read=partial(_read_again, file, environ, options.node),
         wait_for_data=options.wait_for_data,
+        placed=loaded.placed,
     )
     return run_daemon(start, config.state_dir)
 
 
-def _read(
-    file: Path, environ: Mapping[str, str], node: str | None
-) -> "tuple[Config, Sequence[str]]":
-    """Load the configuration of a node, and its warnings."""
+def _read(file: Path, environ: Mapping[str, str], node: str | None) -> "Loaded":
+    """Load the configuration of a node."""
+    from dataclasses import replace
+
     from reviewsd.config import load as configuration
     from reviewsd.config.node import as_node
 
-    config, warnings = configuration.load(file, environ)
-    return (config if node is None else as_node(config, node, file)), warnings
+    loaded = configuration.examine(file, environ)
+    return loaded if node is None else replace(loaded, config=as_node(loaded.config, node, file))
 
 
 def _read_again(
@@ -149,14 +152,14 @@ def _read_again(
     Raises:
         ConfigError: It cannot be used, or a file or package that it needs cannot.
     """
-    from reviewsd.config.errors import ConfigError, of_file
+    from reviewsd.config.errors import ConfigError
     from reviewsd.offline.needed_files import files_fault
 
-    config, warnings = _read(file, environ, node)
+    loaded = _read(file, environ, node)
     # Without the environment, as systemd copies the credentials of the next start only then
-    if (fault := files_fault(config, {})) is not None:
-        raise ConfigError((of_file(str(file), fault),))
-    return config, warnings
+    if (fault := files_fault(loaded.config, {})) is not None:
+        raise ConfigError((loaded.problem(fault),))
+    return loaded.config, loaded.warnings
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -213,13 +216,14 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(f"expected a port from 0 to {MAX_PORT}, got {text!r}")
 
 
-def check(config: "Config") -> int:
+def check(loaded: "Loaded") -> int:
     """Check the files that a valid configuration names; return the exit code."""
     from reviewsd.offline.check import inspect_data
     from reviewsd.offline.needed_files import files_fault
 
+    config = loaded.config
     if (fault := files_fault(config, os.environ)) is not None:
-        return _fail([fault], EX_CONFIG)
+        return _fail(loaded.problem(fault).lines, EX_CONFIG)
     report = inspect_data(config.data_dir, config, lambda _: None)
     facts = report.facts
     if facts is None:

@@ -52,6 +52,7 @@ async def serve(
     read: Read,
     *,
     wait_for_data: bool,
+    placed: Callable[[str], str] = str,
 ) -> None:
     """Run until cancelled, which may be during the start; then everything is closed.
 
@@ -62,6 +63,7 @@ async def serve(
         announce: Called with the listening addresses once every listener is up.
         read: Loads the configuration again.
         wait_for_data: Start even without valid data, and serve it when it comes.
+        placed: Returns the text of a failed start with the place in the configuration, as ``check`` has it.
 
     Raises:
         StartError: The daemon cannot start.
@@ -82,9 +84,10 @@ async def serve(
             _log.info("serving {at}, listening on {on}", at=config.base_url, on=", ".join(listen))
             announce(listen)
             await Deferred[None]()
-        except StartError as error:
+        except StartError as fault:
+            error = StartError(placed(str(fault)), fault.code)
             record_failure(config.state_dir, error, time.time())
-            raise
+            raise error from fault
         except CancelledError:
             notifier.stopping()
             _log.info("stopping")

@@ -20,6 +20,7 @@ from reviewsd.config.environment import FILE_VARIABLE, override, variable_fault
 from reviewsd.config.errors import ConfigError, by_place, of_file
 from reviewsd.config.schema import Config
 from reviewsd.config.yaml_source import Mark, YamlDocument
+from reviewsd.domain.diagnostic_text import rendered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,16 @@ class Loaded:
     """The place of each value of the file, by JSON path (``$.hub.lease.default``)."""
     variables: Mapping[str, str]
     """The environment variable of each value that is set by one, by JSON path."""
+
+    def problem(self, fault: str) -> Diagnostic:
+        """Return a fault of this valid configuration at the place of the key that it begins with."""
+        line, column = self.marks.get(f"$.{fault.partition(':')[0]}") or (None, None)
+        return rendered(Diagnostic(file=str(self.file), line=line, column=column, reason=fault))
+
+    def placed(self, fault: str) -> str:
+        """Return a fault of a start, with file and line if it begins with a key of the file."""
+        problem = self.problem(fault)
+        return fault if problem.line is None else problem.lines[0]
 
 
 def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:

@@ -70,7 +70,7 @@ def inspect(
         warnings = _config_warnings(loaded)
         unread = unread_addresses(config, environ)
         if (fault := files_fault(config, environ)) is not None:
-            problems, count = (of_file(file, fault),), 1
+            problems, count = (loaded.problem(fault),), 1
     folder = data or (config.data_dir if config else None)
     if folder is not None:
         folder = folder.absolute()

@@ -107,14 +107,15 @@ def test_a_fault_changes_nothing_and_is_shown_at_its_place(daemon: Daemon) -> No
 def test_address_of_notices_with_which_no_daemon_starts_is_a_fault(daemon: Daemon) -> None:
     """It said that the key waits for a restart, and the restart failed. A start, check and doctor say the same."""
     address = daemon.directory / "owner.url"
-    fault = f"notify: owner: there is no {address}\n"
+    place = f"{daemon.config}:{len(daemon.config.read_text().splitlines()) + 1}:9"
+    fault = f"{place}: notify: owner: there is no {address}\n"
     configure(daemon, "notify: [{name: owner, url_file: owner.url, stars: 2}]\n")
     done = daemon.ctl("reload")
-    assert (1, f"  {daemon.config}: {fault}") == (
+    assert (1, f"  {fault}") == (
         done.returncode,
         done.stderr.splitlines(keepends=True)[1],
     )
-    assert f"{daemon.config}: {fault}" in daemon.ctl("check", "--config", str(daemon.config)).stdout
+    assert fault in daemon.ctl("check", "--config", str(daemon.config)).stdout
     doctor = daemon.ctl("doctor", "--offline", "--config", str(daemon.config)).stdout
     assert fault.strip() in " ".join(doctor.split())
     daemon.stop()
