@@ -412,6 +412,6 @@ def test_missing_psycopg_is_reported_with_the_remedy(
     )
     assert 78 == command(["--check", "--config", str(config)], {})
     error = capsys.readouterr().err
-    assert error.startswith("reviewsd: hub.store: PostgreSQL needs psycopg")
+    assert error.startswith(f"reviewsd: {config}:3:14: hub.store: PostgreSQL needs psycopg")
     assert error.endswith(f"{sys.prefix}/bin/pip install 'psycopg[binary]'\n")
     assert "s3cret" not in error
