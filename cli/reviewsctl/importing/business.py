@@ -13,7 +13,6 @@ from typing import Final
 
 from msgspec import Raw
 
-from reviewsctl.files.folders import Folder
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import NO_NAME
 from reviewsctl.importing.values import address, elements, members, normal, word
@@ -199,16 +198,14 @@ class Declared:
         return listed
 
 
-def declared_in(folder: Folder, name: str, remedy: str) -> Declared:
+def declared_in(document: Document | None) -> Declared:
     """Return the locations that a reviews.json declares; none if it is not there.
 
     Raises:
         ImportRefusedError: It is no JSON object.
     """
-    if folder.look(name) is None:
+    if document is None:
         return Declared()
-    with folder.open(name) as file:
-        document = Document(file.read(), name, remedy)
     business = document.members().get("business", Raw(b"null"))
     return Declared(members(document.value(business)).get("locations"))
 

@@ -25,7 +25,7 @@ from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
 from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
-from reviewsctl.importing.reviews_file import check, commit
+from reviewsctl.importing.reviews_file import check, commit, read
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.source_name import named_source
 from reviewsctl.importing.staging import Place, Staging
@@ -69,16 +69,18 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     check_options(options, exports)
     lines = [line for export in exports for line in described(export, options)]
     prompts.show(lines)
-    options = named_source(options, exports, prompts)
     place = options.target.parent
     if not (options.dry_run or os.access(place, os.W_OK)):
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))
     staged = Staging()
     with opened(place) as folder:
+        document = read(folder, options.target.name)
+        declared = declared_in(document)
+        options = named_source(options, exports, prompts, document)
+        del document  # it is read again when it is merged
         corrections = KnownCorrections(place)
         rows = read_rows(options, exports, staged, prompts, corrections)
         check_usable(options, staged, rows)
-        declared = declared_in(folder, options.target.name, FIX)
         rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
         log, faults = import_log.load(folder)
         if options.replace:
@@ -187,8 +189,6 @@ def _facts(
 
 _MAX_FILES: Final = 3  # names of exports in the import log
 
-FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
-
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
@@ -261,12 +261,8 @@ class Replacement:
 
     def _merge(self, out: BinaryIO) -> MergeResult:
         name = self.options.target.name
-        if self.folder.look(name) is None:
-            content = encoded(self._members())
-        else:
-            with self.folder.open(name) as file:
-                content = file.read()
-        return Merge(self.staged, out, self.plan).run(Document(content, name, FIX))
+        document = read(self.folder, name) or Document(encoded(self._members()), name)
+        return Merge(self.staged, out, self.plan).run(document)
 
     def _members(self) -> dict[str, object]:
         """Return the members of a new file beside the reviews."""

@@ -11,10 +11,12 @@ from typing import Annotated, BinaryIO, Final
 import msgspec
 from msgspec import Raw
 
-from reviewsctl.files.folders import Draft
+from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.values import encoded, members
+
+FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
 
 Records = Callable[[Iterator[Piece]], Iterable[bytes]]
 """Returns the reviews of the new file, as JSON, for those of the old one."""
@@ -30,6 +32,18 @@ EXAMPLES: Final = frozenset(review["id"] for review in _shipped["reviews"])
 
 NO_NAME: Final = str(_shipped["business"]["name"])
 """The name of the business until the operator sets one."""
+
+
+def read(folder: Folder, name: str) -> Document | None:
+    """Read a reviews.json of a folder; return None if it is not there.
+
+    Raises:
+        ImportRefusedError: It is no JSON.
+    """
+    if folder.look(name) is None:
+        return None
+    with folder.open(name) as file:
+        return Document(file.read(), name, FIX)
 
 
 def rewrite(

@@ -2,36 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
-
-import msgspec
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts
+from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.recognize import Export
-from reviewsctl.importing.reviews_file import EXAMPLES
+from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
 from reviewsctl.importing.settings import NO_SOURCE
 
 DEFAULT: Final = "website"
 """The answer to the question that a key press gives, and ``--yes`` for the first reviews."""
 
 
-class _Review(msgspec.Struct):
-    id: str = ""
-    source: str = ""
-
-
-class _File(msgspec.Struct):
-    reviews: list[_Review] = []
-
-
 def named_source(
-    options: ImportOptions, exports: Sequence[Export], prompts: Prompts
+    options: ImportOptions,
+    exports: Sequence[Export],
+    prompts: Prompts,
+    document: Document | None,
 ) -> ImportOptions:
     """Return the options with the source of a table that does not say its own.
 
     A sync is not asked, and neither is an owner whose file has reviews without a source already.
+
+    Args:
+        options: The options.
+        exports: The exports.
+        prompts: The terminal.
+        document: The reviews.json that is there.
 
     Raises:
         SayMoreError: Nothing says it, and there is no terminal to ask at.
@@ -42,8 +40,10 @@ def named_source(
         for source in export.sources
         if not export.format.names_source(source.head, options.settings)
     ]
-    known = _known_sources(options.target)
-    if not unnamed or options.synced is not None or NO_SOURCE in known:
+    if not unnamed or options.synced is not None:
+        return options
+    known = _known_sources(document)
+    if NO_SOURCE in known:
         return options
     if options.yes and not known:
         name = DEFAULT
@@ -59,10 +59,7 @@ def named_source(
     return replace(options, settings=replace(options.settings, source=name))
 
 
-def _known_sources(target: Path) -> set[str]:
+def _known_sources(document: Document | None) -> set[str]:
     """Return the sources of the reviews of a reviews.json; ``NO_SOURCE`` is that of tables without any."""
-    try:
-        file = msgspec.json.decode(target.read_bytes(), type=_File)
-    except (OSError, msgspec.MsgspecError):  # a faulty file is refused where it is merged
-        return set()
-    return {review.source for review in file.reviews if review.id not in EXAMPLES}
+    reviews = () if document is None else reviews_of(document)
+    return {str(review.get("source")) for review in reviews if review.get("id") not in EXAMPLES}

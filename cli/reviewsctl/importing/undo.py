@@ -22,7 +22,7 @@ from reviewsctl.importing.history import Version, checksum
 from reviewsctl.importing.import_log import PastImport, digest
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
-from reviewsctl.importing.reviews_file import commit, reviews_of, rewrite, updated
+from reviewsctl.importing.reviews_file import commit, read, reviews_of, rewrite, updated
 from reviewsctl.importing.values import encoded, members
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
@@ -229,12 +229,11 @@ def _put(
 
 def _contents(data: Folder, name: str) -> dict[str, bytes] | None:
     """Return a checksum of each review of the file by its id; None if it is no reviews.json."""
-    if data.look(name) is None:
-        return None
     try:
-        with data.open(name) as file:
-            reviews = reviews_of(Document(file.read(), name, _REMEDY))
-            return {str(review.get("id")): _content(review) for review in reviews}
+        document = read(data, name)
+        if document is None:
+            return None
+        return {str(review.get("id")): _content(review) for review in reviews_of(document)}
     except ImportRefusedError:
         return None
 
