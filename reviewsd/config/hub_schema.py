@@ -16,10 +16,7 @@ RetryDelay = Annotated[float, Meta(ge=0, le=86_400)]
 class Lease(ConfigSection, frozen=True, kw_only=True):
     """The duration of subscriptions."""
 
-    default: Annotated[
-        int,
-        Meta(ge=MIN_LEASE, le=MAX_LEASE),
-    ] = 864_000
+    default: Annotated[int, Meta(ge=MIN_LEASE, le=MAX_LEASE)] = 864_000
 
 
 class Deliveries(ConfigSection, frozen=True, kw_only=True):
@@ -33,14 +30,8 @@ class Deliveries(ConfigSection, frozen=True, kw_only=True):
 class HubLimitsConfig(ConfigSection, frozen=True, kw_only=True):
     """Limits for subscribers."""
 
-    requests_per_minute: Annotated[
-        int,
-        Meta(ge=1, le=1_000_000),
-    ] = 120
-    active_per_host: Annotated[
-        int,
-        Meta(ge=1, le=10_000_000),
-    ] = 100
+    requests_per_minute: Annotated[int, Meta(ge=1, le=1_000_000)] = 120
+    active_per_host: Annotated[int, Meta(ge=1, le=10_000_000)] = 100
 
 
 class Callbacks(ConfigSection, frozen=True, kw_only=True):
@@ -55,10 +46,7 @@ class HubConfig(ConfigSection, frozen=True, kw_only=True):
     """The WebSub hub, which delivers changes to subscribers."""
 
     store: str = SQLITE
-    min_interval: Annotated[
-        float,
-        Meta(ge=0, le=3600),
-    ] = 5.0
+    min_interval: Annotated[float, Meta(ge=0, le=3600)] = 5.0
     signature_method: Literal["sha1", "sha256", "sha384", "sha512"] = "sha256"
     lease: Lease = Lease()
     delivery: Deliveries = Deliveries()

@@ -47,10 +47,7 @@ DEFAULT_ACCENT = "#0b6e6e"
 class Data(ConfigSection, frozen=True, kw_only=True):
     """The watch over the data, and its guards."""
 
-    poll_interval: Annotated[
-        float,
-        Meta(ge=0.05, le=3600),
-    ] = 1.0
+    poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] = 1.0
     max_shrink: Annotated[Percentage | None, Meta(extra={"example": "50%"})] = None
     insights: Literal["auto", "file"] = "auto"
 
@@ -58,10 +55,7 @@ class Data(ConfigSection, frozen=True, kw_only=True):
 class Cache(ConfigSection, frozen=True, kw_only=True):
     """The header Cache-Control of reads."""
 
-    max_age: Annotated[
-        int,
-        Meta(ge=0, le=31_536_000),
-    ] = 60
+    max_age: Annotated[int, Meta(ge=0, le=31_536_000)] = 60
 
 
 class Feeds(ConfigSection, frozen=True, kw_only=True):
@@ -74,10 +68,7 @@ class Feeds(ConfigSection, frozen=True, kw_only=True):
 class ReadLimitConfig(ConfigSection, frozen=True, kw_only=True):
     """The limit of reads of one client network."""
 
-    per_second: Annotated[
-        float,
-        Meta(ge=0, le=1_000_000),
-    ] = 0.0
+    per_second: Annotated[float, Meta(ge=0, le=1_000_000)] = 0.0
 
 
 class ServerConfig(ConfigSection, frozen=True, kw_only=True):
@@ -88,14 +79,8 @@ class ServerConfig(ConfigSection, frozen=True, kw_only=True):
         "127.0.0.0/8",
         "::1/128",
     )
-    idle: Annotated[
-        float,
-        Meta(ge=0.1, le=3600),
-    ] = 60.0
-    max_connections: Annotated[
-        int,
-        Meta(ge=16, le=1_000_000),
-    ] = 4_096
+    idle: Annotated[float, Meta(ge=0.1, le=3600)] = 60.0
+    max_connections: Annotated[int, Meta(ge=16, le=1_000_000)] = 4_096
     read_limit: ReadLimitConfig = ReadLimitConfig()
     readyz: bool = False
 
