@@ -9,8 +9,7 @@ special purpose are refused. An IPv4-mapped address, and one behind a configured
 treated as the IPv4 address it leads to.
 """
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import (
     AddressValueError,
@@ -18,14 +17,13 @@ from ipaddress import (
     IPv4Network,
     IPv6Address,
     IPv6Network,
-    collapse_addresses,
     ip_address,
     ip_network,
 )
 
 from reviewsd.domain.callback import needs_open_network
 
-_REFUSED_IPV4 = {
+_REFUSED_NETWORKS = {
     "0.0.0.0/8": "this-network",
     "10.0.0.0/8": "private",
     "100.64.0.0/10": "cgnat",
@@ -45,8 +43,6 @@ _REFUSED_IPV4 = {
     "224.0.0.0/4": "multicast",
     "240.0.0.0/4": "reserved",
     "168.63.129.16/32": "cloud-metadata",
-}
-_REFUSED_IPV6 = {
     "::/3": "not-global-unicast",
     "2001::/23": "ietf-protocol",
     "2001:db8::/32": "documentation",
@@ -58,6 +54,11 @@ _REFUSED_IPV6 = {
 }
 
 Network = IPv4Network | IPv6Network
+
+_REFUSED: Mapping[Network, str] = {
+    ip_network(network): word for network, word in _REFUSED_NETWORKS.items()
+}
+"""The word of each refused network; no two of them overlap."""
 
 _NAT64_LENGTHS = (32, 40, 48, 56, 64, 96)  # RFC 6052 2.2
 
@@ -97,14 +98,7 @@ class Addresses:
                 lengths = ", ".join(f"/{length}" for length in _NAT64_LENGTHS)
                 raise ValueError(f"the NAT64 prefix {prefix} has none of the lengths {lengths}")
         self._nat64_prefixes = tuple(nat64_prefixes)
-        self._opened_ipv4 = _Ranges(
-            (network, "opened")
-            for network in collapse_addresses(n for n in networks if isinstance(n, IPv4Network))
-        )
-        self._opened_ipv6 = _Ranges(
-            (network, "opened")
-            for network in collapse_addresses(n for n in networks if isinstance(n, IPv6Network))
-        )
+        self._opened = tuple(networks)
         self._blocked: Sequence[Network] = ()
 
     def block(self, networks: Sequence[Network]) -> None:
@@ -123,11 +117,11 @@ class Addresses:
             destination = self._destination(address)
         except AddressValueError:
             return "not-an-address"
-        if self._is_blocked(destination):
+        if is_in(destination, self._blocked):
             return "blocked"
-        if self._is_opened(destination):
+        if is_in(destination, self._opened):
             return None
-        return (_IPV4 if isinstance(destination, IPv4Address) else _IPV6).at(int(destination))
+        return next((word for network, word in _REFUSED.items() if destination in network), None)
 
     def opened(self, address: str) -> bool:
         """Return whether an address is in an open network (E9)."""
@@ -137,7 +131,7 @@ class Addresses:
             destination = self._destination(address)
         except AddressValueError:
             return False
-        return self._is_opened(destination) and not self._is_blocked(destination)
+        return is_in(destination, self._opened) and not is_in(destination, self._blocked)
 
     def chosen(self, host: str, answers: Sequence[str]) -> Sequence[str]:
         """Return the addresses of a name that may be dialled, in their order (E5, E9).
@@ -162,13 +156,6 @@ class Addresses:
             if reason is not None:
                 raise AddressRefusedError(address, reason)
         return answers
-
-    def _is_opened(self, address: IPv4Address | IPv6Address) -> bool:
-        opened = self._opened_ipv4 if isinstance(address, IPv4Address) else self._opened_ipv6
-        return opened.at(int(address)) is not None
-
-    def _is_blocked(self, address: IPv4Address | IPv6Address) -> bool:
-        return is_in(address, self._blocked)
 
     def _destination(self, text: str) -> IPv4Address | IPv6Address:
         """Return the address that a packet reaches behind mappings and translators."""
@@ -287,24 +274,3 @@ def _behind_nat64(address: IPv6Address, length: int) -> IPv4Address:
         octets = octets[:8] + octets[9:]  # the ninth octet is reserved
     start = length // 8
     return IPv4Address(octets[start : start + 4])
-
-
-class _Ranges:
-    """Disjoint networks of one IP version, each with a word, searched by bisection."""
-
-    def __init__(self, networks: Iterable[tuple[IPv4Network | IPv6Network, str]]) -> None:
-        ranges = sorted(
-            (int(n.network_address), int(n.broadcast_address), word) for n, word in networks
-        )
-        self._begins = [first for first, _, _ in ranges]
-        self._ends = [last for _, last, _ in ranges]
-        self._words = [word for _, _, word in ranges]
-
-    def at(self, address: int) -> str | None:
-        """Return the word of the network of an address, or None."""
-        index = bisect_right(self._begins, address) - 1
-        return self._words[index] if index >= 0 and address <= self._ends[index] else None
-
-
-_IPV4 = _Ranges((IPv4Network(network), reason) for network, reason in _REFUSED_IPV4.items())
-_IPV6 = _Ranges((IPv6Network(network), reason) for network, reason in _REFUSED_IPV6.items())
