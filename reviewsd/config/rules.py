@@ -129,19 +129,16 @@ def _check_agreement(tree: object) -> Iterator[tuple[str, str]]:
 
 
 def _check_targets(tree: object) -> Iterator[tuple[str, str]]:
-    names = [target.get("name") for target in _targets(tree)]
-    for index, target in enumerate(_targets(tree)):
-        if names.index(target.get("name")) < index:
-            yield f"$.notify[{index}].name", "expected a name that no other target has"
+    names: list[object] = []
+    for path, targets, index in _values_at(tree, "notify[]"):
+        target = targets[index]
+        if not isinstance(target, dict):
+            continue
+        if target.get("name") in names:
+            yield f"{path}.name", "expected a name that no other target has"
+        names.append(target.get("name"))
         if not any(target.get(event) for event in _EVENTS):
-            yield f"$.notify[{index}]", f"expected at least one of {', '.join(_EVENTS)}"
-
-
-def _targets(tree: object) -> list[dict[str, Any]]:
-    targets = _at(tree, "notify")
-    if not isinstance(targets, list):
-        return []
-    return [target for target in targets if isinstance(target, dict)]
+            yield path, f"expected at least one of {', '.join(_EVENTS)}"
 
 
 def _at(tree: object, key: str) -> object:
