@@ -29,26 +29,23 @@ Stamp = datetime.datetime | UnsetType | None
 
 def published_at(review: Review) -> datetime.datetime:
     """Return noon of the review's day, or its first stamp if that is earlier."""
-    noon = _noon(review.date)
+    noon = datetime.datetime.combine(review.date, _NOON)
     stamp = review.added_at or review.changed_at
     return min(noon, stamp) if stamp else noon
 
 
 def updated_at(review: Review) -> datetime.datetime:
+    """Return when a review changed last (``updated_microseconds``), in UTC."""
+    return from_microseconds(updated_microseconds(review))
+
+
+def updated_microseconds(review: Review) -> int:
     """Return the latest stamp, or without stamps noon of the later day of review and reply.
 
     The content of a stamped review was in the file at its latest stamp, even a reply dated tomorrow.
     """
-    if both := stamps(review):
-        return max(both.values())
-    reply = review.owner_reply
-    return _noon(review.date if reply is None else max(review.date, reply.date))
-
-
-def updated_microseconds(review: Review) -> int:
-    """Return ``microseconds(updated_at(review))``; fast for a review without stamps."""
-    if review.added_at or review.changed_at:
-        return microseconds(updated_at(review))
+    if review.added_at or review.changed_at:  # stamps() alone would take 0.4 us for each review
+        return microseconds(max(stamps(review).values()))
     reply = review.owner_reply
     last = review.date if reply is None else max(review.date, reply.date)
     return (last.toordinal() - _EPOCH_DAY) * _DAY + _DAY // 2
@@ -83,7 +80,3 @@ def fits_utc(moment: datetime.datetime) -> bool:
     except OverflowError:
         return False
     return True
-
-
-def _noon(day: datetime.date) -> datetime.datetime:
-    return datetime.datetime.combine(day, _NOON)
