@@ -1,6 +1,7 @@
 """The options of the embed and of the badge, which owners put on their own websites (pages.md 7)."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import ClassVar, Final, Self
 from urllib.parse import urlencode
 
 from msgspec import Struct
@@ -79,6 +80,17 @@ BADGE_PARAMETERS: Final = (
 class _Options(Struct, frozen=True):
     """Options of which only those that are not the default stand in an address."""
 
+    parameters: ClassVar[Sequence[SearchParameter]]
+
+    @classmethod
+    def read(cls, query: bytes) -> Self:
+        """Parse a query string.
+
+        Raises:
+            InvalidParametersError: An option is invalid; has every issue.
+        """
+        return cls(**read_table(query, cls.parameters))
+
     def changed(self) -> dict[str, str]:
         """Return the options that are not the default, as in an address."""
         usual = type(self)()
@@ -97,6 +109,7 @@ class _Options(Struct, frozen=True):
 class EmbedOptions(_Options, frozen=True):
     """The options of the embed."""
 
+    parameters = EMBED_PARAMETERS
     theme: str = LIGHT
     layout: str = "list"
     count: int = 3
@@ -108,24 +121,6 @@ class EmbedOptions(_Options, frozen=True):
 class BadgeOptions(_Options, frozen=True):
     """The options of the badge."""
 
+    parameters = BADGE_PARAMETERS
     size: str = "m"
     theme: str = LIGHT
-
-
-def read_embed_options(query: bytes) -> EmbedOptions:
-    """Parse the query string of the embed.
-
-    Raises:
-        InvalidParametersError: An option is invalid; has every issue.
-    """
-    values = read_table(query, EMBED_PARAMETERS)
-    return EmbedOptions(**values)  # type: ignore[arg-type]  # values have their parameter's type
-
-
-def read_badge_options(query: bytes) -> BadgeOptions:
-    """Parse the query string of the badge.
-
-    Raises:
-        InvalidParametersError: An option is invalid; has every issue.
-    """
-    return BadgeOptions(**read_table(query, BADGE_PARAMETERS))  # type: ignore[arg-type]  # the same

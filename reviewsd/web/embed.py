@@ -12,8 +12,6 @@ from reviewsd.domain.embed_options import (
     EMBED_PARAMETERS,
     BadgeOptions,
     EmbedOptions,
-    read_badge_options,
-    read_embed_options,
 )
 from reviewsd.domain.issues import InvalidParametersError
 from reviewsd.domain.search_parameters import SearchParameter
@@ -43,7 +41,7 @@ class EmbedReads:
         """Answer with reviews for a frame on another site."""
         pages = self._pages.now().embeds
         try:
-            options = pages.effective(read_embed_options(request.query))
+            options = pages.effective(EmbedOptions.read(request.query))
         except InvalidParametersError as error:
             return self._invalid(pages, error, EMBED_PARAMETERS)
         if options == EmbedOptions():
@@ -81,7 +79,7 @@ class EmbedReads:
         published = self._pages.now()
         pages = published.embeds
         try:
-            options = read_badge_options(request.query)
+            options = BadgeOptions.read(request.query)
         except InvalidParametersError as error:
             return self._invalid(pages, error, BADGE_PARAMETERS)
         if options == BadgeOptions():
@@ -103,7 +101,7 @@ class EmbedReads:
         pages = published.embeds
         headers = pages.frames.setup_headers
         try:
-            options = pages.effective(read_embed_options(request.query))
+            options = pages.effective(EmbedOptions.read(request.query))
         except InvalidParametersError as error:
             block = self._responses.header_block({**headers, **_NO_STORE})
             content = pages.invalid_setup(request.query, error.issues)

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from reviewsd.domain.embed_options import (
     BadgeOptions,
     EmbedOptions,
-    read_badge_options,
-    read_embed_options,
 )
 from reviewsd.domain.issues import InvalidParametersError
 
@@ -32,7 +30,7 @@ ARABIC_ONE = "\N{ARABIC-INDIC DIGIT ONE}"
     ],
 )
 def test_options_are_read(query: bytes, expected: EmbedOptions) -> None:
-    assert expected == read_embed_options(query)
+    assert expected == EmbedOptions.read(query)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +59,7 @@ def test_options_are_read(query: bytes, expected: EmbedOptions) -> None:
 )
 def test_invalid_options_are_named(query: bytes, names: list[str]) -> None:
     with pytest.raises(InvalidParametersError) as refused:
-        read_embed_options(query)
+        EmbedOptions.read(query)
     assert names == [issue.path[0] for issue in refused.value.issues]
 
 
@@ -74,13 +72,13 @@ def test_invalid_options_are_named(query: bytes, names: list[str]) -> None:
     ],
 )
 def test_options_of_the_badge_are_read(query: bytes, expected: BadgeOptions) -> None:
-    assert expected == read_badge_options(query)
+    assert expected == BadgeOptions.read(query)
 
 
 @pytest.mark.parametrize("query", [b"size=xl", b"theme=auto", b"sizes=s", b"size=s&size=m"])
 def test_invalid_options_of_the_badge_are_refused(query: bytes) -> None:
     with pytest.raises(InvalidParametersError):
-        read_badge_options(query)
+        BadgeOptions.read(query)
 
 
 @given(
@@ -95,10 +93,10 @@ def test_invalid_options_of_the_badge_are_refused(query: bytes) -> None:
 )
 def test_query_string_of_options_leads_back_to_them(options: EmbedOptions) -> None:
     """It is the address in lines that owners copy, and a part of the entity tag."""
-    assert options == read_embed_options(options.query().encode())
+    assert options == EmbedOptions.read(options.query().encode())
 
 
 @given(st.binary(max_size=60))
 def test_any_query_string_is_read_or_refused(query: bytes) -> None:
     with suppress(InvalidParametersError):
-        assert read_embed_options(query).query().isascii()
+        assert EmbedOptions.read(query).query().isascii()
