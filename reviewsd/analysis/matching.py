@@ -1,9 +1,10 @@
 """Finds the patterns of one language and the owner's words in a text (insights.md 4, rule 10, and 11)."""
 
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from reviewsd.analysis.lexicon import Lexicon
+from reviewsd.analysis.lexicon import Lexicon, lexicon_of
 from reviewsd.analysis.patterns import BARRIER, EUROS, MONEY, NUMBER, OTHER_WORD, Match
 from reviewsd.analysis.text import BARRIERS, Tokens
 
@@ -17,7 +18,7 @@ class OwnerPhrase(NamedTuple):
     """A name or phrase from the settings, with the payload of its matches."""
 
     text: str
-    payload: object
+    payload: Hashable
     has_plural: bool = False
     """Whether the last word is found in the plural as well."""
     is_person: bool = False
@@ -80,3 +81,9 @@ class _Kinds(dict[str, int]):
         if word[0].isdigit():
             return self[EUROS if word[-1] == EUROS else NUMBER]
         return self.get(word.removesuffix("'s"), OTHER_WORD)
+
+
+@functools.lru_cache(maxsize=16)  # a matcher takes 0.1 s to build, most of it with the first texts
+def matcher_of(language: str, owned: tuple[OwnerPhrase, ...]) -> LanguageMatcher:
+    """Return the matcher of a language (ISO 639) and of the owner's words."""
+    return LanguageMatcher(lexicon_of(language), owned)

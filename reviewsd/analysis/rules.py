@@ -19,8 +19,8 @@ from reviewsd.analysis.labeling import Reading, labels_of
 from reviewsd.analysis.labels import RULES, WORDLESS, Labels
 from reviewsd.analysis.language import ENGLISH, Detector
 from reviewsd.analysis.language_data import has_data
-from reviewsd.analysis.lexicon import Lexicon, lexicon_of
-from reviewsd.analysis.matching import LanguageMatcher, OwnerPhrase
+from reviewsd.analysis.lexicon import Lexicon
+from reviewsd.analysis.matching import LanguageMatcher, OwnerPhrase, matcher_of
 from reviewsd.analysis.names import TITLES, Naming, is_staff, person, place
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.presets import preset
@@ -97,7 +97,7 @@ class Rules:
         matcher = self._matchers.get(language)
         if matcher is None:
             preset_words = _service_words(self._preset if language == ENGLISH else ())
-            matcher = LanguageMatcher(lexicon_of(language), (*self._owned, *preset_words))
+            matcher = matcher_of(language, (*self._owned, *preset_words))
             self._matchers[language] = matcher
         return matcher
 
