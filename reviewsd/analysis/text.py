@@ -22,6 +22,7 @@ _MARKS: Final = (
     r"|-(?:-++|(?<=\s-)(?=\s)))"
 )
 _TOKEN: Final = re.compile(r"([^\W\d_]++(?:'[^\W\d_]++)*+" + _MARKS)  # word, didn't
+_ASCII_TOKEN: Final = re.compile(r"([a-z]++(?:'[a-z]++)*+" + _MARKS)  # the same, a quarter faster
 _ELIDED_TOKEN: Final = re.compile(r"([^\W\d_]++(?:'(?=\w))?+" + _MARKS)  # l', accueil
 
 ENDS: Final = frozenset(".!?\n\u2026")
@@ -105,8 +106,9 @@ def tokenise(text: str, *, elides: bool = False) -> Tokens:
         text: The text.
         elides: Whether an apostrophe ends a word, as in French and Italian.
     """
-    pattern = _ELIDED_TOKEN if elides else _TOKEN
-    parts = pattern.split(fold(text))  # gaps and tokens alternate
+    folded = fold(text)
+    pattern = _ELIDED_TOKEN if elides else _ASCII_TOKEN if folded.isascii() else _TOKEN
+    parts = pattern.split(folded)  # gaps and tokens alternate
     return Tokens(text, parts[1::2], list(itertools.accumulate(map(len, parts))))
 
 

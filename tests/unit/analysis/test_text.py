@@ -36,6 +36,11 @@ def test_tokens(text: str, words: list[str]) -> None:
     assert tokenise(text).words == words
 
 
+@given(st.text(st.sampled_from("aBdr 059'.,:;!?()$-_@~\t\n\x1c"), max_size=60))
+def test_ascii_text_has_the_same_tokens_behind_an_accent(text: str) -> None:
+    assert tokenise(text).words == tokenise(f"\u00e9,{text}").words[2:]
+
+
 def test_apostrophe_ends_a_word_where_the_language_elides() -> None:
     text = "L'accueil, c'est 'super', un po' d\u2019attente"
     words = ["l'", "accueil", ",", "c'", "est", "super", ",", "un", "po", "d'", "attente"]
