@@ -313,6 +313,8 @@ def _choices(text: str) -> tuple[list[str], str]:
 
 
 def _sequences(choice: str, endings: Endings) -> Alternatives:
+    if "(" not in choice and "/" not in choice:  # most are plain words
+        return [tuple(choice.split())]
     sequences = itertools.product(*parse(choice, endings))
     return [tuple(itertools.chain.from_iterable(sequence)) for sequence in sequences]
 
