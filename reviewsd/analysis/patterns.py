@@ -213,16 +213,16 @@ class PatternMatcher:
 
     def _choice(self, group: Alternatives, rest: _Node) -> _Node:
         node = _Node()
+        by_words: dict[tuple[str, ...], _Node] = {(): rest}  # shared by equal last words
         for symbols in group:
             if not symbols:
                 node.absorb(rest)
                 continue
-            target = rest
-            for symbol in reversed(symbols[1:]):
-                before = _Node()
-                before.link(symbol, target)
-                target = before
-            node.link(symbols[0], target)
+            for at in range(len(symbols) - 1, 0, -1):
+                if symbols[at:] not in by_words:
+                    by_words[symbols[at:]] = before = _Node()
+                    before.link(symbols[at], by_words[symbols[at + 1 :]])
+            node.link(symbols[0], by_words[symbols[1:]])
             for symbol in symbols:
                 if symbol[0] == "{" and symbol not in (POSITIVE, NEGATIVE, *self._classes):
                     raise ValueError(f"no class of words: {symbol}")

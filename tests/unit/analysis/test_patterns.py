@@ -40,6 +40,11 @@ def _found(pattern: str, text: str) -> list[str]:
         ("left ~ mess", "left. A mess", []),
         ("call/v back", "called back, calling back", ["called back", "calling back"]),
         ("fee/n", "a fee and fees", ["fee", "fees"]),
+        (
+            "(far too|way too|a bit) late",
+            "far too late, way too late, a bit late, too late",
+            ["far too late", "way too late", "a bit late"],
+        ),
         ("late late", "late late late", ["late late", "late late"]),
         ("(clean|tid)(s|ied) up", "tidied up, cleans up, clean s up", ["tidied up", "cleans up"]),
         (
