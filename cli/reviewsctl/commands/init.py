@@ -70,16 +70,17 @@ def init(
     insights.yaml that is there always stays as it is. In /etc/reviewsd it is a service's configuration:
     the data is in /srv/reviews then, the state in /var/lib/reviewsd.
     """
-    from reviewsctl.daemon import local  # see main
-    from reviewsctl.manual.keys import SHIPPED
+    from reviewsctl.manual.keys import SHIPPED  # see main
+    from reviewsd.config import syntax
 
     try:
-        base_url, endpoint = local.base_url(base_url)
+        base_url = syntax.origin(base_url)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--base-url") from error
     if _TAG.fullmatch(language) is None:
         message = f'"{language}" is no language tag (BCP 47), such as de or en-GB'
         raise typer.BadParameter(message, param_hint="--language")
+    endpoint = syntax.own_endpoint(base_url)
     system = folder.absolute() == SYSTEM
     data = Path("/srv/reviews") if system else folder / "data"
     files = {
@@ -179,11 +180,11 @@ def configuration(base_url: str, endpoint: str | None, *, system: bool) -> str:
 
 def schema_text() -> str:
     """Return the JSON Schema of the configuration, with the descriptions of its reference."""
-    from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.manual.keys import described, reference
+    from reviewsctl.manual.keys import described, reference  # see main
+    from reviewsd.config import show
 
     texts = {key: text for key, _, text in reference()}
-    return json.dumps(described(local.schema(), texts), indent=2) + "\n"
+    return json.dumps(described(show.schema(), texts), indent=2) + "\n"
 
 
 def _sample(name: str, language: str) -> str:

@@ -5,7 +5,7 @@ The functions import ``reviewsd.offline``: that takes some 300 ms, which other c
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -58,39 +58,6 @@ def settings(config: Path | None) -> Answer[EffectiveConfig]:
 
     with _errors():
         return _answer(show.shown(load.examine(config, os.environ)))
-
-
-def base_url(text: str) -> tuple[str, str | None]:
-    """Return a value of ``base_url`` in normal form, and the endpoint that it names if it is of this machine.
-
-    Raises:
-        ValueError: It is no origin; the message says what is expected.
-    """
-    from reviewsd.config import syntax
-
-    origin = syntax.origin(text)
-    return origin, syntax.own_endpoint(origin)
-
-
-def templates(folder: Path) -> list[Path]:
-    """Return the files of a folder that the daemon reads as templates."""
-    from reviewsd.publish import sources
-
-    return sources.template_files(folder)
-
-
-def rewritten(text: str, values: Mapping[str, str]) -> str:
-    """Return a valid configuration with other scalars, which are YAML, at the JSON paths that it has."""
-    from reviewsd.config import rewriting
-
-    return rewriting.rewritten(text, values)
-
-
-def schema() -> dict[str, object]:
-    """Return the JSON Schema of the configuration file, without descriptions."""
-    from reviewsd.config import show
-
-    return show.schema()
 
 
 def json_fault(text: bytes) -> tuple[int, int, str] | None:

@@ -160,7 +160,7 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
     Raises:
         OSError: The service has another file in the place of one.
     """
-    from reviewsctl.daemon import local  # 25 ms, see main
+    from reviewsd.publish.sources import template_files  # see main
 
     named = installation.named_files
     folders = {file.copy.parent for file in named if file.is_secret}
@@ -171,7 +171,7 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
     for file in named:
         sources = [(file.path, file.copy)]
         if not file.is_secret and file.path.is_dir():
-            sources = [(path, file.copy / path.name) for path in local.templates(file.path)]
+            sources = [(path, file.copy / path.name) for path in template_files(file.path)]
         for source, copy in sources:
             there = below(root, copy)
             if not os.path.lexists(there):
@@ -183,15 +183,15 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
 
 def _moved(content: str, installation: Installation) -> str:
     """Return the configuration of a service, with the places of its files."""
-    from reviewsctl.daemon import local  # 25 ms, see main
-    from reviewsctl.terminal.flow import flow  # yaml
+    from reviewsctl.terminal.flow import flow  # yaml, see main
+    from reviewsd.config.rewriting import rewritten
 
     places = {"$.data_dir": data_dir(installation), **installation.source_paths}
     places |= {file.place: file.copy for file in installation.named_files if not file.is_secret}
     # As an item of a list, because the value may be in one, or in a mapping in braces
     values = {place: flow([str(path)])[1:-1] for place, path in places.items()}
     secrets = {file.place: "null" for file in installation.named_files if file.is_secret}
-    return local.rewritten(content, {**_PLACES, **values, **secrets})
+    return rewritten(content, {**_PLACES, **values, **secrets})
 
 
 def _private_folder(folder: Path, root: Path) -> Run:
