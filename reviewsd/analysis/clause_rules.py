@@ -225,6 +225,8 @@ def _strength(
     strength = sense.strength
     if reading.mark is not None:  # WISHED; clauses with other marks are skipped
         return -STRONG
+    if sense.is_certain:
+        return strength
     start, empty_words = match.start, lexicon.empty_words
     if sense.needs_opinion or (
         words[start] in empty_words and empty_words.issuperset(words[start : match.end])
