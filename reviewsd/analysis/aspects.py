@@ -8,6 +8,8 @@ from reviewsd.analysis.quantities import KINDS
 
 STRONG: Final = 0.5
 WEAK: Final = 0.25
+CLEAR: Final = 0.7
+"""Strength of a complaint that counts in a review of five stars as well."""
 
 ASPECTS: Final = (
     "punctuality",
@@ -92,7 +94,10 @@ def sense_of(aspect: str, kind: str) -> Sense:
             return Sense(aspect=aspect, strength=-STRONG)
         case "-?":
             return Sense(aspect=aspect, strength=-WEAK)
-    problem = kind.removeprefix("-")
+        case "-!":
+            return Sense(aspect=aspect, strength=-CLEAR)
+    problem = kind.removeprefix("-").removeprefix("!")
     if problem not in PROBLEMS:
         raise ValueError(f"no kind of patterns: {kind!r}")
-    return Sense(aspect=aspect, strength=-STRONG, problem=problem)
+    strength = -CLEAR if kind.startswith("-!") else -STRONG
+    return Sense(aspect=aspect, strength=strength, problem=problem)

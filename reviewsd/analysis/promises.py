@@ -10,12 +10,11 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense, Told
+from reviewsd.analysis.aspects import CLEAR, STRONG, ClauseMark, Sense, Told
 from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.patterns import Match
 
-_COMPLAINT: Final = -0.7  # contradicts the stars, because numbers are no irony
 _MAX_SENTENCES: Final = 2  # from the promise to what happened
 _MAX_NUMBERS: Final = 20  # promises, and what happened, in a text
 _HALF_DAY: Final = 720  # minutes; "9" may be in the morning or in the evening
@@ -112,5 +111,5 @@ def _sense(promise: _Number, fact: _Number) -> Sense | None:
 
 
 def _decided(aspect: str, problem: str | None) -> Sense:
-    strength = _COMPLAINT if problem else STRONG
+    strength = -CLEAR if problem else STRONG
     return Sense(aspect=aspect, strength=strength, problem=problem, is_certain=True)
