@@ -251,3 +251,10 @@ def test_no_word_of_a_pattern_goes_on_behind_an_apostrophe(language: str) -> Non
         for word in sequence
     }
     assert [] == [word for word in words if "'" in word[:-1]]
+
+
+def test_shameless_price_is_no_rudeness() -> None:
+    labels = Rules(Business(name="B", language="de"), InsightSettings()).label(
+        "Unverschämt teuer.", 1
+    )
+    assert ["pricing"] == [aspect.id for aspect in labels.aspects]
