@@ -121,12 +121,13 @@ def proxy(
             process.wait(10)
 
 
-def test_nginx_takes_the_block_of_the_document_as_pasted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("document", ["README.md", "docs/how-to/proxy.md"])
+def test_nginx_takes_the_block_of_a_document_as_pasted(tmp_path: Path, document: str) -> None:
     """The block goes into a server of the operator's own, which has no upstream of our name."""
     if shutil.which("nginx") is None:
         pytest.skip("nginx is not installed (Debian: apt install nginx)")
-    document = (PROXIES.parent / "how-to" / "proxy.md").read_text()
-    pasted = document.partition("```nginx\n")[2].partition("```")[0]
+    text = (PROXIES.parents[1] / document).read_text()
+    pasted = text.partition("```nginx\n")[2].partition("```")[0]
     assert "proxy_pass http://127.0.0.1:8080;" in pasted
     config = tmp_path / "nginx.conf"
     config.write_text(
