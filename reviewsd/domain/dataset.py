@@ -128,7 +128,7 @@ def _removed(dataset: Dataset) -> tuple[RemovedReview, ...]:
 
 def texts_of(records: Records) -> Iterator[str]:
     """Yield the texts of all reviews."""
-    for raw in records.raws(0, len(records)):
+    for raw in records:
         yield _REVIEW.decode(raw).text or ""
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import count
 from mmap import ACCESS_READ, mmap
-from typing import NamedTuple, Self, TypeAlias, overload
+from typing import Self, TypeAlias, overload
 
 from msgspec import Raw
 
@@ -52,22 +52,13 @@ RecordText: TypeAlias = bytes | MappedFile
 """The content of a file, in memory or mapped; a slice of it is bytes."""
 
 
-class Record(NamedTuple):
-    """One valid review, with its text from the file."""
-
-    day: int
-    """Proleptic ordinal of its date."""
-    id: str
-    raw: bytes
-
-
 def digest(raw: bytes | Raw | memoryview) -> bytes:
     """Return the digest of the text of a review."""
     return blake2b(raw, digest_size=DIGEST).digest()
 
 
-class Records(Sequence[Record]):
-    """The reviews of a file; after ``sort`` date descending, then id descending (contract 3).
+class Records(Sequence[bytes]):
+    """The texts of the reviews of a file; after ``sort`` date descending, then id descending (contract 3).
 
     Args:
         text: The file.
@@ -184,10 +175,10 @@ class Records(Sequence[Record]):
         return len(self.ids)
 
     @overload
-    def __getitem__(self, position: int) -> Record: ...
+    def __getitem__(self, position: int) -> bytes: ...
     @overload
-    def __getitem__(self, position: slice) -> list[Record]: ...
-    def __getitem__(self, position: int | slice) -> Record | list[Record]:
+    def __getitem__(self, position: slice) -> list[bytes]: ...
+    def __getitem__(self, position: int | slice) -> bytes | list[bytes]:
         if isinstance(position, slice):
-            return [self[index] for index in range(*position.indices(len(self)))]
-        return Record(self.days[position], self.ids[position], self._raw(self._order[position]))
+            return [*map(self._raw, self._order[position])]
+        return self._raw(self._order[position])

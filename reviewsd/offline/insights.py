@@ -94,11 +94,11 @@ class Folder:
 
     def review(self, position: int) -> Review:
         """Return one review; position 0 is the newest."""
-        return _decode(self.dataset.records[position].raw)
+        return _decode(self.dataset.records[position])
 
     def reviews(self) -> Iterator[Review]:
         """Return all reviews, newest first."""
-        return (_decode(record.raw) for record in self.dataset.records)
+        return map(_decode, self.dataset.records)
 
     def insights(self) -> ServedInsights:
         """Return the insights that are served, with the members that only the owner sees."""

@@ -295,10 +295,7 @@ def _write_insights(
 
 def _first_page(dataset: Dataset, frame: FeedFrame) -> FeedPage:
     """Return the first page of the feeds."""
-    newest = [
-        msgspec.json.decode(record.raw, type=Review)
-        for record in dataset.records[: feed.MAX_ENTRIES]
-    ]
+    newest = [msgspec.json.decode(raw, type=Review) for raw in dataset.records[: feed.MAX_ENTRIES]]
     known_mentions = () if dataset.insights is None else dataset.insights.mentions
     mentions = chain(islice(known_mentions, len(newest)), repeat(None))
     next_cursor = None

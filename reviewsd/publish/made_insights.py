@@ -134,7 +134,7 @@ def _file(
     records = dataset.records
 
     def review_of(review_id: str) -> Review:
-        return _decode(records[records.places[review_id]].raw)
+        return _decode(records[records.places[review_id]])
 
     updated_at = documents.updated_at(dataset)
     generated_at = None if updated_at is None else datetime.datetime.fromisoformat(updated_at)

@@ -74,8 +74,8 @@ def _try_templates(
         TemplateError: A template is invalid.
     """
     counted = Statistics(Locations.several(dataset.business))
-    for record in dataset.records[:NEWEST]:
-        counted.add(msgspec.json.decode(record.raw, type=Review))
+    for raw in dataset.records[:NEWEST]:
+        counted.add(msgspec.json.decode(raw, type=Review))
     site = make(dataset, base_url, settings, counted, templates)
     renderer = Renderer(replace(site, insights=site.insights or _SAMPLE))
     openapi = document.render(base_url, dataset.business)
@@ -125,9 +125,7 @@ def make(
         ),
         updated_at=documents.updated_at(dataset),
         count=len(dataset.records),
-        newest=tuple(
-            msgspec.json.decode(record.raw, type=Review) for record in dataset.records[:NEWEST]
-        ),
+        newest=tuple(msgspec.json.decode(raw, type=Review) for raw in dataset.records[:NEWEST]),
         statistics=counted,
         withheld=dataset.withheld,
         insights=None if dataset.insights is None else dataset.insights.typed,

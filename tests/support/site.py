@@ -46,8 +46,8 @@ def site(
         json.dumps(content).encode(), None if insights is None else json.dumps(insights).encode()
     )
     statistics = Statistics(Locations.several(dataset.business))
-    for record in dataset.records:
-        statistics.add(msgspec.json.decode(record.raw, type=Review))
+    for raw in dataset.records:
+        statistics.add(msgspec.json.decode(raw, type=Review))
     return sites.make(
         dataset,
         base_url,

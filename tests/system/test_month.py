@@ -258,7 +258,7 @@ class Owner:
         if reviews is None:
             return b""
         dataset = load(reviews, None, corrections=corrections)
-        return b"\n".join(bytes(record.raw) for record in dataset.records)
+        return b"\n".join(dataset.records)
 
     def correct(self, command: str, words: str) -> None:
         """Hide or erase the review with these words, by the command."""

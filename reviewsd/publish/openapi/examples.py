@@ -72,9 +72,9 @@ _PROBLEMS = (
 def answers(base_url: str) -> Json:
     """Return a response of each kind by its name; Atom as text."""
     dataset = load(_REVIEWS, _INSIGHTS)
-    (record,) = dataset.records
-    typed = msgspec.json.decode(record.raw, type=Review)
-    rendered = documents.render_review(record.raw, typed).content
+    (raw,) = dataset.records
+    typed = msgspec.json.decode(raw, type=Review)
+    rendered = documents.render_review(raw, typed).content
     review = _decode(rendered)
     frame = feed.frame_of(dataset, base_url, "reviews.example.com", 2025)
     insights = cast("InsightsFile", dataset.insights)

@@ -420,10 +420,10 @@ def test_reviews_are_newest_first_then_by_descending_id() -> None:
     review = REVIEWS["reviews"][0]
     given = {name: review | {"id": name, "date": f"2025-01-0{days[name]}"} for name in days}
     records = load(encoded(REVIEWS | {"reviews": list(given.values())}), None).records
-    assert ["z", "Z", "c", "b", "a2", "a"] == [record.id for record in records]
-    for record in records:
-        assert given[record.id] == json.loads(bytes(record.raw))
-        assert datetime.date(2025, 1, days[record.id]).toordinal() == record.day
+    assert ["z", "Z", "c", "b", "a2", "a"] == records.ids
+    for review_id, day, raw in zip(records.ids, records.days, records, strict=True):
+        assert given[review_id] == json.loads(raw)
+        assert datetime.date(2025, 1, days[review_id]).toordinal() == day
 
 
 def test_a_dataset_holds_what_was_given() -> None:

@@ -29,8 +29,8 @@ def served(text: bytes) -> bytes:
     """``/reviews.json`` for a reviews file."""
     dataset = load(text, None)
     records = [
-        documents.render_review(record.raw, msgspec.json.decode(record.raw, type=Review)).content
-        for record in dataset.records
+        documents.render_review(raw, msgspec.json.decode(raw, type=Review)).content
+        for raw in dataset.records
     ]
     return documents.reviews_head(dataset) + b",".join(records) + documents.reviews_tail(dataset)
 
