@@ -64,10 +64,10 @@ def test_a_check_reads_the_authority(folder: Path) -> None:
     (folder / "ca.pem").write_text("no certificate")
     done = check(folder)
     assert 78 == done.returncode
-    assert done.stderr.startswith(f"reviewsd: hub.callbacks.ca_file: {folder / 'ca.pem'}: ")
+    key = f"hub.callbacks.ca_file: {folder / 'ca.pem'}: "
+    assert key in done.stderr.splitlines()[0]
     (folder / "ca.pem").unlink()
-    error = f"reviewsd: hub.callbacks.ca_file: {folder / 'ca.pem'}: No such file or directory\n"
-    assert error == check(folder).stderr
+    assert check(folder).stderr.splitlines()[0].endswith(f"{key}No such file or directory")
 
 
 def test_everything_is_kept_in_its_folder() -> None:
