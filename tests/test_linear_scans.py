@@ -187,11 +187,19 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 PLAIN = b"HTTP/1.1 200 OK\r\n\r\n"
 
 
-def nameless(kind: str, number: int) -> successors.Sketch:
-    """A review of the same words and day as all others, without an author; ``old`` ones are hidden."""
-    facts = {"author": "Anonymous", "source": "x", "date": "2026-03-14", "rating": 1}
-    review = {**facts, "id": f"{kind}{number}", "text": f"They stole my wallet {kind}"}
-    return successors.sketch(review, is_corrected=kind == "old", with_text=True)
+def edited_reviews(**members: str) -> Scan:
+    """Reviews that are hidden, and rows that may be them; ``kind`` is old or new."""
+
+    def sketch(kind: str, number: int) -> successors.Sketch:
+        facts = {"author": "Anonymous", "source": "x", "date": "2026-03-14", "rating": 1}
+        facts |= {name: text.format(kind=kind, number=number) for name, text in members.items()}
+        review = {**facts, "id": f"{kind}{number}"}
+        return successors.sketch(review, is_corrected=kind == "old", with_text=True)
+
+    return (
+        lambda n: [[sketch(kind, number) for number in range(n // 200)] for kind in ("old", "new")],
+        lambda reviews: successors.find(*reviews),
+    )
 
 
 SCANS: dict[str, Scan] = {
@@ -252,11 +260,11 @@ SCANS: dict[str, Scan] = {
         lambda n: "ab" * (n // 2),
         lambda name: spelling.nearest(name, ["abab", "base_url"]),
     ),
-    "nameless reviews of a day": (
-        lambda n: [
-            [nameless(kind, number) for number in range(n // 200)] for kind in ("old", "new")
-        ],
-        lambda reviews: successors.find(*reviews),
+    "nameless reviews of a day": edited_reviews(text="They stole my wallet {kind}"),
+    "nameless reviews of a day without words": edited_reviews(text=""),
+    "corrected names of a day": edited_reviews(author="A{number} {kind}", text="Broken {number}"),
+    "names of one short form": edited_reviews(
+        author="Jane D{number}{kind}", text="Broken {number}{kind}", date="{number}{kind}"
     ),
     "marks of a label": (lambda n: "é★ " * (n // 3), slug),
     "members that are rendered": (lambda n: members(b'"%07d":{"a":[1]}', n), documents.complete),

@@ -45,7 +45,9 @@ def is_nameless(author: str) -> bool:
 
 
 def author_key(author: str) -> str:
-    """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."."""
+    """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."; "" of no name."""
+    if is_nameless(author):
+        return ""
     first, *rest = plain_text(unicodedata.normalize("NFC", author)).split() or [""]
     return f"{first} {rest[-1][0]}" if rest else first
 

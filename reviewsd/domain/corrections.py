@@ -150,19 +150,23 @@ def version_digests(key: str, review: Review) -> dict[str, str]:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
     Each is of the source and two of author, day and words, by its name in an ``Erasure``. The author's name is
-    shortened, since imports may do so; words fewer than four are with the stars. An author without a name and a
-    text without words have none. Arguments as for ``copy_digest``.
+    shortened, since imports may do so; the stars stand for an author without a name, whose words have to be at least
+    four on another day. A text without words has one digest. Arguments as for ``copy_digest``.
     """
-    words = words_of(review.text or "")
+    author, words = author_key(review.author), words_of(review.text or "")
     facts = {
-        "author": "" if is_nameless(review.author) else author_key(review.author),
+        "author": author or f"{review.rating} stars",
         "day": review.date.isoformat(),
-        "words": " ".join([*words, *[str(review.rating)] * (0 < len(words) < RUN)]),
+        "words": " ".join(words),
     }
+    pairs = [("author", "day")]
+    if words:
+        pairs.append(("day", "words"))
+    if len(words) >= RUN or (words and author):
+        pairs.append(("author", "words"))
     return {
         f"{first}_{second}": _digest(key, review.source.casefold(), facts[first], facts[second])
-        for first, second in (("author", "day"), ("day", "words"), ("author", "words"))
-        if facts[first] and facts[second]
+        for first, second in pairs
     }
 
 

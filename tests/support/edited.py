@@ -56,9 +56,14 @@ def states(shop: Shop) -> dict[str, str]:
 
 def published(shop: Shop) -> str:
     """The reviews as a daemon publishes them."""
+    return "\n".join(map(json.dumps, published_reviews(shop)))
+
+
+def published_reviews(shop: Shop) -> list[dict[str, Any]]:
+    """The reviews as a daemon publishes them."""
     overlay = Overlay(corrections.read(shop.folder).corrections)
     texts = [shown(json.dumps(review).encode(), overlay) for review in shop.file["reviews"]]
-    return b"\n".join(filter(None, texts)).decode()
+    return [json.loads(text) for text in texts if text is not None]
 
 
 def overlay_file(shop: Shop) -> bytes:
@@ -77,7 +82,14 @@ def synced(shop: Shop, *rows: str, check: Any = lambda *_: None, gone: bool = Tr
 
 
 def erase(shop: Shop, author: str) -> None:
+    """Erase the reviews of an author."""
+    erase_all(
+        shop, *[review["id"] for review in shop.file["reviews"] if review["author"] == author]
+    )
+
+
+def erase_all(shop: Shop, *ids: str) -> None:
     reviews = corrections.read(shop.folder)
-    chosen = [each.review for each in reviews.reviews if each.review.author == author]
+    chosen = [each.review for each in reviews.reviews if each.review.id in ids]
     target = shop.folder / "reviews.json"
     files.erase(target, reviews.with_erasure(chosen, shop.now), chosen, shop.now)

@@ -3,7 +3,7 @@
 A new row is an absent review of the file where the source and two of three agree: author, day and words. Of several,
 those with the same words or stars belong together. Where it stays open which ones do, each row may be each review, and
 a row with words of a corrected review never is another one for certain. Authors without a name are many people, so
-that an author alone is no evidence there; similar words are, but only that a corrected review may be back.
+that two of day, words and stars are evidence there, but only that a corrected review may be back.
 """
 
 import functools
@@ -17,10 +17,11 @@ from typing import Final
 
 import msgspec
 
-from reviewsd.api.texts import RUN, author_key, is_nameless, plain_text, runs_of, words_of
+from reviewsd.api.texts import RUN, author_key, plain_text, runs_of, words_of
 
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
 _MAX_NAMED: Final = 21  # rows that may be a review; one more than notes name
+_MAX_COMPARED: Final = 100  # rows with a similar author that are compared for a note
 _MAX_ALIKE: Final = 20  # corrected reviews of a day with the same words that are told apart
 
 
@@ -98,8 +99,7 @@ class Successors:
     doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The reviews that each other row may be."""
     possible_pairs: Sequence[tuple[str, str]] = ()
-    """The corrected reviews with neither, each with a row of its author on another day; of an author without a
-    name, with a row of its day."""
+    """The corrected reviews with neither, each with a row that may be it all the same, though it is shown."""
 
 
 def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
@@ -109,30 +109,23 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     pairs, doubtful = _paired(
         [*_of_one_author(absent, rows, names), *_of_same_words(absent, rows, names)]
     )
-    by_day = _indexed(rows if corrected else (), lambda row: row.day_key)
-    edges = doubtful + _free(_of_similar_words(corrected, by_day, names), pairs)
+    by_day = _indexed(rows if corrected else (), lambda row: [row.day_key])
+    similar = itertools.chain(
+        _of_similar_words(corrected, by_day, names), _without_names(corrected, rows, names)
+    )
+    edges = doubtful + _free(similar, pairs)
     doubts: defaultdict[str, list[str]] = defaultdict(list)
     for review_id, row_id in dict.fromkeys(
         (review.review_id, row.review_id) for review, row in edges
     ):
         doubts[row_id].append(review_id)
-    explained_reviews = {*pairs, *(review.review_id for review, _ in edges)}
+    explained = {*pairs, *(review.review_id for review, _ in edges)}
     explained_rows = {*pairs.values(), *doubts}
-    by_author = _indexed(rows if corrected else (), lambda row: row.author_key)
-    possible_pairs = [
-        (review.review_id, row.review_id)
-        for review in corrected
-        if review.review_id not in explained_reviews
-        for row in itertools.islice(
-            (
-                row
-                for row in _akin(review, by_author, by_day, names)
-                if row.review_id not in explained_rows
-            ),
-            _MAX_NAMED,
-        )
-    ]
-    return Successors(pairs=pairs, doubts=doubts, possible_pairs=possible_pairs)
+    others = [row for row in rows if row.review_id not in explained_rows]
+    possible_pairs = _possible_pairs(
+        [review for review in corrected if review.review_id not in explained], others, names
+    )
+    return Successors(pairs=pairs, doubts=doubts, possible_pairs=list(possible_pairs))
 
 
 def _paired(edges: Collection[_Edge]) -> tuple[dict[str, str], list[_Edge]]:
@@ -178,7 +171,7 @@ class _Names:
 
     def has_name(self, review: Sketch) -> bool:
         """Return whether the author of a review is one person."""
-        return not is_nameless(review.author) and review.person_key not in self._crowds
+        return bool(author_key(review.author)) and review.person_key not in self._crowds
 
     def are_same_author(self, review: Sketch, row: Sketch) -> bool:
         """Return whether two reviews are of one author: case, white space and short forms of names aside."""
@@ -196,7 +189,7 @@ def _of_one_author(
     absent: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
 ) -> Iterator[_Edge]:
     """Iterate over the reviews and the rows with the same author and day."""
-    olds = _indexed(filter(names.has_name, absent), lambda review: review.person_key)
+    olds = _indexed(filter(names.has_name, absent), lambda review: [review.person_key])
     for row in rows:
         for review in olds.get(row.person_key, ()):
             if names.are_same_author(review, row) and _may_share_location(review, row):
@@ -229,14 +222,14 @@ def _of_same_words(
 
 
 def _of_similar_words(
-    corrected: Iterable[Sketch], days: Mapping[int, Sequence[Sketch]], names: _Names
+    corrected: Iterable[Sketch], days: Mapping[object, Sequence[Sketch]], names: _Names
 ) -> Iterator[_Edge]:
     """Iterate over the corrected reviews and the rows with their day and similar words, of another author.
 
     Where one of them has no name, four words in a row are similar; else half of the shorter text has to be. Of many
     with the same words a few stand for all.
     """
-    for day, reviews in _indexed(corrected, lambda review: review.day_key).items():
+    for day, reviews in _indexed(corrected, lambda review: [review.day_key]).items():
         by_words: defaultdict[object, list[Sketch]] = defaultdict(list)
         for review in reviews:
             for words in _word_keys(review):
@@ -252,6 +245,46 @@ def _of_similar_words(
                     yield review, row
 
 
+def _without_names(
+    corrected: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
+) -> Iterator[_Edge]:
+    """Iterate over the corrected reviews and the rows without names that share two of day, words and stars.
+
+    Fewer than four words on another day are no evidence, and the same day and stars of several rows neither. Of many
+    reviews with the same key a few stand for all.
+    """
+    reviews_by_key: defaultdict[object, list[Sketch]] = defaultdict(list)
+    for review in itertools.filterfalse(names.has_name, corrected):
+        for key in _nameless_keys(review):
+            if len(reviews_by_key[key]) < _MAX_ALIKE:
+                reviews_by_key[key].append(review)
+    rows_by_key: defaultdict[object, list[Sketch]] = defaultdict(list)
+    for row in itertools.filterfalse(names.has_name, rows if reviews_by_key else ()):
+        for key in reviews_by_key.keys() & _nameless_keys(row):
+            rows_by_key[key].append(row)
+    for key, similar_rows in rows_by_key.items():
+        review = reviews_by_key[key][0]
+        if key == _day_and_stars(review) and len(similar_rows) > 1:
+            continue
+        for edge in itertools.product(reviews_by_key[key], similar_rows):
+            if _may_share_location(*edge):
+                yield edge
+
+
+def _nameless_keys(review: Sketch) -> set[object]:
+    words = tuple(_words(review.text))
+    keys: set[object] = {_day_and_stars(review)}
+    if words:
+        keys.add((review.day_key, words))
+    if len(words) >= RUN:
+        keys.add((review.source, review.stars, words))
+    return keys
+
+
+def _day_and_stars(review: Sketch) -> object:
+    return review.day_key, review.stars
+
+
 def _word_keys(review: Sketch) -> Iterator[object]:
     """Yield keys of which two reviews have one in common if they ``shares_words``."""
     words = _words(review.text)
@@ -260,17 +293,33 @@ def _word_keys(review: Sketch) -> Iterator[object]:
         yield review.stars, tuple(words[:length])
 
 
-def _akin(
-    review: Sketch,
-    authors: Mapping[int, Sequence[Sketch]],
-    days: Mapping[int, Sequence[Sketch]],
-    names: _Names,
-) -> Iterator[Sketch]:
-    """Iterate over the rows of an author; of an author without a name, over those rows of the day."""
+def _possible_pairs(
+    corrected: Sequence[Sketch], rows: Iterable[Sketch], names: _Names
+) -> Iterator[tuple[str, str]]:
+    """Iterate over the corrected reviews and the rows that have one of the ``_note_keys`` in common."""
+    rows_by_key = _indexed(rows if corrected else (), lambda row: _note_keys(row, names))
+    for review in corrected:
+        similar = (
+            row.review_id
+            for key in _note_keys(review, names)
+            for row in itertools.islice(rows_by_key.get(key, ()), _MAX_COMPARED)
+            if key != review.author_key or names.are_same_author(review, row)
+        )
+        for row_id in dict.fromkeys(itertools.islice(similar, _MAX_NAMED)):
+            yield review.review_id, row_id
+
+
+def _note_keys(review: Sketch, names: _Names) -> Iterator[object]:
+    """Yield keys of the author; without a name of the day, and of a short text; without words of day and stars."""
+    words = _words(review.text)
     if names.has_name(review):
-        rows = authors.get(review.author_key, ())
-        return (row for row in rows if names.are_same_author(review, row))
-    return (row for row in days.get(review.day_key, ()) if not names.has_name(row))
+        yield review.author_key
+    else:
+        yield review.day_key
+        if 0 < len(words) < RUN:
+            yield review.words_key
+    if not words:
+        yield _day_and_stars(review)
 
 
 def shares_words(first: Sketch, second: Sketch, *, least: float = 0) -> bool:
@@ -299,11 +348,12 @@ def _words(text: str) -> list[str]:
 
 
 def _indexed(
-    rows: Iterable[Sketch], key: Callable[[Sketch], int]
-) -> Mapping[int, Sequence[Sketch]]:
-    index: defaultdict[int, list[Sketch]] = defaultdict(list)
+    rows: Iterable[Sketch], keys: Callable[[Sketch], Iterable[object]]
+) -> Mapping[object, Sequence[Sketch]]:
+    index: defaultdict[object, list[Sketch]] = defaultdict(list)
     for row in rows:
-        index[key(row)].append(row)
+        for key in keys(row):
+            index[key].append(row)
     return index
 
 

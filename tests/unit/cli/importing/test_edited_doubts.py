@@ -344,11 +344,21 @@ def test_erased_review_whose_author_is_corrected_is_not_taken(
     assert {"Bo Li"} == shop.reviews.keys()
 
 
-@pytest.mark.parametrize("author", ["Anonymous", "A Trustpilot user"])
-def test_nameless_authors_are_not_known_after_an_erasure(shop: Shop, author: str) -> None:
-    """Its words are gone, and its name is that of many."""
-    nameless = [row.replace("Ann Lee", author) for row in (ANN, EDITED)]
-    imported(shop, nameless[0], BO)
-    erase(shop, author)
-    imported(shop, nameless[1], BO)
-    assert {author, "Bo Li"} == shop.reviews.keys()
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize(
+    ("text", "stars", "day", "is_taken"),
+    [
+        ("They lost a red lamp.", 1, 14, False),
+        ("They broke the blue vase.", 2, 14, False),
+        ("They broke the blue vase.", 1, 15, False),
+        ("They lost a red lamp.", 2, 14, True),
+        ("They lost a red lamp.", 1, 15, True),
+    ],
+)
+def test_erased_review_without_a_name_is_known_by_two_of_day_words_and_stars(
+    shop: Shop, text: str, stars: int, day: int, *, is_taken: bool, replace: bool
+) -> None:
+    imported(shop, ANN.replace("Ann Lee", "Anonymous"), BO)
+    erase(shop, "Anonymous")
+    imported(shop, f"2026-03-{day},{stars},A Trustpilot user,{text}\n", BO, replace=replace)
+    assert is_taken is ("A Trustpilot user" in shop.reviews)

@@ -275,13 +275,64 @@ def test_row_that_is_an_edited_review_is_not_named_for_another_one() -> None:
     assert ({"b": "c"}, {}, []) == found(absent, [review("c", text=f"{OTHER} again")], "a")
 
 
+def nameless(review_id: str, text: str | None = "Other words", **members: object) -> dict[str, Any]:
+    return review(review_id, "Anonymous", text=text, **members)
+
+
+TWO_OF_DAY_WORDS_AND_STARS = [
+    (members, set(members) in ({"date"}, {"text"}, {"rating"}))
+    for count in range(1, 4)
+    for members in itertools.combinations(("date", "text", "rating"), count)
+]
+
+
+@pytest.mark.parametrize(("members", "is_doubt"), TWO_OF_DAY_WORDS_AND_STARS)
+def test_review_without_a_name_may_be_a_row_with_two_of_day_words_and_stars(
+    members: tuple[str, ...], *, is_doubt: bool
+) -> None:
+    """No correction passes for certain, and no reply."""
+    row = nameless("b", **{"text": WORDS, **differing(*members)})
+    pairs, doubts, _ = found([nameless("a", WORDS)], [row], "a")
+    assert is_doubt is ({"a": "b"} == pairs or {"b": ["a"]} == doubts)
+    assert members == ("rating",) or {} == pairs
+    if "text" in members or "date" in members:
+        assert ({}, {}) == found([nameless("a", WORDS)], [row])[:2]
+
+
+def test_day_and_stars_of_several_rows_without_a_name_are_no_evidence() -> None:
+    """On a busy day they would be other customers' reviews."""
+    rows = [nameless("b"), nameless("c", OTHER)]
+    assert ({}, {}, [("a", "b"), ("a", "c")]) == found([nameless("a", WORDS)], rows, "a")
+
+
+def test_short_text_without_a_name_is_evidence_on_its_day_alone() -> None:
+    absent = [nameless("a", "Rude staff")]
+    rows = [nameless("b", "rude staff!", rating=2), nameless("c", "rude staff!", date="2026-03-20")]
+    assert ({}, {"b": ["a"]}, []) == found(absent, rows, "a")
+    assert ({}, {}, [("a", "c")]) == found(absent, rows[1:], "a")
+
+
 def test_corrected_review_without_a_name_is_named_with_those_of_its_day() -> None:
     rows = [
-        review("b", "Anonymous", text="Other words"),
-        review("c", "Anonymous", text="Other words", date="2026-03-20"),
+        nameless("b", rating=2),
+        nameless("c", date="2026-03-20"),
         review("d", "Bo", text="Other words"),
     ]
-    assert ({}, {}, [("a", "b")]) == found([review("a", "Anonymous")], rows, "a")
+    assert ({}, {}, [("a", "b")]) == found([nameless("a", WORDS)], rows, "a")
+
+
+@pytest.mark.parametrize("author", ["Ann Lee", "Anonymous"])
+def test_corrected_stars_alone_are_named_with_those_of_their_day(author: str) -> None:
+    """They are no other author's review, unless the name was corrected."""
+    rows = [
+        review("b", "Bo", text=None),
+        review("c", "Cy", text=""),
+        review("d", "Di", text=None, rating=2),
+        review("e", "Ed"),
+        review("f", "Flo", text=None, date="2026-03-20"),
+    ]
+    absent = [review("a", author, text=None)]
+    assert ({}, {}, [("a", "b"), ("a", "c")]) == found(absent, rows, "a")
 
 
 def test_members_of_a_wrong_type_are_no_evidence() -> None:
