@@ -106,14 +106,11 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows without ids of their own that may be absent reviews of the file."""
     names = _Names(absent, rows)
     corrected = [review for review in absent if review.is_corrected]
-    pairs, doubtful = _paired(
-        [*_of_one_author(absent, rows, names), *_of_same_words(absent, rows, names)]
-    )
     by_day = _indexed(rows if corrected else (), lambda row: [row.day_key])
-    similar = itertools.chain(
-        _of_similar_words(corrected, by_day, names), _without_names(corrected, rows, names)
+    pairs, edges = _paired(
+        [*_of_one_author(absent, rows, names), *_of_same_words(absent, rows, names)],
+        [*_of_similar_words(corrected, by_day, names), *_without_names(corrected, rows, names)],
     )
-    edges = doubtful + _free(similar, pairs)
     doubts: defaultdict[str, list[str]] = defaultdict(list)
     for review_id, row_id in dict.fromkeys(
         (review.review_id, row.review_id) for review, row in edges
@@ -128,11 +125,18 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     return Successors(pairs=pairs, doubts=doubts, possible_pairs=list(possible_pairs))
 
 
-def _paired(edges: Collection[_Edge]) -> tuple[dict[str, str], list[_Edge]]:
-    """Return the rows of the reviews that belong together one to one, and the other edges.
+def _paired(
+    edges: Collection[_Edge], doubts: Iterable[_Edge]
+) -> tuple[dict[str, str], list[_Edge]]:
+    """Return the rows of the reviews that belong together one to one, and what is in doubt.
 
     The same words decide first, then words of a corrected review, then the same stars; of those that remain, both have
-    to be the only ones of each other.
+    to be the only ones of each other. A row with words of a corrected review that is not its own is in doubt, and so
+    is one that may be a corrected review without a row, unless all its words are those of another review.
+
+    Args:
+        edges: The reviews, and the rows that share two of author, day and words with them.
+        doubts: The corrected reviews, and the rows that may be them all the same.
     """
     pairs: dict[str, str] = {}
     equal = [edge for edge in edges if edge[0].words_key and edge[0].words_key == edge[1].words_key]
@@ -142,7 +146,17 @@ def _paired(edges: Collection[_Edge]) -> tuple[dict[str, str], list[_Edge]]:
         ids = [(review.review_id, row.review_id) for review, row in _free(candidates, pairs)]
         reviews, rows = Counter(old for old, _ in ids), Counter(new for _, new in ids)
         pairs |= {old: new for old, new in ids if reviews[old] == rows[new] == 1}
+    rows_of_equals = {
+        row.review_id for review, row in equal if pairs.get(review.review_id) == row.review_id
+    }
     contested = [edge for edge in similar if pairs.get(edge[0].review_id) != edge[1].review_id]
+    contested += [
+        (review, row)
+        for review, row in (*edges, *doubts)
+        if review.is_corrected
+        and review.review_id not in pairs
+        and row.review_id not in rows_of_equals
+    ]
     contested_rows = {row.review_id for _, row in contested}
     pairs = {old: new for old, new in pairs.items() if new not in contested_rows}
     return pairs, [*_free(edges, pairs), *contested]

@@ -100,22 +100,35 @@ def is_known(row: Row, cell: str) -> bool:
 
 @given(
     table=st.lists(ROWS, min_size=1, max_size=5, unique_by=lambda row: row.facts),
+    added=st.lists(ROWS, max_size=3, unique_by=lambda row: row.facts),
+    left_out=st.sets(st.integers(0, 4)),
     cell=st.sampled_from(sorted(CELLS)),
     action=st.sampled_from(["hide", "hide-text", "anonymize", "erase"]),
     replace=st.booleans(),
     data=st.data(),
 )
 def test_corrected_cell_makes_nothing_public(
-    table: list[Row], cell: str, action: str, data: st.DataObject, *, replace: bool
+    table: list[Row],
+    added: list[Row],
+    left_out: set[int],
+    cell: str,
+    action: str,
+    data: st.DataObject,
+    *,
+    replace: bool,
 ) -> None:
-    old, *others = [*table, Row("2026-03-20", 5, "Zed Zeta", "Fine.")]
+    """Other rows come and go beside the corrected one, but none that is rather it."""
+    old, *first = [*table, Row("2026-03-20", 5, "Zed Zeta", "Fine.")]
     new = old._replace(**{cell: data.draw(CELLS[cell], label=cell)})
-    assume(new != old and new.facts not in {row.facts for row in others})
-    assume(is_known(old, cell))
+    added = [row for row in added if row.day != old.day and row.text != old.text]
+    second = [row for number, row in enumerate(first) if number not in left_out] + added
+    assume({old.facts, new.facts}.isdisjoint(row.facts for row in [*first, *second]))
+    assume(not any(words_of(row.text) == words_of(new.text) != [] for row in first))
+    assume(new != old and is_known(old, cell))
     with tempfile.TemporaryDirectory() as folder:
         shop = Shop(Path(folder, "data"))
         shop.folder.mkdir()
-        imported(shop, str(old), *map(str, others), header=HEADER)
+        imported(shop, str(old), *map(str, first), header=HEADER)
         (chosen,) = [
             review["id"]
             for review in shop.file["reviews"]
@@ -128,5 +141,7 @@ def test_corrected_cell_makes_nothing_public(
             correct_one(shop, chosen, cast("Action", action))
         assert not is_public(shop, old, action)
         for _ in range(2):
-            imported(shop, *map(str, others), str(new), header=HEADER, replace=replace)
+            last = Row("2026-03-21", 5, "Zoe Zeta", "Fine.")  # so that none is empty
+            rows = map(str, [*second, new, last])
+            imported(shop, *rows, header=HEADER, replace=replace, yes=True)
             assert not is_public(shop, new, action)

@@ -275,6 +275,16 @@ def test_row_that_is_an_edited_review_is_not_named_for_another_one() -> None:
     assert ({"b": "c"}, {}, []) == found(absent, [review("c", text=f"{OTHER} again")], "a")
 
 
+def test_row_with_the_stars_of_another_may_be_a_corrected_review_without_a_row() -> None:
+    """Of two reviews that both leave the table, stars alone do not tell which one was corrected."""
+    absent = [review("a", text="Rude", rating=1), review("b", text=OTHER, rating=2)]
+    row = review("c", text="Never again", rating=2)
+    assert {"b": "c"} == found(absent, [row])[0]
+    assert ({}, {"c": ["a", "b"]}) == found(absent, [row], "a")[:2]
+    row["text"] = OTHER
+    assert ({"b": "c"}, {}) == found(absent, [row], "a")[:2]
+
+
 def nameless(review_id: str, text: str | None = "Other words", **members: object) -> dict[str, Any]:
     return review(review_id, "Anonymous", text=text, **members)
 
