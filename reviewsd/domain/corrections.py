@@ -76,8 +76,7 @@ class Erasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     copies: Text | None = None
     author_day: Text | None = None
-    day_words: Text | None = None
-    author_words: Text | None = None
+    words: Text | None = None
     """Its ``version_digests``."""
     at: Timestamp
 
@@ -149,25 +148,20 @@ def copy_digest(key: str, review: Review) -> str | None:
 def version_digests(key: str, review: Review) -> dict[str, str]:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
-    Each is of the source and two of author, day and words, by its name in an ``Erasure``. The author's name is
-    shortened, since imports may do so; the stars stand for an author without a name, whose words have to be at least
-    four on another day. A text without words has one digest. Arguments as for ``copy_digest``.
+    They are of the source, and by their names in an ``Erasure``. ``author_day`` has the shortened name, since imports
+    may shorten it; the stars stand for a missing name. ``words`` has all words, and of fewer than four the day; without
+    words there is none. Arguments as for ``copy_digest``.
     """
-    author, words = author_key(review.author), words_of(review.text or "")
-    facts = {
-        "author": author or f"{review.rating} stars",
-        "day": review.date.isoformat(),
-        "words": " ".join(words),
-    }
-    pairs = [("author", "day")]
+    source, day, words = (
+        review.source.casefold(),
+        review.date.isoformat(),
+        words_of(review.text or ""),
+    )
+    author = author_key(review.author) or f"{review.rating} stars"
+    digests = {"author_day": _digest(key, source, author, day)}
     if words:
-        pairs.append(("day", "words"))
-    if len(words) >= RUN or (words and author):
-        pairs.append(("author", "words"))
-    return {
-        f"{first}_{second}": _digest(key, review.source.casefold(), facts[first], facts[second])
-        for first, second in pairs
-    }
+        digests["words"] = _digest(key, source, "" if len(words) >= RUN else day, " ".join(words))
+    return digests
 
 
 def _digest(key: str, *facts: str) -> str:
@@ -191,7 +185,7 @@ class Overlay:
         self._erased_versions = Counter(
             digest
             for erasure in corrections.erased.values()
-            for digest in (erasure.author_day, erasure.day_words, erasure.author_words)
+            for digest in (erasure.author_day, erasure.words)
             if digest
         )
         for key, correction in _oldest_first(corrections):

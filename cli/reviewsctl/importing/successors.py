@@ -1,17 +1,18 @@
 """Finds the reviews that were edited in a table without ids, where an edited row has another id.
 
-A new row is an absent review of the file where the source and two of three agree: author, day and words. Of several,
-those with the same words or stars belong together. Where it stays open which ones do, each row may be each review, and
-a row with words of a corrected review never is another one for certain. Authors without a name are many people, so
-that two of day, words and stars are evidence there, but only that a corrected review may be back.
+A new row is an absent review of the file where the source and two of three agree: author, day and words, of which there
+are four or more. Of several, those with the same words or stars belong together. Where it stays open which ones do,
+each row may be each review, and a row with words of a corrected review never is another one for certain. Less is
+evidence only that a corrected review may be back: the same words alone, fewer of them on its day, and similar ones.
+Authors without a name are many people; there the stars stand for the name.
 """
 
 import functools
 import itertools
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from sys import intern
 from typing import Final
 
@@ -22,7 +23,9 @@ from reviewsd.api.texts import RUN, author_key, plain_text, runs_of, words_of
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
 _MAX_NAMED: Final = 21  # rows that may be a review; one more than notes name
 _MAX_COMPARED: Final = 100  # rows with a similar author that are compared for a note
-_MAX_ALIKE: Final = 20  # corrected reviews of a day with the same words that are told apart
+_MAX_ALIKE: Final = (
+    20  # reviews with the same words, or of a day with similar ones, that are told apart
+)
 
 
 class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -38,11 +41,14 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Empty where it is not compared."""
     is_corrected: bool
     """Whether it is a review of the file that is hidden or anonymous."""
-    person_key: int
-    """A number that the reviews of its source, day and author share, whose name may be short."""
+    author_key: int
+    """A number that the reviews of its source and author share, whose name may be short; without a name those of its
+    source, day and stars."""
     words_key: int
-    """A number that the reviews of its source and words share, of fewer than four with the same stars; 0 without
+    """A number that the reviews of its source and words share, of fewer than four those of its day alone; 0 without
     words."""
+    has_text: bool
+    """Whether it has four words or more."""
 
     @property
     def day_key(self) -> int:
@@ -50,17 +56,14 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return hash((self.source, self.day))
 
     @property
-    def author_key(self) -> int:
-        """A number that the reviews of its source and author share."""
-        return hash((self.source, author_key(self.author)))
+    def person_key(self) -> int:
+        """A number that the reviews of its author and day share."""
+        return hash((self.author_key, self.day))
 
     @property
     def pair_keys(self) -> frozenset[int]:
-        """Numbers of which reviews with two of three in common share one: author, day and words."""
-        if not self.words_key:
-            return frozenset((self.person_key,))
-        by_day, by_author = ((self.words_key, key) for key in (self.day, self.author_key))
-        return frozenset((self.person_key, hash(by_day), hash(by_author)))
+        """Numbers of which reviews share one that may be versions of one review."""
+        return frozenset({self.person_key, self.words_key} - {0})
 
 
 def sketch(
@@ -72,6 +75,7 @@ def sketch(
     text = text if isinstance(text, str) else ""
     source, day = intern(str(review.get("source")).casefold()), intern(str(review.get("date")))
     stars, words = review.get("rating"), _words(text)
+    has_text = len(words) >= RUN
     return Sketch(
         review_id=str(review.get("id")),
         source=source,
@@ -81,8 +85,9 @@ def sketch(
         location=intern(str(review.get("location") or "")),
         text=text if with_text else "",
         is_corrected=is_corrected,
-        person_key=hash((source, day, author_key(author))),
-        words_key=hash((source, *words, stars if len(words) < RUN else None)) if words else 0,
+        author_key=hash((source, author_key(author) or (day, str(stars)))),
+        words_key=hash((source, *words, "" if has_text else day)) if words else 0,
+        has_text=has_text,
     )
 
 
@@ -94,50 +99,45 @@ _Edge = tuple[Sketch, Sketch]
 class Successors:
     """The rows that are, or may be, absent reviews."""
 
-    pairs: Mapping[str, str] = field(default_factory=dict)
+    pairs: Mapping[str, str]
     """The row of each review for which two of author, day and words, and maybe the stars, leave one alone."""
-    doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    doubts: Mapping[str, Sequence[str]]
     """The reviews that each other row may be."""
-    possible_pairs: Sequence[tuple[str, str]] = ()
-    """The corrected reviews with neither, each with a row that may be it all the same, though it is shown."""
+    possible_pairs: Sequence[tuple[str, str]]
+    """The corrected reviews with neither, each with a row of its author on another day; of an author without a
+    name, with a row of its day."""
 
 
 def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows without ids of their own that may be absent reviews of the file."""
     names = _Names(absent, rows)
     corrected = [review for review in absent if review.is_corrected]
-    by_day = _indexed(rows if corrected else (), lambda row: [row.day_key])
-    pairs, edges = _paired(
-        [*_of_one_author(absent, rows, names), *_of_same_words(absent, rows, names)],
-        [*_of_similar_words(corrected, by_day, names), *_without_names(corrected, rows, names)],
+    found = itertools.chain(
+        _of_same_author_or_words(absent, rows, names), _of_similar_words(corrected, rows, names)
     )
+    edges = {(review.review_id, row.review_id): (review, row) for review, row in found}
+    pairs, doubtful = _paired(edges.values(), names)
     doubts: defaultdict[str, list[str]] = defaultdict(list)
-    for review_id, row_id in dict.fromkeys(
-        (review.review_id, row.review_id) for review, row in edges
-    ):
+    for review_id, row_id in dict.fromkeys((old.review_id, new.review_id) for old, new in doubtful):
         doubts[row_id].append(review_id)
-    explained = {*pairs, *(review.review_id for review, _ in edges)}
-    explained_rows = {*pairs.values(), *doubts}
-    others = [row for row in rows if row.review_id not in explained_rows]
+    explained = {*pairs, *pairs.values(), *doubts, *itertools.chain(*doubts.values())}
     possible_pairs = _possible_pairs(
-        [review for review in corrected if review.review_id not in explained], others, names
+        [review for review in corrected if review.review_id not in explained],
+        [row for row in rows if row.review_id not in explained],
+        names,
     )
     return Successors(pairs=pairs, doubts=doubts, possible_pairs=list(possible_pairs))
 
 
-def _paired(
-    edges: Collection[_Edge], doubts: Iterable[_Edge]
-) -> tuple[dict[str, str], list[_Edge]]:
+def _paired(found: Collection[_Edge], names: "_Names") -> tuple[dict[str, str], list[_Edge]]:
     """Return the rows of the reviews that belong together one to one, and what is in doubt.
 
-    The same words decide first, then words of a corrected review, then the same stars; of those that remain, both have
-    to be the only ones of each other. A row with words of a corrected review that is not its own is in doubt, and so
-    is one that may be a corrected review without a row, unless all its words are those of another review.
-
-    Args:
-        edges: The reviews, and the rows that share two of author, day and words with them.
-        doubts: The corrected reviews, and the rows that may be them all the same.
+    Of those with two of author, day and words the same words decide first, then words of a corrected review, then the
+    same stars; of those that remain, both have to be the only ones of each other. A row with words of a corrected
+    review that is not its own is in doubt, and so is one that may be a corrected review without a row, unless all its
+    words are those of another review.
     """
+    edges = [edge for edge in found if names.have_two_of_three(*edge)]
     pairs: dict[str, str] = {}
     equal = [edge for edge in edges if edge[0].words_key and edge[0].words_key == edge[1].words_key]
     similar = [edge for edge in edges if edge[0].is_corrected and shares_words(*edge)]
@@ -152,7 +152,7 @@ def _paired(
     contested = [edge for edge in similar if pairs.get(edge[0].review_id) != edge[1].review_id]
     contested += [
         (review, row)
-        for review, row in (*edges, *doubts)
+        for review, row in found
         if review.is_corrected
         and review.review_id not in pairs
         and row.review_id not in rows_of_equals
@@ -176,164 +176,111 @@ class _Names:
     """Tells the names of people from those that many absent reviews, or many new rows, share."""
 
     def __init__(self, absent: Iterable[Sketch], rows: Iterable[Sketch]) -> None:
-        self._crowds = {
-            person
-            for reviews in (absent, rows)
-            for person, count in Counter(review.person_key for review in reviews).items()
-            if count > _MAX_PERSON
-        }
+        self._counts = [
+            Counter(review.person_key for review in reviews) for reviews in (absent, rows)
+        ]
 
     def has_name(self, review: Sketch) -> bool:
         """Return whether the author of a review is one person."""
-        return bool(author_key(review.author)) and review.person_key not in self._crowds
-
-    def are_same_author(self, review: Sketch, row: Sketch) -> bool:
-        """Return whether two reviews are of one author: case, white space and short forms of names aside."""
-        first, second = (plain_text(each.author).rstrip(".") for each in (review, row))
-        key = author_key(review.author)
-        return (
-            self.has_name(review)
-            and self.has_name(row)
-            and key == author_key(row.author)
-            and (first == second or key in {first, second})
+        return bool(author_key(review.author)) and all(
+            counts[review.person_key] <= _MAX_PERSON for counts in self._counts
         )
 
+    def are_same_author(self, review: Sketch, row: Sketch) -> bool:
+        """Return whether two reviews are of one author: case, white space and short forms of names aside.
 
-def _of_one_author(
+        Without names, whether they have the same day and stars, and no other row has.
+        """
+        key = author_key(review.author)
+        if not key:
+            return review.person_key == row.person_key and self._counts[1][row.person_key] == 1
+        first, second = (plain_text(each.author).rstrip(".") for each in (review, row))
+        return (
+            key == author_key(row.author)
+            and (first == second or key in {first, second})
+            and self.has_name(review)
+            and self.has_name(row)
+        )
+
+    def have_two_of_three(self, review: Sketch, row: Sketch) -> bool:
+        """Return whether author, day and words of two reviews are the same but for one of them."""
+        are_same = (
+            self.has_name(review) and self.are_same_author(review, row),
+            review.day == row.day,
+            review.has_text and review.words_key == row.words_key,
+        )
+        return sum(are_same) > 1
+
+
+def _of_same_author_or_words(
     absent: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
 ) -> Iterator[_Edge]:
-    """Iterate over the reviews and the rows with the same author and day."""
-    olds = _indexed(filter(names.has_name, absent), lambda review: [review.person_key])
-    for row in rows:
-        for review in olds.get(row.person_key, ()):
-            if names.are_same_author(review, row) and _may_share_location(review, row):
-                yield review, row
-
-
-def _of_same_words(
-    absent: Iterable[Sketch], rows: Sequence[Sketch], names: _Names
-) -> Iterator[_Edge]:
-    """Iterate over the reviews and the rows with the same words, and either the same day or the same author.
+    """Iterate over the reviews and the rows with the same author and day, or the same words.
 
     Of many with the same words a few stand for all, corrected ones first: a stranger can write a thousand a day.
     """
-    keys = {key for row in rows for key in row.pair_keys}
-    alike: defaultdict[int, list[Sketch]] = defaultdict(list)
+    reviews: defaultdict[int, list[Sketch]] = defaultdict(list)
     for review in sorted(absent, key=lambda review: not review.is_corrected):
-        for key in review.pair_keys & keys:
-            if review.words_key and len(alike[key]) < _MAX_ALIKE:
-                alike[key].append(review)
-    for row in rows if alike else ():
-        found = {review.review_id: review for key in row.pair_keys for review in alike.get(key, ())}
-        for review in found.values():
-            are_same_author = names.are_same_author(review, row)
-            if (
-                review.words_key == row.words_key
-                and (review.day == row.day) != are_same_author
-                and _may_share_location(review, row)
+        for key in review.pair_keys:
+            if len(reviews[key]) < _MAX_ALIKE:
+                reviews[key].append(review)
+    for row in rows:
+        for review in itertools.chain(*(reviews.get(key, ()) for key in row.pair_keys)):
+            if _may_share_location(review, row) and (
+                review.words_key == row.words_key != 0 or names.are_same_author(review, row)
             ):
                 yield review, row
 
 
 def _of_similar_words(
-    corrected: Iterable[Sketch], days: Mapping[object, Sequence[Sketch]], names: _Names
+    corrected: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
 ) -> Iterator[_Edge]:
     """Iterate over the corrected reviews and the rows with their day and similar words, of another author.
 
     Where one of them has no name, four words in a row are similar; else half of the shorter text has to be. Of many
     with the same words a few stand for all.
     """
-    for day, reviews in _indexed(corrected, lambda review: [review.day_key]).items():
-        by_words: defaultdict[object, list[Sketch]] = defaultdict(list)
-        for review in reviews:
-            for words in _word_keys(review):
-                if len(by_words[words]) < _MAX_ALIKE:
-                    by_words[words].append(review)
-        for row in days.get(day, ()):
-            found = {r.review_id: r for words in _word_keys(row) for r in by_words.get(words, ())}
-            for review in found.values():
-                has_names = names.has_name(review) and names.has_name(row)
-                if _may_share_location(review, row) and shares_words(
-                    review, row, least=0.5 if has_names else 0
-                ):
-                    yield review, row
-
-
-def _without_names(
-    corrected: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
-) -> Iterator[_Edge]:
-    """Iterate over the corrected reviews and the rows without names that share two of day, words and stars.
-
-    Fewer than four words on another day are no evidence, and the same day and stars of several rows neither. Of many
-    reviews with the same key a few stand for all.
-    """
-    reviews_by_key: defaultdict[object, list[Sketch]] = defaultdict(list)
-    for review in itertools.filterfalse(names.has_name, corrected):
-        for key in _nameless_keys(review):
-            if len(reviews_by_key[key]) < _MAX_ALIKE:
-                reviews_by_key[key].append(review)
-    rows_by_key: defaultdict[object, list[Sketch]] = defaultdict(list)
-    for row in itertools.filterfalse(names.has_name, rows if reviews_by_key else ()):
-        for key in reviews_by_key.keys() & _nameless_keys(row):
-            rows_by_key[key].append(row)
-    for key, similar_rows in rows_by_key.items():
-        review = reviews_by_key[key][0]
-        if key == _day_and_stars(review) and len(similar_rows) > 1:
-            continue
-        for edge in itertools.product(reviews_by_key[key], similar_rows):
-            if _may_share_location(*edge):
-                yield edge
-
-
-def _nameless_keys(review: Sketch) -> set[object]:
-    words = tuple(_words(review.text))
-    keys: set[object] = {_day_and_stars(review)}
-    if words:
-        keys.add((review.day_key, words))
-    if len(words) >= RUN:
-        keys.add((review.source, review.stars, words))
-    return keys
-
-
-def _day_and_stars(review: Sketch) -> object:
-    return review.day_key, review.stars
+    reviews: defaultdict[object, list[Sketch]] = defaultdict(list)
+    for review in corrected:
+        for words in _word_keys(review):
+            if len(reviews[words]) < _MAX_ALIKE:
+                reviews[words].append(review)
+    for row in rows if reviews else ():
+        found = {r.review_id: r for words in _word_keys(row) for r in reviews.get(words, ())}
+        for review in found.values():
+            least = 0.5 if names.has_name(review) and names.has_name(row) else 0
+            if _may_share_location(review, row) and shares_words(review, row, least=least):
+                yield review, row
 
 
 def _word_keys(review: Sketch) -> Iterator[object]:
-    """Yield keys of which two reviews have one in common if they ``shares_words``."""
+    """Yield keys of which two reviews of a day have one in common if they ``shares_words``."""
     words = _words(review.text)
-    yield from runs_of(words)
+    for run in runs_of(words):
+        yield review.day_key, run
     for length in range(1, min(RUN, len(words) + 1)):
-        yield review.stars, tuple(words[:length])
+        yield review.day_key, review.stars, tuple(words[:length])
 
 
 def _possible_pairs(
     corrected: Sequence[Sketch], rows: Iterable[Sketch], names: _Names
 ) -> Iterator[tuple[str, str]]:
-    """Iterate over the corrected reviews and the rows that have one of the ``_note_keys`` in common."""
-    rows_by_key = _indexed(rows if corrected else (), lambda row: _note_keys(row, names))
+    """Iterate over the corrected reviews and the rows of their authors; without a name, over those rows of the day."""
+
+    def key_of(review: Sketch) -> int:
+        return review.author_key if names.has_name(review) else review.day_key
+
+    rows_by_key: defaultdict[int, list[Sketch]] = defaultdict(list)
+    for row in rows if corrected else ():
+        rows_by_key[key_of(row)].append(row)
     for review in corrected:
+        has_name = names.has_name(review)
         similar = (
-            row.review_id
-            for key in _note_keys(review, names)
-            for row in itertools.islice(rows_by_key.get(key, ()), _MAX_COMPARED)
-            if key != review.author_key or names.are_same_author(review, row)
+            (review.review_id, row.review_id)
+            for row in rows_by_key.get(key_of(review), ())[:_MAX_COMPARED]
+            if not has_name or names.are_same_author(review, row)
         )
-        for row_id in dict.fromkeys(itertools.islice(similar, _MAX_NAMED)):
-            yield review.review_id, row_id
-
-
-def _note_keys(review: Sketch, names: _Names) -> Iterator[object]:
-    """Yield keys of the author; without a name of the day, and of a short text; without words of day and stars."""
-    words = _words(review.text)
-    if names.has_name(review):
-        yield review.author_key
-    else:
-        yield review.day_key
-        if 0 < len(words) < RUN:
-            yield review.words_key
-    if not words:
-        yield _day_and_stars(review)
+        yield from itertools.islice(similar, _MAX_NAMED)
 
 
 def shares_words(first: Sketch, second: Sketch, *, least: float = 0) -> bool:
@@ -359,16 +306,6 @@ def shares_words(first: Sketch, second: Sketch, *, least: float = 0) -> bool:
 @functools.lru_cache(1_000)
 def _words(text: str) -> list[str]:
     return words_of(text)
-
-
-def _indexed(
-    rows: Iterable[Sketch], keys: Callable[[Sketch], Iterable[object]]
-) -> Mapping[object, Sequence[Sketch]]:
-    index: defaultdict[object, list[Sketch]] = defaultdict(list)
-    for row in rows:
-        for key in keys(row):
-            index[key].append(row)
-    return index
 
 
 def _may_share_location(review: Sketch, row: Sketch) -> bool:

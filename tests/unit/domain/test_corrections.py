@@ -158,11 +158,11 @@ OTHER = "Other words of a customer."
         (review("new", author="John Doe", text=OTHER), False),
         (review("new", date="2026-10-02", text=OTHER), False),
         (review("new", author="Anonymous", text=OTHER), False),
-        (review("new", author="John Doe", date="2026-10-02"), False),
+        (review("new", author="John Doe", date="2026-10-02", rating=5), True),
         (review("new", source="yelp"), False),
     ],
 )
-def test_two_of_author_day_and_words_of_an_erased_review_are_known(
+def test_author_with_day_or_all_words_of_an_erased_review_are_known(
     edited: Review, *, is_found: bool
 ) -> None:
     erasure = Erasure(at=LATER, **version_digests(KEY, review()))

@@ -91,7 +91,7 @@ def is_known(row: Row, cell: str) -> bool:
         case "author":
             return len(words) > 0
         case "day":
-            return len(words) >= RUN or (len(words) > 0 and not is_nameless(row.author))
+            return len(words) >= RUN
         case "stars":
             return len(words) > 0 or not is_nameless(row.author)
         case _:
