@@ -11,7 +11,7 @@ import functools
 import itertools
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
 from typing import Final
@@ -112,8 +112,10 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows without ids of their own that may be absent reviews of the file."""
     names = _Names(absent, rows)
     corrected = [review for review in absent if review.is_corrected]
+    corrected_first = sorted(absent, key=lambda review: not review.is_corrected)
     found = itertools.chain(
-        _of_same_author_or_words(absent, rows, names), _of_similar_words(corrected, rows, names)
+        filter(names.may_be_one, _sharing(corrected_first, rows, lambda review: review.pair_keys)),
+        filter(names.have_similar_words, _sharing(corrected, rows, _word_keys)),
     )
     edges = {(review.review_id, row.review_id): (review, row) for review, row in found}
     pairs, doubtful = _paired(edges.values(), names)
@@ -202,6 +204,16 @@ class _Names:
             and self.has_name(row)
         )
 
+    def may_be_one(self, edge: _Edge) -> bool:
+        """Return whether two reviews have the same words, or one author."""
+        review, row = edge
+        return review.words_key == row.words_key != 0 or self.are_same_author(review, row)
+
+    def have_similar_words(self, edge: _Edge) -> bool:
+        """Return whether one review has half of the other's words; without a name, four in a row."""
+        least = 0.5 if all(map(self.has_name, edge)) else 0
+        return shares_words(*edge, least=least)
+
     def have_two_of_three(self, review: Sketch, row: Sketch) -> bool:
         """Return whether author, day and words of two reviews are the same but for one of them."""
         are_same = (
@@ -212,44 +224,24 @@ class _Names:
         return sum(are_same) > 1
 
 
-def _of_same_author_or_words(
-    absent: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
+def _sharing(
+    reviews: Iterable[Sketch],
+    rows: Iterable[Sketch],
+    keys_of: Callable[[Sketch], Iterable[object]],
 ) -> Iterator[_Edge]:
-    """Iterate over the reviews and the rows with the same author and day, or the same words.
+    """Iterate over the reviews and the rows that have a key in common, and no other location.
 
-    Of many with the same words a few stand for all, corrected ones first: a stranger can write a thousand a day.
+    Of many reviews with one key the first stand for all: a stranger can write a thousand a day.
     """
-    reviews: defaultdict[int, list[Sketch]] = defaultdict(list)
-    for review in sorted(absent, key=lambda review: not review.is_corrected):
-        for key in review.pair_keys:
-            if len(reviews[key]) < _MAX_ALIKE:
-                reviews[key].append(review)
-    for row in rows:
-        for review in itertools.chain(*(reviews.get(key, ()) for key in row.pair_keys)):
-            if _may_share_location(review, row) and (
-                review.words_key == row.words_key != 0 or names.are_same_author(review, row)
-            ):
-                yield review, row
-
-
-def _of_similar_words(
-    corrected: Iterable[Sketch], rows: Iterable[Sketch], names: _Names
-) -> Iterator[_Edge]:
-    """Iterate over the corrected reviews and the rows with their day and similar words, of another author.
-
-    Where one of them has no name, four words in a row are similar; else half of the shorter text has to be. Of many
-    with the same words a few stand for all.
-    """
-    reviews: defaultdict[object, list[Sketch]] = defaultdict(list)
-    for review in corrected:
-        for words in _word_keys(review):
-            if len(reviews[words]) < _MAX_ALIKE:
-                reviews[words].append(review)
-    for row in rows if reviews else ():
-        found = {r.review_id: r for words in _word_keys(row) for r in reviews.get(words, ())}
+    by_key: defaultdict[object, list[Sketch]] = defaultdict(list)
+    for review in reviews:
+        for key in keys_of(review):
+            if len(by_key[key]) < _MAX_ALIKE:
+                by_key[key].append(review)
+    for row in rows if by_key else ():
+        found = {r.review_id: r for key in keys_of(row) for r in by_key.get(key, ())}
         for review in found.values():
-            least = 0.5 if names.has_name(review) and names.has_name(row) else 0
-            if _may_share_location(review, row) and shares_words(review, row, least=least):
+            if _may_share_location(review, row):
                 yield review, row
 
 
@@ -274,11 +266,10 @@ def _possible_pairs(
     for row in rows if corrected else ():
         rows_by_key[key_of(row)].append(row)
     for review in corrected:
-        has_name = names.has_name(review)
         similar = (
             (review.review_id, row.review_id)
             for row in rows_by_key.get(key_of(review), ())[:_MAX_COMPARED]
-            if not has_name or names.are_same_author(review, row)
+            if not names.has_name(review) or names.are_same_author(review, row)
         )
         yield from itertools.islice(similar, _MAX_NAMED)
 
@@ -286,12 +277,8 @@ def _possible_pairs(
 def shares_words(first: Sketch, second: Sketch, *, least: float = 0) -> bool:
     """Return whether one review may be the edited other one: its text has four words in a row of the other.
 
-    A text of fewer words has to be the beginning of the other one, and both to have the same stars.
-
-    Args:
-        first: A review.
-        second: Another one.
-        least: The share of the runs of four words of the shorter text that have to be in the other one; 0 for one.
+    A text of fewer words has to be the beginning of the other one, and both to have the same stars. ``least`` is the
+    share of the runs of four words of the shorter text that have to be in the other one.
     """
     texts = [_words(review.text) for review in (first, second)]
     length = min(RUN, *map(len, texts))
