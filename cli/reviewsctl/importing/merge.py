@@ -187,7 +187,7 @@ class Merge:
             return self._without_row(review, text, identifier)
         self._used.add(entry.key)
         record = msgspec.json.decode(entry.record)
-        if self._plan.by_owner and self._plan.is_corrected(review):
+        if self._plan.is_corrected(review):
             record = self._without_public_form(review, record)
         if is_of_other_id:  # it fills what is empty: another tool's addresses would come and go
             record = {name: value for name, value in record.items() if review.get(name) is None}
@@ -268,7 +268,7 @@ class Merge:
             yield entry, msgspec.json.decode(entry.record)
 
     def _without_public_form(self, review: Review, record: Review) -> Review:
-        """Return the row of an own export without what readers are shown of a corrected review: the file has more."""
+        """Return the row of a corrected review without what readers are shown of it: the file has more."""
         public = self._plan.public_form(review)
         if public is None:
             return record  # an export with --all

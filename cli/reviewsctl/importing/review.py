@@ -252,7 +252,11 @@ def stable_id(source: str, key: str, created: datetime.datetime) -> str:
         source: The platform, ``google``.
         key: Its id there.
         created: Its time; one without a zone counts as UTC, so that no option changes an id.
+
+    A ULID stays: an export of ours has it, whatever its owner has done to the table since.
     """
+    if merge_key(key) != key:
+        return key
     if created.tzinfo is None:
         created = created.replace(tzinfo=datetime.UTC)
     time = min(max(0, (created - _EPOCH) // _MILLISECOND), _MAX_TIME)

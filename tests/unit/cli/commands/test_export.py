@@ -138,6 +138,29 @@ def test_exported_reviews_are_imported_unchanged(
     assert (2, 0) == tuple(json.loads(new.stdout)[name] for name in ("new", "refused"))
 
 
+@pytest.mark.parametrize("action", ["", "anonymize"])
+def test_export_whose_columns_the_owner_has_taken_out_is_of_the_same_reviews(
+    ctl: Ctl, tmp_path: Path, data: Path, action: str
+) -> None:
+    if action:
+        correct(ctl, data, action)
+    table = tmp_path / "x.csv"
+    names = ("id", "author", "rating", "date", "text", "source")
+    with written(ctl, data, "--csv", table).open(newline="") as file:
+        rows = [{name: row[name] for name in names} for row in csv.DictReader(file)][:1]
+    rows[0] |= {"text": "Corrected in many words", "date": "2025-03-15"}
+    with table.open("w", newline="") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
+    run = ctl("import", str(table), "--set", "scale=5", "--data", str(data), "--json")
+    assert 0 == run.returncode, run.stderr
+    result = json.loads(run.stdout.splitlines()[-1])
+    reviews = json.loads((data / "reviews.json").read_text())["reviews"]
+    assert (1, 0) == (result["changed"], result["new"]), run.stdout
+    assert ("Jane Doe", "Corrected in many words") == (reviews[0]["author"], reviews[0]["text"])
+
+
 def test_export_of_one_review_is_imported(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     """One object in a file of lines is a line, not the document around the reviews."""
     export = tmp_path / "x.JSONL"
