@@ -118,7 +118,7 @@ def _by_aspect(
 ) -> dict[str, list[tuple[Match, Sense]]]:
     """Group senses by aspect, without two kinds of parts of a longer match.
 
-    One is the name of an aspect, such as "quality" in "value for the quality". The other is a complaint within
+    One is the name of an aspect, such as "quality" in "value for the quality". The other is a phrase within
     a longer complaint about another aspect: "waited an hour" in "waited an hour past my appointment".
 
     Args:
@@ -141,17 +141,17 @@ def _by_aspect(
 
 
 def _parts(senses: Sequence[tuple[Match, Sense]]) -> AbstractSet[int]:
-    """Return the positions of the complaints within a longer complaint about another aspect.
+    """Return the positions of the phrases within a longer complaint about another aspect.
 
     Args:
         senses: The senses, by start, shorter ones first.
     """
     parts: set[int] = set()
     reach: dict[str, int] = {}  # greatest end of an earlier complaint, by aspect
-    complaints = [(at, *item) for at, item in enumerate(senses) if item[1].strength < 0]
-    for _, group in itertools.groupby(complaints, lambda item: item[1].start):
+    phrases = [(at, *item) for at, item in enumerate(senses) if item[1].strength]
+    for _, group in itertools.groupby(phrases, lambda item: item[1].start):
         same_start = list(group)
-        ends = {sense.aspect: match.end for _, match, sense in same_start}
+        ends = {sense.aspect: match.end for _, match, sense in same_start if sense.strength < 0}
         for at, match, sense in same_start:
             aspect, end = sense.aspect, match.end
             if any(other != aspect and far >= end for other, far in reach.items()) or any(

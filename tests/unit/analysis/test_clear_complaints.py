@@ -47,3 +47,10 @@ def test_clear_complaint_that_is_negated_is_praise() -> None:
 def test_complaint_after_a_noun_of_contrast_counts_in_a_review_of_five_stars() -> None:
     text = "Lovely place. Only gripe is the dirty bathroom. Will be back."
     assert ("cleanliness", "negative") in _opinions(text)
+
+
+def test_praise_within_a_longer_complaint_is_a_part_of_it() -> None:
+    """ "Back within a week" is no praise of a leak."""
+    rules = Rules(Business(name="B"), InsightSettings())
+    labels = rules.label("The leak came back within a week.", 2)
+    assert [("work_quality", "negative")] == [(a.id, a.sentiment) for a in labels.aspects]
