@@ -53,18 +53,10 @@ def comparisons(
         matches: The promises and what happened, in the order of the text.
         lexicon: The words of its language.
     """
-    if not any(item.told.is_promise for item in matches):
+    promises = _numbers(words, [item for item in matches if item.told.is_promise], lexicon)
+    if not promises:
         return
-    promises: dict[int, _Number] = {}
-    facts: dict[int, _Number] = {}
-    for match, told, reading in matches:
-        if reading.mark is None or (told.is_promise and reading.mark is _CONDITIONAL):
-            at, values = lexicon.quantities.values(words, match.start, match.end, told.kinds)
-            numbers = promises if told.is_promise else facts
-            if values and len(numbers) < _MAX_NUMBERS:
-                numbers[at] = _Number(
-                    match, reading, numbers[at].values | values if at in numbers else values
-                )
+    facts = _numbers(words, [item for item in matches if not item.told.is_promise], lexicon)
     actual = sorted(item for item in facts.items() if item[0] not in promises)
     used: set[int] = set()
     for _, promise in sorted(promises.items(), reverse=True):
@@ -80,6 +72,23 @@ def comparisons(
         if best is not None:
             fact, sense = best
             yield fact.reading, fact.match, sense
+
+
+def _numbers(
+    words: Sequence[str], matches: Sequence[ToldMatch], lexicon: Lexicon
+) -> dict[int, _Number]:
+    """Return the numbers of matches by token."""
+    numbers: dict[int, _Number] = {}
+    for match, told, reading in matches:
+        if reading.mark is not None and not (told.is_promise and reading.mark is _CONDITIONAL):
+            continue
+        at, values = lexicon.quantities.values(words, match.start, match.end, told.kinds)
+        if values and len(numbers) < _MAX_NUMBERS:
+            earlier = numbers.get(at)
+            numbers[at] = _Number(
+                match, reading, {**earlier.values, **values} if earlier else values
+            )
+    return numbers
 
 
 def _kind(promised: Mapping[str, float], actual: Mapping[str, float]) -> str | None:

@@ -35,7 +35,8 @@ class Quantities:
         self._to = frozenset(words.get("clock-to", ()))
         self._clock = frozenset(words.get("clock-words", ()))
         self._halves = frozenset(words.get("halves", ()))
-        self._before_hour = self._past | self._to | frozenset(words.get("clock-before", ()))
+        self._between = self._past | self._to
+        self._before_hour = self._between | frozenset(words.get("clock-before", ()))
         self._range = frozenset(words.get("range-words", ()))
         self._after = frozenset(words.get("after-number", ()))
         self._currencies = frozenset(words.get("currencies", ()))
@@ -75,8 +76,11 @@ class Quantities:
                 found |= {"amount": number, "count": number}
         else:
             found = {}
-        allowed = kinds | {"count"} if "duration" in kinds else kinds
-        return at, {kind: value for kind, value in found.items() if kind in allowed and value >= 0}
+        return at, {
+            kind: value
+            for kind, value in found.items()
+            if value >= 0 and ("duration" if kind == "count" else kind) in kinds
+        }
 
     def _is_number(self, words: Sequence[str], at: int) -> bool:
         word = self._word(words, at)
@@ -117,7 +121,7 @@ class Quantities:
         shift = self._shifts.get(f"{self._word(words, at - 2)}_{before}")  # "half past"
         if shift is not None:
             minutes += shift
-        elif number in _MINUTES and before in self._past | self._to:
+        elif number in _MINUTES and before in self._between:
             minutes += number if before in self._past else -number
         else:
             minutes += self._shifts.get(before, 0)

@@ -142,7 +142,7 @@ class Rules:
                 and not _compared(tokens.words, match, payload, lexicon)
             ):
                 reading.mark = payload
-        if told:
+        if len(told) > 1:
             _compare(told, tokens.words, lexicon)
         if owned:
             self._enter(owned, tokens, entities)
