@@ -83,7 +83,7 @@ def _row(entity: "Entity", missing_share: str) -> str:
     if not isinstance(share, float):
         return f"{row}  {missing_share}"
     filled = round(_BAR * share / 100)
-    return f"{row}  {'█' * filled}{'░' * (_BAR - filled)}  {share:3.0f} % positive"
+    return f"{row}  {'█' * filled}{'░' * (_BAR - filled)}  {share:3.0f}% positive"
 
 
 def explanation_lines(explanation: "Explanation") -> Iterator[str]:
@@ -194,4 +194,4 @@ def _figures(side: "Figures | None", *, share: bool) -> str:
         return f"{'-':>7}{'':6}"
     count = "?" if side.mention_count is None else f"{side.mention_count:,}"
     positive = side.positive_pct if share else None
-    return f"{count:>7}{'' if positive is None else f'{positive:.0f} %':>6}"
+    return f"{count:>7}{'' if positive is None else f'{positive:.0f}%':>6}"

@@ -86,6 +86,6 @@ def progress_line(progress: Step) -> str:
     """Return a step of a job as a line."""
     failed = f", {progress.failed:,} failed" if progress.failed else ""
     return (
-        f"{printable(progress.stage)} {percent(progress)} % "
+        f"{printable(progress.stage)} {percent(progress)}% "
         f"({progress.done:,} of {progress.total:,}{failed})"
     )

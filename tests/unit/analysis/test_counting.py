@@ -485,7 +485,7 @@ def test_summary_compares_years_of_enough_reviews(count: int, *, compared: bool)
         f" In the twelve calendar months up to the newest review: {count} reviews with 5.0 stars on average;"
         f" in the twelve before: {count} reviews with 1.0 stars on average."
     )
-    rated = f"{2 * count} reviews give 3.0 of 5 stars on average; 50 % of them give 4 or 5."
+    rated = f"{2 * count} reviews give 3.0 of 5 stars on average; 50% of them give 4 or 5."
     assert rated + years * compared == _count(*now, *before).summary
 
 

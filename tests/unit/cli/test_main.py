@@ -310,8 +310,8 @@ def test_in_a_pipe_progress_is_one_line_per_10_percent(ctl: Ctl, daemon: AdminFa
     run = ctl("reload")
 
     assert run.stderr.splitlines() == [
-        *(f"validating {n} % ({n * 10:,} of 1,000)" for n in range(10, 101, 10)),
-        "writing 100 % (1,000 of 1,000)",
+        *(f"validating {n}% ({n * 10:,} of 1,000)" for n in range(10, 101, 10)),
+        "writing 100% (1,000 of 1,000)",
     ]
 
 
@@ -359,7 +359,7 @@ def test_signal_detaches_from_a_reload_and_ends_with_its_code(
     scripted(daemon, reload=events(pause(), progress(500), over, result("published")))
     with started(ctl.environment, "reload") as run:
         assert run.stderr is not None
-        assert run.stderr.readline() == "validating 50 % (500 of 1,000)\n"
+        assert run.stderr.readline() == "validating 50% (500 of 1,000)\n"
         run.send_signal(number)
         stdout, stderr = run.communicate(timeout=60)
     over.set()
@@ -403,7 +403,7 @@ def test_a_dumb_terminal_gets_lines(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, reload=events(pause(), progress(1000), result("published")))
     screen = on_a_terminal({**ctl.environment, "TERM": "dumb"}, "reload")
 
-    assert "validating 100 % (1,000 of 1,000)\r\n" in screen
+    assert "validating 100% (1,000 of 1,000)\r\n" in screen
 
 
 def test_a_reader_who_leaves_gets_no_traceback(ctl: Ctl, daemon: AdminFake) -> None:

@@ -51,7 +51,7 @@ def test_made_insights_are_shown_as_a_table(ctl: Ctl, folder: Path) -> None:
     assert output == printed(ctl, folder, "show")[0]
     assert "insights       made from 5 reviews by rules\n" in output
     assert (
-        "  Pricing                             5  ████░░░░░░░░░░░░░░░░   20 % positive\n" in output
+        "  Pricing                             5  ████░░░░░░░░░░░░░░░░   20% positive\n" in output
     )
     assert "  Priya Raman                         1  no share: fewer than 3 mentions\n" in output
     assert "  Cleanliness                         1  no share: fewer than 5 mentions\n" in output
@@ -71,7 +71,7 @@ def test_people_have_the_aspects_that_several_reviews_praise_in_them(
     kind = [review(name, text=f"Priya was friendly. Job {name}.", rating=5) for name in "abc"]
     write(folder, kind)
     output, _ = printed(ctl, folder)
-    row = "Priya Raman                         3  ████████████████████  100 % positive"
+    row = "Priya Raman                         3  ████████████████████  100% positive"
     assert f"  {row}; praised for: Friendliness\n" in output
 
 
@@ -196,9 +196,9 @@ def test_a_file_is_compared_with_what_the_rules_make(ctl: Ctl, folder: Path) -> 
     (folder / "insights.json").write_text(json.dumps(insights))
     output, _ = printed(ctl, folder, "compare")
     assert "trend          none; by the rules stable\n" in output
-    assert "  Pricing                               1               5  20 %\n" in output
+    assert "  Pricing                               1               5   20%\n" in output
     assert "  Speed                                 ?               -\n" in output
-    assert "  Priya Raman                           ?  50 %         1\n" in output
+    assert "  Priya Raman                           ?   50%         1\n" in output
     assert "\n  No-show  " in output
     assert "mentions in 1 review                   file   rules    both\n" in output
     assert (

@@ -199,8 +199,8 @@ def test_a_push_tells_its_outcome_and_on_stderr_its_steps(ctl: Ctl, daemon: Admi
     run = ctl("subs", "push")
 
     lines = run.stderr.splitlines()
-    assert "pushing 10 % (100 of 1,000)" == lines[0]
-    assert "pushing 100 % (1,000 of 1,000, 4 failed)" == lines[9]
+    assert "pushing 10% (100 of 1,000)" == lines[0]
+    assert "pushing 100% (1,000 of 1,000, 4 failed)" == lines[9]
     assert "Error: push incomplete: 996 of 1,000 delivered, 3 failed" in lines[10]
     assert (1, "", 12) == (run.returncode, run.stdout, len(lines))
 

@@ -354,14 +354,14 @@ def test_progress_stays_within_0_and_100_percent(done: int, total: int, percent:
 def test_a_step_is_one_line() -> None:
     step = Step(stage="validating", done=412_000, total=1_000_000)
 
-    assert progress.progress_line(step) == "validating 41 % (412,000 of 1,000,000)"
+    assert progress.progress_line(step) == "validating 41% (412,000 of 1,000,000)"
 
 
 @pytest.mark.parametrize(
     ("failed", "line"),
     [
-        (0, "pushing 40 % (4,000 of 10,000)"),
-        (7, "pushing 40 % (4,000 of 10,000, 7 failed)"),
+        (0, "pushing 40% (4,000 of 10,000)"),
+        (7, "pushing 40% (4,000 of 10,000, 7 failed)"),
     ],
 )
 def test_a_step_of_a_job_whose_parts_can_fail_counts_them(failed: int, line: str) -> None:
