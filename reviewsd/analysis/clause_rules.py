@@ -35,6 +35,7 @@ SET_ASIDE: Final = {
 _NEUTRAL_STARS: Final = 3
 _EXTREME_STARS: Final = (1, 5)
 _NOTHING: Final[AbstractSet[tuple[int, int]]] = frozenset()
+_NO_PARTS: Final[AbstractSet[int]] = frozenset()
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 
 
@@ -146,6 +147,9 @@ def _parts(senses: Sequence[tuple[Match, Sense]]) -> AbstractSet[int]:
     Args:
         senses: The senses, by start, shorter ones first.
     """
+    aspects = {sense.aspect for _, sense in senses if sense.strength}
+    if len(aspects) == 1 or not [0 for _, sense in senses if sense.strength < 0]:
+        return _NO_PARTS  # most clauses
     parts: set[int] = set()
     reach: dict[str, int] = {}  # greatest end of an earlier complaint, by aspect
     phrases = [(at, *item) for at, item in enumerate(senses) if item[1].strength]

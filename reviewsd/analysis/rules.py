@@ -126,14 +126,13 @@ class Rules:
             while hides and hides[-1].start <= start:
                 hide = hides.pop()
                 begin, reach = max((begin, reach), (hide.start, hide.end), key=_end)
-            is_hidden = match.end <= reach or begin < start < reach
             if isinstance(payload, Sense):
-                if not is_hidden:
+                if match.end > reach and not begin < start < reach:
                     reading.senses.append((match, payload))
             elif isinstance(payload, _Owned):
                 owned.append((match, payload))
             elif isinstance(payload, Told):
-                if not is_hidden:
+                if match.end > reach and not begin < start < reach:
                     told.append(ToldMatch(match, payload, reading))
             elif (
                 payload is not _HIDES
