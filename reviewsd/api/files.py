@@ -89,3 +89,8 @@ class EffectiveConfig(Struct, frozen=True, kw_only=True):
     def text(self, key: str) -> str:
         """Return the value of an existing key as a string."""
         return str(self.value(key))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return the value of an existing key as strings; none if it is not a list."""
+        value = self.value(key)
+        return tuple(map(str, value)) if isinstance(value, list) else ()

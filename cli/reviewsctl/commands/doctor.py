@@ -57,19 +57,21 @@ def doctor(
     minute.
     """
     session: Session = ctx.obj
-    diagnoses = []
-    for diagnosis in _tests(session, config, None if offline else outbound):
-        diagnoses.append(diagnosis)
+    tests, failed = [], False
+    for name, diagnosis in _tests(session, config, None if offline else outbound):
+        tests.append({"name": name, **asdict(diagnosis)})
+        failed = failed or diagnosis.verdict == "fail"
         if not as_json:
-            _print(diagnosis, quiet=quiet)
-    failed = any(diagnosis.verdict == "fail" for diagnosis in diagnoses)
+            _print(name, diagnosis, quiet=quiet)
     if as_json:
-        typer.echo(json_line({"ok": not failed, "tests": list(map(asdict, diagnoses))}))
+        typer.echo(json_line({"ok": not failed, "tests": tests}))
     if failed:
         raise typer.Exit(EXIT_FOUND)
 
 
-def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iterator[Diagnosis]":
+def _tests(
+    session: Session, config: Path | None, outbound: str | None
+) -> "Iterator[tuple[str, Diagnosis]]":
     from reviewsctl.daemon import client, local, start_failure  # all of them 60 ms, see main
     from reviewsctl.daemon.errors import DaemonError, NotRunning
     from reviewsctl.doctor import offline, public, running
@@ -87,53 +89,53 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     elif isinstance(answer, DaemonError):
         directory = None if settings is None else Path(settings.text("state_dir"))
         answer = start_failure.explained(answer, directory)
-    yield running.socket(answer, socket, own_version("reviewsd"))
+    yield "admin socket", running.socket(answer, socket, own_version("reviewsd"))
     report = local.check(config, None, lambda _: None).value
-    yield offline.configuration(report)
+    yield "configuration", offline.configuration(report)
     if report.unread_addresses:
-        yield offline.notices(report)
+        yield "notices", offline.notices(report)
     if settings is not None and is_installed() and Path(settings.file) == SYSTEM:
-        yield from offline.secrets(unreadable_secrets(settings, ROOT, running.user(answer)))
-    yield offline.data(report)
-    yield offline.directory(report, served=_serves(answer, report))
-    yield offline.ownership(report, running.user(answer))
+        for secret in unreadable_secrets(settings, ROOT, running.user(answer)):
+            yield "secrets", offline.unreadable(secret)
+    yield "data", offline.data(report)
+    yield "data directory", offline.directory(report, served=_serves(answer, report))
+    yield "data files", offline.ownership(report, running.user(answer))
     if settings is not None:
-        yield offline.disk(Path(settings.text("state_dir")), report)
+        yield "disk", offline.disk(Path(settings.text("state_dir")), report)
     if report.data_dir is not None:
         data = Path(report.data_dir)
         file = None if report.config is None else Path(report.config)
         names = source_names(file, data, os.environ)
         moment = datetime.datetime.fromtimestamp(now, datetime.UTC)
-        yield from overview.diagnoses(data, moment, names)
-    yield offline.clock(report, now)
-    yield running.synchronized()
-    yield running.serving(answer)
-    yield running.hub(answer)
+        yield from (("sources", found) for found in overview.diagnoses(data, moment, names))
+    yield "clock", offline.clock(report, now)
+    yield "time service", running.synchronized()
+    yield "serving", running.serving(answer)
+    yield "hub", running.hub(answer)
     if settings is not None:
-        base_url = settings.text("base_url")
-        yield running.same_configuration(answer, base_url, settings.text("data_dir"))
-        yield public.proxy(
-            base_url,
-            _texts(settings, "listen"),
-            _texts(settings, "server.trusted_proxies"),
-            getattr(answer, "listen", ()),
-        )
-        if outbound is not None:
-            yield from _public(base_url, now)
+        yield from _address_tests(settings, answer, now, offline=outbound is None)
     if outbound is not None:
-        yield public.outbound(outbound)
-    yield running.systemd()
+        yield "outbound https", public.outbound(outbound)
+    yield "systemd", running.systemd()
 
 
-def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
-    from reviewsctl.doctor import public  # see main
+def _address_tests(
+    settings: "EffectiveConfig", answer: "Status | DaemonError", now: float, *, offline: bool
+) -> "Iterator[tuple[str, Diagnosis]]":
+    from reviewsctl.doctor import public, running  # see main
 
+    base_url, data_dir = settings.text("base_url"), settings.text("data_dir")
+    yield "in effect", running.same_configuration(answer, base_url, data_dir)
+    listen, trusted = map(settings.texts, ("listen", "server.trusted_proxies"))
+    yield "proxy", public.proxy(base_url, listen, trusted, getattr(answer, "listen", ()))
+    if offline:
+        return
     resolved = public.resolves(base_url)
-    yield resolved
+    yield "address", resolved
     if resolved.verdict != "fail":
-        yield public.certificate(base_url, now)
-        yield public.answers(base_url)
-        yield public.agents(base_url)
+        yield "tls", public.certificate(base_url, now)
+        yield "answers", public.answers(base_url)
+        yield "mcp", public.agents(base_url)
 
 
 def _settings(config: Path | None) -> "EffectiveConfig | None":
@@ -151,18 +153,13 @@ def _serves(answer: "Status | DaemonError", report: "CheckReport") -> bool:
     return data is not None and data.dir == report.data_dir and data.state == "ok"
 
 
-def _texts(settings: "EffectiveConfig", key: str) -> tuple[str, ...]:
-    values = settings.value(key)
-    return tuple(map(str, values)) if isinstance(values, list) else ()
-
-
-def _print(diagnosis: "Diagnosis", *, quiet: bool) -> None:
+def _print(name: str, diagnosis: "Diagnosis", *, quiet: bool) -> None:
     verdict = diagnosis.verdict
     if quiet and verdict != "fail":
         return
     color = {"ok": "green", "warn": "yellow", "fail": "red"}.get(verdict)
     head = colored(f"{verdict:<6}", color)
-    text = f"{diagnosis.name:<16}{printable(diagnosis.detail)}"
+    text = f"{name:<16}{printable(diagnosis.detail)}"
     typer.echo(f"{head}{folded(text, indent=_INDENT, begun=_VERDICT)}")
     if diagnosis.remedy:
         remedy = folded(printable(diagnosis.remedy), indent=_INDENT, begun=_INDENT)

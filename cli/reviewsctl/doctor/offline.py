@@ -5,7 +5,6 @@ import shlex
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -25,51 +24,47 @@ _BUILT: Final = 1_767_225_600.0  # 2026-01-01, before this program was built
 
 def configuration(report: CheckReport) -> Diagnosis:
     """Test whether the configuration is valid."""
-    name = "configuration"
     problems = [problem for problem in report.problems if not _is_data(report, problem)]
     if problems:
-        return fail(name, _first(problems), "See all: reviewsctl check")
+        return fail(_first(problems), "See all: reviewsctl check")
     if report.config is None:
-        return skip(name, "there is none")
+        return skip("there is none")
     warnings = [warning for warning in report.warnings if not _is_data(report, warning)]
     if warnings:
-        return warn(name, _first(warnings), "See all: reviewsctl check")
-    return ok(name, f"{report.config} is valid")
+        return warn(_first(warnings), "See all: reviewsctl check")
+    return ok(f"{report.config} is valid")
 
 
 def notices(report: CheckReport) -> Diagnosis:
     """Say which addresses of notices the test of the configuration could not read."""
     unread = unchecked_addresses(report.unread_addresses)
-    return skip("notices", f"{unread}; test them: reviewsctl notify test")
+    return skip(f"{unread}; test them: reviewsctl notify test")
 
 
-def secrets(unreadable: Iterable[NamedFile]) -> Iterator[Diagnosis]:
-    """Yield a fault for each secret of a service that only root can read."""
-    for file in unreadable:
-        detail = f"{file.key}: the service has a user of its own, who cannot read {file.path}"
-        remedy = (
-            f"Have systemd hand it over (LoadCredential=): {file.copying}; then take the key out of the"
-            " configuration, and see docs/how-to/notices.md"
-        )
-        yield fail("secrets", detail, remedy)
+def unreadable(file: NamedFile) -> Diagnosis:
+    """Return the fault of a secret that only root can read, and the service cannot."""
+    return fail(
+        f"{file.key}: the service has a user of its own, who cannot read {file.path}",
+        f"Have systemd hand it over (LoadCredential=): {file.copying}; then take the key out of the"
+        " configuration, and see docs/how-to/notices.md",
+    )
 
 
 def data(report: CheckReport) -> Diagnosis:
     """Test whether the data is valid."""
-    name = "data"
     if report.data_dir is None:
-        return skip(name, "the configuration does not say where it is")
+        return skip("the configuration does not say where it is")
     problems = [problem for problem in report.problems if _is_data(report, problem)]
     if problems:
-        return fail(name, _first(problems), "See all: reviewsctl check")
+        return fail(_first(problems), "See all: reviewsctl check")
     facts = report.facts
     count = 0 if facts is None else facts.reviews
     if report.warning_count:
         detail = (
             f"{counted(count, 'review')}, valid, with {counted(report.warning_count, 'warning')}"
         )
-        return warn(name, detail, "See them: reviewsctl check")
-    return ok(name, f"{counted(count, 'review')}, valid")
+        return warn(detail, "See them: reviewsctl check")
+    return ok(f"{counted(count, 'review')}, valid")
 
 
 def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
@@ -77,9 +72,8 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
 
     A running daemon by which the data is served proves that it can read it.
     """
-    name = "data directory"
     if report.data_dir is None:
-        return skip(name, "the configuration does not say where it is")
+        return skip("the configuration does not say where it is")
     folder = Path(report.data_dir)
     typed = shlex.quote(str(folder))
     try:
@@ -88,29 +82,27 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
         modes = [file.stat().st_mode for file in files]
     except FileNotFoundError:
         remedy = f"Make it, or name another as data_dir: {as_root(f'mkdir -p {typed}')}"
-        return fail(name, f"there is no {folder}", remedy)
+        return fail(f"there is no {folder}", remedy)
     except OSError as fault:
         remedy = f"Make it readable: {as_root(f'chmod o+rx {typed}')}"
-        return fail(name, f"{folder}: {fault.strerror}", remedy)
+        return fail(f"{folder}: {fault.strerror}", remedy)
     owner = f"{folder} belongs to {user_name(facts.st_uid)}"
     if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
         remedy = as_root(f"chmod o-w {typed}")
-        return fail(name, f"{owner}, and every user can replace the files in it", remedy)
+        return fail(f"{owner}, and every user can replace the files in it", remedy)
     closed = _closed(folder)
     if closed is None and not all(mode & stat.S_IROTH for mode in modes):
         closed = folder
     if served:
-        return ok(name, f"{owner}, and the daemon can read it")
+        return ok(f"{owner}, and the daemon can read it")
     if closed is not None:
         where = "it" if closed == folder else f"what is in {closed}"
         detail = f"{owner}, and other users, as that of the service, cannot read {where}"
         readable = as_root(shlex.join(("chmod", "o+r", *map(str, files))))
         files_too = f" && {readable}" if closed == folder else ""
-        return warn(
-            name, detail, f"{as_root(shlex.join(('chmod', 'o+rx', str(closed))))}{files_too}"
-        )
+        return warn(detail, f"{as_root(shlex.join(('chmod', 'o+rx', str(closed))))}{files_too}")
     kind = "links, which are swapped" if _is_linked(folder, files) else "files, which are renamed"
-    return ok(name, f"{owner}, every user can read it; {kind} or rewritten")
+    return ok(f"{owner}, every user can read it; {kind} or rewritten")
 
 
 def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
@@ -122,7 +114,6 @@ def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
         report: Names the folder.
         daemon: The uid of the running daemon, if it is known.
     """
-    name = "data files"
     folder = Path(report.data_dir or "/nonexistent")
     try:
         owner = folder.stat()
@@ -130,7 +121,7 @@ def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
         files = [*folder.iterdir(), *(own_folder.iterdir() if own_folder.is_dir() else ())]
         facts = {file: file.lstat() for file in sorted(files)}
     except OSError:
-        return skip(name, "the data directory cannot be listed")
+        return skip("the data directory cannot be listed")
     foreign = {
         file: entry.st_uid
         for file, entry in facts.items()
@@ -138,17 +129,16 @@ def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
     }
     runs_as = "" if daemon is None else f"; the daemon runs as {user_name(daemon)}"
     if not foreign:
-        return ok(name, f"all belong to {user_name(owner.st_uid)}{runs_as}")
+        return ok(f"all belong to {user_name(owner.st_uid)}{runs_as}")
     file, uid = next(iter(foreign.items()))
     more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
     detail = f"{file} belongs to {user_name(uid)}{more}, the folder to {user_name(owner.st_uid)}{runs_as}"
     names = " ".join(shlex.quote(str(file)) for file in list(foreign)[:_SHOWN])
-    return warn(name, detail, as_root(f"chown -h --reference={shlex.quote(str(folder))} {names}"))
+    return warn(detail, as_root(f"chown -h --reference={shlex.quote(str(folder))} {names}"))
 
 
 def disk(state: Path, report: CheckReport) -> Diagnosis:
     """Test whether the disk has room for the next snapshot, which is written beside the last one."""
-    name = "disk"
     place = next(path for path in (state, *state.parents) if _stat(path) is not None)
     free = shutil.disk_usage(place).free
     folder = Path(report.data_dir or "/nonexistent")
@@ -156,24 +146,23 @@ def disk(state: Path, report: CheckReport) -> Diagnosis:
     needed = max(_MIN_FREE, 3 * sum(sizes))
     detail = f"{_bytes(free)} free at {place}"
     if free < needed:
-        return fail(name, detail, f"Make room: a change of the data needs up to {_bytes(needed)}.")
-    return ok(name, detail)
+        return fail(detail, f"Make room: a change of the data needs up to {_bytes(needed)}.")
+    return ok(detail)
 
 
 def clock(report: CheckReport, now: float) -> Diagnosis:
     """Test whether the time is plausible; leases, certificates and "since" depend on it."""
-    name = "clock"
     detail = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     if now < _BUILT:
-        return fail(name, f"it says {detail}", f"Set it: {as_root('timedatectl set-ntp true')}")
+        return fail(f"it says {detail}", f"Set it: {as_root('timedatectl set-ntp true')}")
     folder = Path(report.data_dir or "/nonexistent")
     for path in (folder / file for file in DATA_FILES):
         facts = _stat(path)
         if facts is not None and facts.st_mtime > now + _FUTURE:
             ahead = facts.st_mtime - now
             remedy = f"If the clock is right: touch {path}"
-            return warn(name, f"{path} was written {ahead:,.0f} s in the future", remedy)
-    return ok(name, f"{detail}, no file is newer")
+            return warn(f"{path} was written {ahead:,.0f} s in the future", remedy)
+    return ok(f"{detail}, no file is newer")
 
 
 def _closed(folder: Path) -> Path | None:

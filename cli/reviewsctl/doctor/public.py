@@ -25,26 +25,24 @@ _MAX_HEAD: Final = 65_536  # bytes of a body that are read at once
 
 def resolves(base_url: str) -> Diagnosis:
     """Test whether the name resolves, to an address outside this machine."""
-    name = "address"
     host, port = _host(base_url), _port(base_url)
     try:
         answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as fault:
-        return fail(name, f"{host} does not resolve: {fault.strerror}", "Add it to the DNS.")
+        return fail(f"{host} does not resolve: {fault.strerror}", "Add it to the DNS.")
     addresses = sorted({str(answer[4][0]) for answer in answers})
     detail = host if addresses == [host] else f"{host} is {', '.join(addresses)}"
     if any(ipaddress.ip_address(text.partition("%")[0]).is_loopback for text in addresses):
         remedy = "To publish it, set base_url to its public address."
-        return warn(name, f"{detail}: this machine only", remedy)
-    return ok(name, detail)
+        return warn(f"{detail}: this machine only", remedy)
+    return ok(detail)
 
 
 def certificate(base_url: str, now: float) -> Diagnosis:
     """Test whether clients trust the certificate, and for how long."""
-    name = "tls"
     if urlsplit(base_url).scheme != "https":
         remedy = "Put a proxy that speaks TLS in front, and https in base_url."
-        return warn(name, f"{base_url} is not https", remedy)
+        return warn(f"{base_url} is not https", remedy)
     host, port = _host(base_url), _port(base_url)
     try:
         with (
@@ -53,27 +51,24 @@ def certificate(base_url: str, now: float) -> Diagnosis:
         ):
             peer, version = secure.getpeercert() or {}, secure.version()
     except ssl.SSLCertVerificationError as fault:
-        return fail(name, f"{host}: {fault.verify_message}", "Renew or complete the certificate.")
+        return fail(f"{host}: {fault.verify_message}", "Renew or complete the certificate.")
     except OSError as fault:
-        return fail(
-            name, f"{host}:{port}: {_reason(fault)}", "Is the proxy running, the port open?"
-        )
+        return fail(f"{host}:{port}: {_reason(fault)}", "Is the proxy running, the port open?")
     days = int((ssl.cert_time_to_seconds(str(peer["notAfter"])) - now) / 86_400)
     detail = f"{version}, the certificate of {host} ends in {counted(days, 'day')}"
     if days < _SOON:
-        return warn(name, detail, "Renew it, and check the automatic renewal.")
-    return ok(name, detail)
+        return warn(detail, "Renew it, and check the automatic renewal.")
+    return ok(detail)
 
 
 def answers(base_url: str) -> Diagnosis:
     """Test whether this service answers at the address, with this address in its links."""
-    name = "answers"
     response = fetch(base_url + FEED)
     if isinstance(response, str):
-        return fail(name, f"{base_url}{FEED}: {response}", "Is the daemon running, and the proxy?")
+        return fail(f"{base_url}{FEED}: {response}", "Is the daemon running, and the proxy?")
     if response.status != http.client.OK:
         remedy = "Make the proxy pass all paths to the daemon."
-        return fail(name, f"{base_url}{FEED} is {response.status}", remedy)
+        return fail(f"{base_url}{FEED} is {response.status}", remedy)
     links = {
         relation: target
         for line in response.headers.get_all("Link", [])
@@ -83,23 +78,22 @@ def answers(base_url: str) -> Diagnosis:
         if links.get(relation) != base_url + path:
             detail = f'rel="{relation}" is {links.get(relation, "missing")}, not {base_url}{path}'
             remedy = "Set base_url to the address that clients use, then restart the daemon."
-            return fail(name, detail, remedy)
-    return ok(name, f"this service answers at {base_url}, and its links agree")
+            return fail(detail, remedy)
+    return ok(f"this service answers at {base_url}, and its links agree")
 
 
 def agents(base_url: str) -> Diagnosis:
     """Test whether the MCP endpoint accepts the public name as Host."""
-    name = "mcp"
     response = fetch(f"{base_url}/mcp")
     if isinstance(response, str):
-        return skip(name, response)
+        return skip(response)
     if response.status in {http.client.FORBIDDEN, http.client.MISDIRECTED_REQUEST}:
         remedy = "Make the proxy pass the Host header on, or name the host in server.allowed_hosts."
-        return fail(name, f"{base_url}/mcp refuses this Host header", remedy)
+        return fail(f"{base_url}/mcp refuses this Host header", remedy)
     if response.status == http.client.METHOD_NOT_ALLOWED:  # MCP uses POST
-        return ok(name, f"{base_url}/mcp accepts clients")
+        return ok(f"{base_url}/mcp accepts clients")
     remedy = "Make the proxy pass /mcp to the daemon."
-    return fail(name, f"{base_url}/mcp is {response.status}", remedy)
+    return fail(f"{base_url}/mcp is {response.status}", remedy)
 
 
 def proxy(
@@ -116,12 +110,11 @@ def proxy(
         trusted: The networks of ``server.trusted_proxies``.
         running: The endpoints of the running daemon, with the addresses it listens on.
     """
-    name = "proxy"
     if urlsplit(base_url).scheme != "https" or any("ssl:" in endpoint for endpoint in listen):
-        return ok(name, "this base_url needs none")
+        return ok("this base_url needs none")
     loopback = all(map(_is_loopback, trusted))
     if any(endpoint.startswith("haproxy:") for endpoint in listen):
-        return ok(name, "the PROXY protocol carries the address of the client")
+        return ok("the PROXY protocol carries the address of the client")
     tcp = [endpoint for endpoint in (running or listen) if endpoint.startswith("tcp")]
     outside = [endpoint for endpoint in tcp if not any(local in endpoint for local in _LOCAL)]
     if outside and loopback:
@@ -130,22 +123,21 @@ def proxy(
             "If the proxy runs elsewhere, name its network in server.trusted_proxies, else all "
             "clients count as one. If it runs here, listen on 127.0.0.1."
         )
-        return warn(name, detail, remedy)
-    return ok(name, f"X-Forwarded-For is trusted from {', '.join(trusted) or 'no address'}")
+        return warn(detail, remedy)
+    return ok(f"X-Forwarded-For is trusted from {', '.join(trusted) or 'no address'}")
 
 
 def outbound(host: str) -> Diagnosis:
     """Test whether this machine can open https connections, as deliveries do."""
-    name = "outbound https"
     try:
         with (
             socket.create_connection((host, 443), SECONDS) as plain,
             ssl.create_default_context().wrap_socket(plain, server_hostname=host) as secure,
         ):
-            return ok(name, f"{host} answers with {secure.version()}")
+            return ok(f"{host} answers with {secure.version()}")
     except OSError as fault:
         remedy = "The hub delivers by https: allow it in the firewall, and install CA certificates."
-        return warn(name, f"{host}: {_reason(fault)}", remedy)
+        return warn(f"{host}: {_reason(fault)}", remedy)
 
 
 def fetch(url: str) -> http.client.HTTPResponse | str:

@@ -20,46 +20,43 @@ _RESTARTS: Final = 3  # since its start; more of them point to a fault
 
 def socket(answer: Status | DaemonError, path: Path, own: str | None) -> Diagnosis:
     """Test whether the daemon answers, and is of this version."""
-    name = "admin socket"
     if isinstance(answer, DaemonError):
-        return fail(name, answer.detail or answer.title, answer.remedy)
+        return fail(answer.detail or answer.title, answer.remedy)
     if own is not None and own != answer.version:
         detail = f"the daemon is reviewsd {answer.version}, this is reviewsctl {own}"
-        return warn(name, detail, "After an upgrade: sudo systemctl restart reviewsd")
-    return ok(name, f"reviewsd {answer.version} answers on {path}")
+        return warn(detail, "After an upgrade: sudo systemctl restart reviewsd")
+    return ok(f"reviewsd {answer.version} answers on {path}")
 
 
 def serving(answer: Status | DaemonError) -> Diagnosis:
     """Test whether the newest data is served."""
-    name = "serving"
     if isinstance(answer, DaemonError):
-        return skip(name, "the daemon does not answer")
+        return skip("the daemon does not answer")
     reason = f": {answer.data.problems[0]}" if answer.data.problems else ""
     if answer.snapshot is None:
         if answer.data.state == "starting":
-            return warn(name, "nothing yet, it has just started", "Run doctor again in a minute.")
+            return warn("nothing yet, it has just started", "Run doctor again in a minute.")
         return fail(
-            name, f"nothing yet, the state is {answer.data.state}{reason}", "See: reviewsctl status"
+            f"nothing yet, the state is {answer.data.state}{reason}", "See: reviewsctl status"
         )
     count = counted(answer.snapshot.review_count, "review")
     if answer.data.state == "ok":
         newest = answer.snapshot.newest_review
         age = "" if newest is None else f", the newest of {newest}"
-        return ok(name, f"{count} of {answer.data.dir}{age}")
-    return fail(name, f"{count}, but not the newest{reason}", "See: reviewsctl status")
+        return ok(f"{count} of {answer.data.dir}{age}")
+    return fail(f"{count}, but not the newest{reason}", "See: reviewsctl status")
 
 
 def hub(answer: Status | DaemonError) -> Diagnosis:
     """Test whether subscribers are notified."""
-    name = "hub"
     if isinstance(answer, DaemonError) or answer.hub is None:
-        return skip(name, "the daemon does not answer")
+        return skip("the daemon does not answer")
     state = answer.hub
     if state.store != "ok":
-        return fail(name, f"the store cannot be used: {state.store}", "journalctl -u reviewsd")
+        return fail(f"the store cannot be used: {state.store}", "journalctl -u reviewsd")
     if state.paused:
-        return warn(name, "it is paused, nothing is sent", "reviewsctl hub resume")
-    return ok(name, f"{counted(state.active, 'subscription')}, {state.due:,} of them behind")
+        return warn("it is paused, nothing is sent", "reviewsctl hub resume")
+    return ok(f"{counted(state.active, 'subscription')}, {state.due:,} of them behind")
 
 
 def user(answer: Status | DaemonError) -> int | None:
@@ -75,9 +72,8 @@ def user(answer: Status | DaemonError) -> int | None:
 
 def same_configuration(answer: Status | DaemonError, base_url: str, data_dir: str) -> Diagnosis:
     """Test whether the running daemon uses this configuration."""
-    name = "in effect"
     if isinstance(answer, DaemonError):
-        return skip(name, "the daemon does not answer")
+        return skip("the daemon does not answer")
     for key, here, there in (
         ("base_url", base_url, answer.base_url),
         ("data_dir", data_dir, answer.data.dir),
@@ -85,48 +81,46 @@ def same_configuration(answer: Status | DaemonError, base_url: str, data_dir: st
         if here != there:
             detail = f"{key} is {here} in the file and {there} in the daemon"
             remedy = "Restart it, or name its configuration with --config"
-            return warn(name, detail, remedy)
-    return ok(name, "the daemon uses this configuration")
+            return warn(detail, remedy)
+    return ok("the daemon uses this configuration")
 
 
 def systemd(unit: str = "reviewsd.service") -> Diagnosis:
     """Test the state of the service in systemd."""
-    name = "systemd"
     if not BOOTED.is_dir():
-        return skip(name, "this machine does not run systemd")
+        return skip("this machine does not run systemd")
     properties = "LoadState,ActiveState,SubState,Result,NRestarts,UnitFileState"
     output = _output_of("systemctl", "show", unit, f"--property={properties}")
     if output is None:
-        return skip(name, "systemctl does not answer")
+        return skip("systemctl does not answer")
     state = dict(line.partition("=")[::2] for line in output.splitlines())
     if state.get("LoadState") == "not-found":
         remedy = f"To start it at boot: {install_command()}"
-        return warn(name, f"there is no {unit}", remedy)
+        return warn(f"there is no {unit}", remedy)
     detail = f"{unit} is {state.get('ActiveState')} ({state.get('SubState')})"
     if state.get("ActiveState") == "failed":
         remedy = f"Why: journalctl -u {unit} -n 20; then: {start_command()}"
-        return fail(name, f"{detail}: {state.get('Result')}", remedy)
+        return fail(f"{detail}: {state.get('Result')}", remedy)
     if state.get("ActiveState") != "active":
-        return warn(name, detail, f"Start it: {start_command()}")
+        return warn(detail, f"Start it: {start_command()}")
     if int(state.get("NRestarts") or 0) > _RESTARTS:
         detail = f"{detail}, restarted {state['NRestarts']} times"
-        return warn(name, detail, f"Why: journalctl -u {unit}")
+        return warn(detail, f"Why: journalctl -u {unit}")
     if state.get("UnitFileState") == "disabled":
-        return warn(name, f"{detail}, but not after a reboot", f"sudo systemctl enable {unit}")
-    return ok(name, detail)
+        return warn(f"{detail}, but not after a reboot", f"sudo systemctl enable {unit}")
+    return ok(detail)
 
 
 def synchronized() -> Diagnosis:
     """Test whether a time service sets the clock."""
-    name = "time service"
     if not BOOTED.is_dir():
-        return skip(name, "this machine does not run systemd")
+        return skip("this machine does not run systemd")
     output = _output_of("timedatectl", "show", "--property=NTPSynchronized", "--value")
     if output is None:
-        return skip(name, "timedatectl does not answer")
+        return skip("timedatectl does not answer")
     if output.strip() != "yes":
-        return warn(name, "the clock is not synchronized", "sudo timedatectl set-ntp true")
-    return ok(name, "the clock is synchronized")
+        return warn("the clock is not synchronized", "sudo timedatectl set-ntp true")
+    return ok("the clock is synchronized")
 
 
 def _output_of(*command: str) -> str | None:

@@ -11,28 +11,27 @@ Verdict: TypeAlias = Literal["ok", "warn", "fail", "skip"]
 class Diagnosis:
     """The outcome of one test."""
 
-    name: str
     verdict: Verdict
     detail: str
     remedy: str = ""
     """The command or step that fixes it."""
 
 
-def ok(name: str, detail: str) -> Diagnosis:
+def ok(detail: str) -> Diagnosis:
     """Return the outcome of a test without a finding to fix."""
-    return Diagnosis(name, "ok", detail)
+    return Diagnosis("ok", detail)
 
 
-def warn(name: str, detail: str, remedy: str) -> Diagnosis:
+def warn(detail: str, remedy: str) -> Diagnosis:
     """Return the outcome of something that works and should be changed."""
-    return Diagnosis(name, "warn", detail, remedy)
+    return Diagnosis("warn", detail, remedy)
 
 
-def fail(name: str, detail: str, remedy: str) -> Diagnosis:
+def fail(detail: str, remedy: str) -> Diagnosis:
     """Return the outcome of something that does not work."""
-    return Diagnosis(name, "fail", detail, remedy)
+    return Diagnosis("fail", detail, remedy)
 
 
-def skip(name: str, detail: str) -> Diagnosis:
-    """Return the outcome of a test that cannot be made from here."""
-    return Diagnosis(name, "skip", detail)
+def skip(detail: str) -> Diagnosis:
+    """Return the outcome of a test that cannot be made from here, as the detail says."""
+    return Diagnosis("skip", detail)

@@ -42,7 +42,6 @@ def requested(config: Path | None, root: Path) -> Installation:
         _refuse(
             f"hub.store of {settings.file} has a password, and the copy is for all to read", remedy
         )
-    listen = settings.value("listen")
     config, is_copied = Path(settings.file), not there.exists()
     named = tuple(named_files(settings))
     if is_copied:
@@ -74,7 +73,7 @@ def requested(config: Path | None, root: Path) -> Installation:
         has_notices=any(
             is_copied or target.get("url_file") is None for target in entries(settings, "notify")
         ),
-        listen=tuple(map(str, listen)) if isinstance(listen, list) else (),
+        listen=settings.texts("listen"),
         files=(
             config,
             *(file.path for file in named if not file.key.startswith("sources.")),

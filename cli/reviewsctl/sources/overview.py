@@ -12,7 +12,6 @@ from reviewsctl.files.folders import opened
 from reviewsctl.sources.state import SourceState, StateUnreadableError, load
 from reviewsctl.terminal.times import ago
 
-_NAME: Final = "sources"
 _STATES: Final = ("ok", "failed", "stopped", "new")
 
 
@@ -52,7 +51,7 @@ def diagnoses(data: Path, now: datetime.datetime, names: Collection[str] = ()) -
     try:
         by_name = states(data, names)
     except StateUnreadableError as error:
-        return [fail(_NAME, str(error), "Write it again: reviewsctl sync")]
+        return [fail(str(error), "Write it again: reviewsctl sync")]
     return [_diagnosis(name, state, now) for name, state in by_name.items()]
 
 
@@ -61,7 +60,7 @@ def _diagnosis(name: str, state: SourceState, now: datetime.datetime) -> Diagnos
     detail = f"{name}: {read}"
     match state.state:
         case "stopped":
-            return fail(_NAME, f"{detail}, stopped: {state.detail}", state.remedy)
+            return fail(f"{detail}, stopped: {state.detail}", state.remedy)
         case "failed":
-            return warn(_NAME, f"{detail}, failed: {state.detail}", "The next sync tries again.")
-    return ok(_NAME, detail)
+            return warn(f"{detail}, failed: {state.detail}", "The next sync tries again.")
+    return ok(detail)

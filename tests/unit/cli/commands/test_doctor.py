@@ -110,7 +110,7 @@ def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
 
 
 def test_daemon_that_answers_is_compared_with_this_version() -> None:
-    assert Diagnosis("admin socket", OK, "reviewsd 0.1.0 answers on /s") == running.socket(
+    assert Diagnosis(OK, "reviewsd 0.1.0 answers on /s") == running.socket(
         GOOD, Path("/s"), "0.1.0"
     )
     assert WARN == running.socket(GOOD, Path("/s"), "0.2.0").verdict
@@ -119,10 +119,7 @@ def test_daemon_that_answers_is_compared_with_this_version() -> None:
 
 def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
     diagnosis = running.socket(GONE, Path("/s"), None)
-    assert (
-        Diagnosis("admin socket", FAIL, "it is not running: there is no /s", "Start it")
-        == diagnosis
-    )
+    assert Diagnosis(FAIL, "it is not running: there is no /s", "Start it") == diagnosis
     refused = Refused("Draining", "", status=503)
     assert "Draining" == running.socket(refused, Path("/s"), None).detail
     for test in (running.serving, running.hub):

@@ -43,7 +43,7 @@ def test_secret_of_another_user_alone_is_unreadable_for_the_service(config: Path
 
 def test_doctor_says_how_systemd_hands_it_over(config: Path) -> None:
     settings = local.settings(config).value
-    *_, found = offline.secrets(unreadable_secrets(settings, Path("/")))
+    *_, found = map(offline.unreadable, unreadable_secrets(settings, Path("/")))
     assert "fail" == found.verdict
     file = config.parent / "owner.url"
     assert found.detail.endswith(f"who cannot read {file}")
