@@ -74,53 +74,6 @@ def parsed_client(text: str) -> Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
-    """One login that waits for the browser."""
-
-    client: Client
-    verifier: str
-    state: str
-
-    @classmethod
-    def begun(cls, client: Client) -> "Login":
-        """Return a login with fresh secrets."""
-        return cls(client, secrets.token_urlsafe(64), secrets.token_urlsafe(24))
-
-    @property
-    def address(self) -> str:
-        """The address that the browser opens."""
-        digest = hashlib.sha256(self.verifier.encode()).digest()
-        query = {
-            "client_id": self.client.client_id,
-            "redirect_uri": REDIRECT,
-            "response_type": "code",
-            "scope": SCOPE,
-            "state": self.state,
-            "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
-            "code_challenge_method": "S256",
-            "access_type": "offline",
-            "prompt": "consent",
-        }
-        return f"{AUTHORIZATION}?{urlencode(query)}"
-
-    def code(self, address: str) -> str:
-        """Return the code in the address that the browser was sent to.
-
-        Raises:
-            ReadFailedError: It belongs to another login, or permission was denied.
-        """
-        try:
-            query = parse_qs(urlsplit(address.strip()).query)
-        except ValueError as error:
-            raise ReadFailedError("that is no address") from error
-        if not secrets.compare_digest(query.get("state", [""])[0].encode(), self.state.encode()):
-            raise ReadFailedError("that address belongs to another login", "Copy all of it.")
-        if "code" not in query:
-            raise ReadFailedError("permission was denied in the browser")
-        return query["code"][0]
-
-
-@dataclass(frozen=True, slots=True)
 class GoogleTokens:
     """The tokens of one source at Google."""
 
@@ -168,8 +121,8 @@ class GoogleTokens:
             tokens = self._kept(grant, tokens.refresh_token)
         return tokens.access_token
 
-    def log_in(self, login: Login, code: str) -> None:
-        """Exchange the code of a login for tokens.
+    def log_in(self, code: str, verifier: str) -> None:
+        """Exchange the code of a login, with its verifier, for tokens.
 
         Raises:
             ReadFailedError: It is refused, or the permission was unticked.
@@ -178,7 +131,7 @@ class GoogleTokens:
             {
                 "grant_type": "authorization_code",
                 "code": code,
-                "code_verifier": login.verifier,
+                "code_verifier": verifier,
                 "redirect_uri": REDIRECT,
             }
         )
@@ -243,17 +196,39 @@ def log_in(tokens: GoogleTokens, show: Callable[[str], None], lines: Iterable[st
     Raises:
         ReadFailedError: It is refused, or nothing was pasted.
     """
-    login = Login.begun(tokens.client)
+    verifier, state = secrets.token_urlsafe(64), secrets.token_urlsafe(24)
     show("Open this address in a browser, and allow access:")
-    show(f"  {login.address}")
+    show(f"  {_address(tokens.client, verifier, state)}")
     show(f"The browser then ends at {REDIRECT}..., where it finds no page. Copy that address")
     show("from the browser, paste it here, and press Enter:")
     for line in filter(str.strip, lines):
         try:
-            code = login.code(line)
-        except ReadFailedError as fault:
-            show(fault.detail)
+            query = parse_qs(urlsplit(line.strip()).query)
+        except ValueError:
+            show("that is no address")
             continue
-        tokens.log_in(login, code)
-        return
+        if not secrets.compare_digest(query.get("state", [""])[0].encode(), state.encode()):
+            show("that address belongs to another login")
+        elif "code" not in query:
+            show("permission was denied in the browser")
+        else:
+            tokens.log_in(query["code"][0], verifier)
+            return
     raise ReadFailedError("no address was pasted")
+
+
+def _address(client: Client, verifier: str, state: str) -> str:
+    """Return the address that the browser opens, with the digest of the verifier (RFC 7636)."""
+    digest = hashlib.sha256(verifier.encode()).digest()
+    query = {
+        "client_id": client.client_id,
+        "redirect_uri": REDIRECT,
+        "response_type": "code",
+        "scope": SCOPE,
+        "state": state,
+        "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),
+        "code_challenge_method": "S256",
+        "access_type": "offline",
+        "prompt": "consent",
+    }
+    return f"{AUTHORIZATION}?{urlencode(query)}"

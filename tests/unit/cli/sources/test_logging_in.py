@@ -1,6 +1,8 @@
 """A login ends by the address that the operator pastes."""
 
+import base64
 import datetime
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +42,39 @@ def test_pasted_address_ends_the_login(tokens: GoogleTokens, stub: Stub) -> None
     log_in(tokens, shown.append, pasted())
     assert "that address belongs to another login" == shown[-1]
     assert "r" == tokens.load().refresh_token
-    assert ["c0de"] == [asked.form["code"] for asked in stub.asked]
+    (asked,) = stub.asked
+    assert "c0de" == asked.form["code"]
+    challenge = hashlib.sha256(asked.form["code_verifier"].encode()).digest()
+    assert base64.urlsafe_b64encode(challenge).decode().rstrip("=") in shown[1]
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ("code=c&state=other", "that address belongs to another login"),
+        ("code=c", "that address belongs to another login"),
+        ("state=STATE&error=access_denied", "permission was denied in the browser"),
+    ],
+)
+def test_address_of_another_login_is_refused(tokens: GoogleTokens, query: str, fault: str) -> None:
+    shown: list[str] = []
+
+    def pasted() -> Iterator[str]:
+        state = parse_qs(urlsplit(shown[1].strip()).query)["state"][0]
+        yield f"http://127.0.0.1:8765/?{query.replace('STATE', state)}"
+
+    with pytest.raises(ReadFailedError, match="no address was pasted"):
+        log_in(tokens, shown.append, pasted())
+    assert fault == shown[-1]
+
+
+def test_login_address_has_a_challenge_and_no_secret(tokens: GoogleTokens) -> None:
+    shown: list[str] = []
+    with pytest.raises(ReadFailedError):
+        log_in(tokens, shown.append, [])
+    assert "code_challenge_method=S256" in shown[1]
+    assert "access_type=offline&prompt=consent" in shown[1]
+    assert "s3cret" not in shown[1]
 
 
 def test_login_without_an_address_is_refused(tokens: GoogleTokens, stub: Stub) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsctl.sources.google import GoogleReader
-from reviewsctl.sources.oauth import SCOPE, Client, GoogleTokens, Login, Tokens, parsed_client
+from reviewsctl.sources.oauth import SCOPE, Client, GoogleTokens, Tokens, parsed_client
 from reviewsctl.sources.paging import SourceReader
 from reviewsctl.sources.run import Outcome, RunOptions, SourceRun
 from reviewsctl.sources.state import SourceState
@@ -362,39 +362,16 @@ def test_login_keeps_tokens_of_the_right_scope(google: Place, stub: Stub) -> Non
     platform = stub.answer = Google(3)
     (google.folder / "state/tokens/google").unlink()
     assert "nobody has logged in" == (google.sync()).state.detail
-    login = Login.begun(CLIENT)
-    code = login.code(f"http://127.0.0.1:8765/?state={login.state}&code=c0de&scope=x")
-    google.google().log_in(login, code)
+    google.google().log_in("c0de", "v3rifier")
     (asked,) = stub.asked
-    assert login.verifier == asked.form["code_verifier"]
+    assert "v3rifier" == asked.form["code_verifier"]
     assert "ok" == (google.sync()).state.state
 
     grant = {"access_token": "a", "expires_in": 1, "refresh_token": "r", "scope": "openid"}
     platform.grant = lambda _: response(json.dumps(grant))
     with pytest.raises(ReadFailedError, match="permission to read the business was not given"):
-        google.google().log_in(login, code)
+        google.google().log_in("c0de", "v3rifier")
     assert "r" != google.google().load().refresh_token
-
-
-@pytest.mark.parametrize(
-    ("query", "fault"),
-    [
-        ("code=c&state=other", "belongs to another login"),
-        ("code=c", "belongs to another login"),
-        ("state=STATE&error=access_denied", "permission was denied"),
-    ],
-)
-def test_address_of_another_login_is_refused(query: str, fault: str) -> None:
-    login = Login.begun(CLIENT)
-    with pytest.raises(ReadFailedError, match=fault):
-        login.code(f"http://127.0.0.1:8765/?{query.replace('STATE', login.state)}")
-
-
-def test_login_address_has_a_challenge_and_no_secret() -> None:
-    address = Login.begun(CLIENT).address
-    assert "code_challenge_method=S256" in address
-    assert "access_type=offline&prompt=consent" in address
-    assert "s3cret" not in address
 
 
 @pytest.mark.parametrize("text", ['{"web": {"client_id": "a", "client_secret": "b"}}', "", "[]"])
