@@ -3,7 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from reviewsctl.labeling.model import Reply
 from reviewsd.api.texts import counted
 
 BYTES: Final = 4  # bytes of a token, about; more in English, fewer in other languages
@@ -42,14 +41,6 @@ class Counts:
     tokens_out: int = 0
     tokens_estimated: bool = False
     """Whether an answer had no usage."""
-
-    def add(self, reply: Reply, size: int) -> None:
-        """Add the usage of an answer to a request of ``size`` bytes."""
-        tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
-        self.tokens_estimated |= tokens_in is None or tokens_out is None
-        answer = len(reply.text.encode(errors="replace"))
-        self.tokens_in += size // BYTES if tokens_in is None else tokens_in
-        self.tokens_out += answer // BYTES if tokens_out is None else tokens_out
 
     def document(self) -> dict[str, object]:
         """Return the result as a JSON object."""

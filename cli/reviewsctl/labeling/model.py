@@ -7,11 +7,12 @@ a proxy or a key.
 import ssl
 import sys
 from http import HTTPStatus
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import SplitResult
 
 import msgspec
 
+from reviewsctl.labeling.counts import BYTES, Counts
 from reviewsctl.labeling.endpoint import ModelError
 
 try:
@@ -39,21 +40,14 @@ _REMEDIES: Final[dict[int, str]] = {
 }
 
 
-class Reply(NamedTuple):
-    """The response of a model, with the tokens that the server reports."""
-
-    text: str = ""
-    """Empty if the model refused to answer."""
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-
-
 class Model:
     """A model behind an endpoint.
 
     Args:
         endpoint: The server.
         key: Its key, if it needs one.
+        name: The model.
+        counts: Gets the tokens of each answer.
         seconds: How long the server may be silent.
         retries: How often a request is sent again after an error that may pass.
     """
@@ -62,12 +56,18 @@ class Model:
         self,
         endpoint: SplitResult,
         key: str | None,
+        name: str,
+        counts: Counts,
         *,
         seconds: float = SECONDS,
         retries: int = RETRIES,
     ) -> None:
         self._server = endpoint.netloc
         self._key = key
+        self._name = name
+        self._counts = counts
+        self.answer = ""
+        """The last answer."""
         http = openai.DefaultHttpxClient(
             verify=ssl.create_default_context(), follow_redirects=False, trust_env=False
         )
@@ -84,15 +84,15 @@ class Model:
         """Close the connections."""
         self._client.close()
 
-    def ask(self, name: str, instructions: str, reviews: str, schema: dict[str, object]) -> Reply:
-        """Send reviews to the model of a name, and return the response.
+    def ask(self, instructions: str, reviews: str, schema: dict[str, object]) -> str:
+        """Send reviews to the model, and return its answer; empty if it refused to answer.
 
         Raises:
             ModelError: The server cannot be reached, refuses, or does not speak the API.
         """
         try:
             response = self._client.chat.completions.with_raw_response.create(
-                model=name,
+                model=self._name,
                 messages=[
                     {"role": "system", "content": instructions},
                     {"role": "user", "content": reviews},
@@ -107,7 +107,13 @@ class Model:
             raise ModelError(self._refusal(error), _remedy(error.status_code)) from error
         except openai.APIConnectionError as error:
             raise self._unreachable(error) from error
-        return _reply(response.http_response.content)
+        self.answer, tokens_in, tokens_out = _parsed(response.http_response.content)
+        size = len(f"{instructions}{reviews}".encode()) + len(msgspec.json.encode(schema))
+        answer_size = len(self.answer.encode(errors="replace"))
+        self._counts.tokens_estimated |= tokens_in is None or tokens_out is None
+        self._counts.tokens_in += size // BYTES if tokens_in is None else tokens_in
+        self._counts.tokens_out += answer_size // BYTES if tokens_out is None else tokens_out
+        return self.answer
 
     def _refusal(self, error: openai.APIStatusError) -> str:
         reason = error.body.get("message") if isinstance(error.body, dict) else error.body
@@ -136,7 +142,8 @@ class Model:
         )
 
 
-def _reply(body: bytes) -> Reply:
+def _parsed(body: bytes) -> tuple[str, int | None, int | None]:
+    """Return the text of a response, with the tokens in and out that the server reports."""
     try:
         document = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -150,8 +157,7 @@ def _reply(body: bytes) -> Reply:
                 "See whether the path of --endpoint is right, such as /v1.",
             )
     counts = usage if isinstance(usage, dict) else {}
-    tokens_in, tokens_out = map(counts.get, ("prompt_tokens", "completion_tokens"))
-    return Reply(text=text or "", tokens_in=_count(tokens_in), tokens_out=_count(tokens_out))
+    return text or "", _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
 
 
 def _count(value: object) -> int | None:

@@ -62,12 +62,13 @@ def label(options: Options) -> tuple[Path, Counts]:
     """
     endpoint = parse_endpoint(options.endpoint)
     key = read_key(endpoint, options.key_file, options.key_env)
+    counts = Counts()
     try:
         with (
-            contextlib.closing(Model(endpoint, key)) as model,
+            contextlib.closing(Model(endpoint, key, options.model, counts)) as model,
             prompts(silent=options.quiet) as dialog,
         ):
-            return _run(options, endpoint, model, dialog)
+            return _run(options, endpoint, model, counts, dialog), counts
     except ImportRefusedError as refusal:
         raise ModelError(refusal.detail, "Run it again; labels are stored.") from refusal
     except OSError as fault:
@@ -78,76 +79,56 @@ def label(options: Options) -> tuple[Path, Counts]:
 
 
 def _run(
-    options: Options, endpoint: SplitResult, model: Model, dialog: Prompts
-) -> tuple[Path, Counts]:
+    options: Options, endpoint: SplitResult, model: Model, counts: Counts, dialog: Prompts
+) -> Path:
     with local.data_folder(options.config, options.data) as data:
         labeler = Labeler(data, options.model, BATCH)
-    counts, useless = Counts(), 0
-    requests = _Requests(options.model, model, counts)
+    useless = 0
     with folders.opened(data.path) as folder, records.opened(folder) as stored:
         labeler.recall(stored.labels())
         plan = labeler.plan(options.limit)
         counts.has_file = plan.has_file
         _agree(options, endpoint, plan, dialog)
         for batch in labeler.batches():
-            lines = _labeled(batch, plan, labeler, requests)
+            lines = _labeled(batch, plan, labeler, model, counts)
             stored.add(lines)
             counts.asked += len(batch)
             dialog.progress(Step(stage="labeling", done=counts.asked, total=plan.to_send))
             useless = 0 if lines else useless + 1
             if useless == min(MAX_USELESS, plan.batches):
-                raise _useless(options.model, requests.answer)
+                raise _useless(options.model, model.answer)
         if options.summary:
             dialog.progress(Step(stage="writing the summary", done=0, total=1))
-            stored.add(_written(Summarizer(data, stored.labels(), options.model), requests))
+            summarizer = Summarizer(data, stored.labels(), options.model)
+            stored.add(_written(summarizer, model, counts))
     counts.reviews_by_model = labeler.by_model()
     counts.reviews_by_rules = labeler.with_words - counts.reviews_by_model
     counts.contradicting, counts.compared = labeler.contradicting()
-    return data.path / LABELS_FILE, counts
+    return data.path / LABELS_FILE
 
 
-class _Requests:
-    """Sends requests, and counts them."""
-
-    def __init__(self, name: str, model: Model, counts: Counts) -> None:
-        self._name = name
-        self._model = model
-        self.counts = counts
-        self.answer = ""
-        """The last answer."""
-
-    def send(self, instructions: str, message: str, schema: dict[str, object]) -> str:
-        """Return the answer to a message with reviews."""
-        size = len(f"{instructions}{message}".encode()) + len(msgspec.json.encode(schema))
-        reply = self._model.ask(self._name, instructions, message, schema)
-        self.counts.add(reply, size)
-        self.answer = reply.text
-        return reply.text
-
-
-def _labeled(batch: Batch, plan: Plan, labeler: Labeler, requests: _Requests) -> bytes:
+def _labeled(batch: Batch, plan: Plan, labeler: Labeler, model: Model, counts: Counts) -> bytes:
     """Return the labels of a batch, after a second request if need be."""
     instructions, lines, refused = plan.instructions, b"", 0
     for _ in range(_TRIES):
         reviews = msgspec.json.encode(list(batch.values())).decode()
-        verdict = labeler.judge(requests.send(instructions, reviews, plan.schema), batch)
+        verdict = labeler.judge(model.ask(instructions, reviews, plan.schema), batch)
         lines += verdict.lines
-        requests.counts.labels += verdict.judgement.labels
+        counts.labels += verdict.judgement.labels
         refused = verdict.judgement.refused
         batch = verdict.again
         if not batch:
             break
         instructions = _with_faults(plan.instructions, verdict.judgement.faults)
-    requests.counts.refused += refused
+    counts.refused += refused
     return lines
 
 
-def _written(summarizer: Summarizer, requests: _Requests) -> bytes:
+def _written(summarizer: Summarizer, model: Model, counts: Counts) -> bytes:
     """Return the summary, after a second request if need be; empty if it is not used."""
-    counts, instructions = requests.counts, summarizer.instructions
-    line = b""
+    instructions, line = summarizer.instructions, b""
     for _ in range(_TRIES if summarizer.has_reviews else 0):
-        answer = requests.send(instructions, summarizer.message, summarizer.schema)
+        answer = model.ask(instructions, summarizer.message, summarizer.schema)
         line, counts.sentences, counts.questions, faults = summarizer.judge(answer)
         counts.dropped = tuple(faults)
         if line:

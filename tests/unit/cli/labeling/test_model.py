@@ -6,29 +6,30 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from reviewsctl.labeling.counts import Counts
 from reviewsctl.labeling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
 from tests.support.authority import authority, self_signed
 from tests.support.commands import CLI
 from tests.support.language_model import Raw, honest, language_model
-
-if TYPE_CHECKING:
-    from reviewsctl.labeling.model import Reply
 
 REVIEWS = [{"id": "1", "rating": 5, "text": "Good work, all of it"}]
 SCHEMA: dict[str, object] = {"type": "object"}
 AT_ONCE = {"Retry-After-Ms": "1"}
 
 
-def ask(url: str, key: str | None = None, *, seconds: float = 30.0, retries: int = 0) -> "Reply":
+def ask(
+    url: str, key: str | None = None, *, seconds: float = 30.0, retries: int = 0
+) -> tuple[str, Counts]:
     from reviewsctl.labeling.model import Model  # noqa: PLC0415  all workers would load openai
 
-    model = Model(parse_endpoint(url), key, seconds=seconds, retries=retries)
+    counts = Counts()
+    model = Model(parse_endpoint(url), key, "tiny", counts, seconds=seconds, retries=retries)
     try:
-        return model.ask("tiny", "label", json.dumps(REVIEWS), SCHEMA)
+        return model.ask("label", json.dumps(REVIEWS), SCHEMA), counts
     finally:
         model.close()
 
@@ -39,7 +40,7 @@ def answering(**what: Any) -> Callable[[object], Raw]:  # noqa: ANN401  as Raw t
 
 def test_model_is_asked_with_a_closed_schema() -> None:
     with language_model() as model:
-        reply = ask(model.url, key="k1")
+        text, counts = ask(model.url, key="k1")
         (received,) = model.received
     assert ("/v1/chat/completions", "Bearer k1") == (
         received.path,
@@ -56,8 +57,8 @@ def test_model_is_asked_with_a_closed_schema() -> None:
             "json_schema": {"name": "labels", "strict": True, "schema": SCHEMA},
         },
     } == received.document
-    assert json.dumps({"reviews": honest(received)}) == reply.text
-    assert (1000, 100) == (reply.tokens_in, reply.tokens_out)
+    assert json.dumps({"reviews": honest(received)}) == text
+    assert (1000, 100, False) == (counts.tokens_in, counts.tokens_out, counts.tokens_estimated)
 
 
 def test_nothing_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +68,7 @@ def test_nothing_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
     with language_model() as model:
-        assert ask(model.url).text
+        assert ask(model.url)[0]
         (received,) = model.received
     unsent = {"authorization", "openai-organization", "openai-project"}
     assert unsent.isdisjoint(received.headers)
@@ -79,7 +80,7 @@ def test_limits_and_broken_connections_are_retried() -> None:
     busy = answering(status=429, headers=AT_ONCE)
     overloaded = answering(status=529, headers=AT_ONCE)
     with language_model(busy, overloaded, cut) as model:
-        assert ask(model.url, retries=3).text
+        assert ask(model.url, retries=3)[0]
         assert 4 == len(model.received)
 
 
@@ -132,8 +133,9 @@ def test_response_of_another_api_ends_the_run(body: bytes) -> None:
 def test_impossible_usage_is_ignored(usage: object) -> None:
     document = {"choices": [{"message": {"content": None}}], "usage": usage}
     with language_model(answering(body=json.dumps(document).encode())) as model:
-        reply = ask(model.url)
-        assert ("", None, None) == (reply.text, reply.tokens_in, reply.tokens_out)
+        text, counts = ask(model.url)
+        assert ("", True, 0) == (text, counts.tokens_estimated, counts.tokens_out)
+        assert 0 < counts.tokens_in < 100
 
 
 def test_unreachable_server_is_reported() -> None:
@@ -175,7 +177,7 @@ def test_certificates_are_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ours = authority().identity.write(tmp_path / "ca.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(ours))
     with language_model(context=served_with(tmp_path, trusted=True)) as model:
-        assert ask(model.url, key="k").text
+        assert ask(model.url, key="k")[0]
     with language_model(context=served_with(tmp_path, trusted=False)) as model:
         with pytest.raises(ModelError, match="certificate is not valid"):
             ask(model.url, key="k")
@@ -249,7 +251,7 @@ def test_client_accepts_each_valid_endpoint(url: str) -> None:
     """Its parser of addresses is another one, whose errors would end in a traceback."""
     from reviewsctl.labeling.model import Model  # noqa: PLC0415  all workers would load openai
 
-    Model(parse_endpoint(url), None).close()
+    Model(parse_endpoint(url), None, "m", Counts()).close()
 
 
 def test_key_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
