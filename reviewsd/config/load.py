@@ -82,7 +82,11 @@ def load(
 
 
 def examine(
-    path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES
+    path: Path | None,
+    environ: Mapping[str, str],
+    places: Sequence[Path] = PLACES,
+    *,
+    content: bytes | None = None,
 ) -> Loaded:
     """Find, read and check the configuration.
 
@@ -90,12 +94,13 @@ def examine(
         path: The argument of ``--config``.
         environ: The environment; ``REVIEWSD_HUB__LEASE__DEFAULT=3600`` sets ``hub.lease.default``.
         places: The files to look for if neither names one.
+        content: What the file would have; None for what it has.
 
     Raises:
         ConfigError: With all faults of file and environment.
     """
     file = find(path, environ, places)
-    data, warnings = _read(file)
+    data, warnings = _read(file) if content is None else (content, ())
     document = yaml_source.read(data, str(file))
     tree = {} if document.value is None else document.value
     broken = set(document.broken)

@@ -7,9 +7,8 @@ reviews that they erase are removed from the restored files.
 import datetime
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Final, Literal
 
@@ -73,20 +72,12 @@ def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
     config, restored = contents.config, set(map(places.target, contents.names))
     if places.config.is_file():
         config = places.config.read_bytes()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "reviewsd.yaml"
-        file.write_bytes(config)
-        try:
-            settings = local.settings(file).value
-        except local.Unusable:  # check says why
-            return []
-        needed = [
-            replace(file, path=places.config.parent / file.path.relative_to(folder))
-            if file.path.is_relative_to(folder)
-            else file
-            for file in needed_files(settings)
-        ]
+    try:
+        settings = local.settings(places.config, config).value
+    except local.Unusable:  # check says why
+        return []
     there = os.path.exists  # it may be out of reach, which Path.exists raises
+    needed = needed_files(settings)
     return [file for file in needed if not there(file.path) and file.path not in restored]
 
 

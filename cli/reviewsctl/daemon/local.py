@@ -48,8 +48,8 @@ def check(
     return _answer(inspect(config, data, os.environ, lambda progress: step(_answer(progress))))
 
 
-def settings(config: Path | None) -> Answer[EffectiveConfig]:
-    """Return the configuration in effect.
+def settings(config: Path | None, content: bytes | None = None) -> Answer[EffectiveConfig]:
+    """Return the configuration in effect, or with another content of its file.
 
     Raises:
         Unusable: It is missing or invalid.
@@ -57,7 +57,7 @@ def settings(config: Path | None) -> Answer[EffectiveConfig]:
     from reviewsd.config import load, show
 
     with _errors():
-        return _answer(show.shown(load.examine(config, os.environ)))
+        return _answer(show.shown(load.examine(config, os.environ, content=content)))
 
 
 def json_fault(text: bytes) -> tuple[int, int, str] | None:

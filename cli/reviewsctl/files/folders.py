@@ -48,11 +48,6 @@ class Draft:
         """The facts of the file that was there at the beginning; None if there was none."""
         self._aside = aside
 
-    @property
-    def path(self) -> Path:
-        """Its path until ``put``."""
-        return self.folder.path / self._aside
-
     def read(self) -> BinaryIO:
         """Open the written content for reading, after which nothing may be written."""
         self.file.flush()

@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import yaml
 
 from reviewsctl.files.folders import opened, real
 from reviewsd.config import load as configuration
-from reviewsd.config.errors import ConfigError
 from reviewsd.config.yaml_source import scalar
 
 _KEY: Final = "sources:"
@@ -86,28 +84,10 @@ def add(
     """
     file = real(configuration.find(config, environ))
     text = with_source(file.read_text(), described(kind, name, settings))
+    configuration.examine(file, environ, content=text.encode())
     with opened(file.parent) as folder, folder.draft(file.name) as draft:
         draft.file.write(text.encode())
-        draft.file.flush()
-        try:
-            configuration.examine(draft.path, environ)
-        except ConfigError as error:
-            raise _renamed(error, str(draft.path), str(file)) from error
         facts = file.stat()
         draft.give(facts.st_uid, facts.st_gid)
         draft.put(facts.st_mode & 0o777)
     return file
-
-
-def _renamed(error: ConfigError, name: str, file: str) -> ConfigError:
-    """Return faults that name the file of the operator."""
-    return ConfigError(
-        [
-            msgspec.structs.replace(
-                problem,
-                file=file,
-                lines=tuple(line.replace(name, file) for line in problem.lines),
-            )
-            for problem in error.problems
-        ]
-    )
