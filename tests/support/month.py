@@ -25,7 +25,6 @@ from reviewsctl.sources.trustpilot import TrustpilotReader
 from reviewsctl.sources.wire import Wire
 from reviewsd.config.load import load
 from reviewsd.config.source_schema import ReviewSource
-from tests.support.sources import PROMPTS
 
 COUNTED = {
     *("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.truncate"),
@@ -60,7 +59,6 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
     running = Sync(
         config=load(config, {})[0],
         environ={},
-        prompts=PROMPTS,
         options=RunOptions(),
         now=lambda: now,
         reader=reader,

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reviewsctl.importing.options import Prompts
 from reviewsctl.sources.run import Outcome, RunOptions
 from reviewsctl.sources.state import SourceState
 from reviewsctl.sources.sync import Sync
 from reviewsd.api.status import SOURCES_FILE
 from reviewsd.config.load import load
 
-PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 START = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
 """A time after the files that tests write, so that these have not changed lately."""
 
@@ -66,7 +64,6 @@ class Business:
         sync = Sync(
             config=load(self.folder / "reviewsd.yaml", {})[0],
             environ=self.environ,
-            prompts=PROMPTS,
             options=RunOptions(**options),
             now=lambda: self.now,
             sleep=self.pauses.append,

@@ -14,7 +14,6 @@ import typer
 
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.bounds import bound_memory
-from reviewsctl.importing.options import Prompts
 from reviewsctl.sources import adding, readers, report, state
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.oauth import log_in
@@ -23,7 +22,6 @@ from reviewsctl.sources.state import SourceState, StateUnreadableError
 from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import EXIT_FAILED, NOTHING_WRITTEN, echo, fail, json_line
 from reviewsd.api.spelling import nearest
 from reviewsd.config import load as configuration
@@ -99,32 +97,29 @@ def states_of(config: Config) -> Mapping[str, SourceState]:
 
 
 def sync(options: SyncOptions) -> int:
-    """Run ``reviewsctl sync`` and return its exit code."""
+    """Run ``reviewsctl sync`` and return its exit code.
+
+    A configuration that is changed between two rounds is read again; a fault in it ends the round.
+    """
     loaded(options.config, options.names, as_json=options.as_json)
-    with prompts(silent=True) as dialog:
-        while True:
-            code = _round(options, dialog)
-            if options.every is None:
-                return code
-            time.sleep(options.every)
+    while True:
+        try:
+            config = loaded(options.config, options.names, as_json=options.as_json)
+            with refusals(as_json=options.as_json):
+                code = _run(options, config)
+        except typer.Exit as ended:
+            code = ended.exit_code
+        if options.every is None:
+            return code
+        time.sleep(options.every)
 
 
-def _round(options: SyncOptions, dialog: Prompts) -> int:
-    """Run the sources once; a configuration that was changed meanwhile is read again."""
-    try:
-        config = loaded(options.config, options.names, as_json=options.as_json)
-        with refusals(as_json=options.as_json):
-            return _run(options, dialog, config)
-    except typer.Exit as ended:
-        return ended.exit_code
-
-
-def _run(options: SyncOptions, dialog: Prompts, config: Config) -> int:
+def _run(options: SyncOptions, config: Config) -> int:
     if not config.sources:
         remedy = "Add one: reviewsctl sources add"
         fail("no sources", "the configuration has none", remedy, as_json=options.as_json)
     bound_memory(config.data_dir / REVIEWS)
-    sync = Sync(config=config, environ=os.environ, prompts=dialog, options=options.run, now=_now)
+    sync = Sync(config=config, environ=os.environ, options=options.run, now=_now)
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
     try:

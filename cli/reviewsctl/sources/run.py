@@ -28,6 +28,8 @@ from reviewsd.config.source_schema import ReviewSource
 MAX_SECONDS: Final = 1800
 """For the reading of one source."""
 
+_SILENT: Final = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
@@ -69,7 +71,6 @@ class SourceRun:
     """reviews.json."""
     spool: Path
     """A folder of its own, deleted in the end."""
-    prompts: Prompts
     options: RunOptions
     now: datetime.datetime
     max_seconds: float = MAX_SECONDS
@@ -129,7 +130,7 @@ class SourceRun:
         )
         options = self._import_options(download.files, synced)
         try:
-            merge = run(options, self.prompts).merge
+            merge = run(options, _SILENT).merge
         except NoReviewsError:
             return self._empty(download)
         except SayMoreError as fault:
@@ -196,7 +197,7 @@ class SourceRun:
 
     def _remove(self, places: Collection[Place]) -> MergeResult:
         try:
-            return remove(self._import_options((), None), self.prompts, places)
+            return remove(self._import_options((), None), _SILENT, places)
         except ImportRefusedError as fault:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
 

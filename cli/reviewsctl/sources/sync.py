@@ -11,7 +11,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from reviewsctl.files.folders import opened, real
-from reviewsctl.importing.options import Prompts
 from reviewsctl.sources import readers, schedule, state
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.paging import SourceReader
@@ -41,7 +40,6 @@ class Sync:
 
     config: Config
     environ: Mapping[str, str]
-    prompts: Prompts
     options: RunOptions
     now: Callable[[], datetime.datetime]
     reader: Callable[..., SourceReader] = readers.reader
@@ -94,7 +92,6 @@ class Sync:
             before=before,
             target=real(self.config.data_dir / REVIEWS),
             spool=folder / "spool" / source.name,
-            prompts=self.prompts,
             options=self.options,
             now=now,
         )

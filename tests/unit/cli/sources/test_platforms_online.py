@@ -18,7 +18,6 @@ from reviewsctl.sources.trustpilot import TrustpilotReader
 from reviewsctl.sources.wire import Wire
 from reviewsd.config.source_schema import ReviewSource, SourceImport
 from tests.support.source_stub import Asked, Stub, response
-from tests.support.sources import PROMPTS
 
 NOW = datetime.datetime(2026, 11, 26, 3, tzinfo=datetime.UTC)
 CLIENT = Client("id.apps.example", "cl1ent-s3cret")
@@ -163,7 +162,6 @@ class Place:
             before=self.state,
             target=self.folder / "reviews.json",
             spool=self.folder / "spool" / self.source.name,
-            prompts=PROMPTS,
             options=RunOptions(accept_loss=accept_loss),
             now=self.now,
             max_seconds=self.max_seconds,
