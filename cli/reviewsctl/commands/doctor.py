@@ -12,7 +12,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, source_names
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
-from reviewsctl.daemon.units import is_installed
+from reviewsctl.daemon.units import ROOT, is_installed
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsctl.terminal.words import folded
@@ -75,7 +75,6 @@ def _tests(
     from reviewsctl.daemon import client, local, start_failure  # all of them 60 ms, see main
     from reviewsctl.daemon.errors import DaemonError, NotRunning
     from reviewsctl.doctor import offline, public, running
-    from reviewsctl.files.folders import ROOT
     from reviewsctl.files.named_files import unreadable_secrets
     from reviewsctl.sources import overview
 

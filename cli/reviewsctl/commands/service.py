@@ -12,11 +12,14 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.units import (
+    BOOTED,
     OWN,
+    ROOT,
     SERVICE,
     SOCKETS,
     SYNC_UNITS,
     UNITS,
+    below,
     folder,
     install_command,
     is_packaged,
@@ -29,11 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reviewsctl.files.installation import Installation
-    from reviewsctl.files.steps import Run, Step
+    from reviewsctl.files.steps import Step
 
-_ROOT: Final = Path("/")
-_BOOTED: Final = Path("/run/systemd/system")
-"""This folder exists where systemd is PID 1: sd_booted(3)."""
 _AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
 _JOURNAL_LINES: Final = 12
 _LEFT: Final = {
@@ -79,7 +79,7 @@ def install(
     restart: Annotated[
         bool, typer.Option("--restart", help="Restart the service if it runs already.")
     ] = False,
-    root: Root = _ROOT,
+    root: Root = ROOT,
 ) -> None:
     """Installs the service, and starts it.
 
@@ -100,7 +100,7 @@ def install(
     """
     if not print_unit:
         _refuse_if_packaged(root)
-    from reviewsctl.files.installation import data_dir
+    from reviewsctl.files.installation import data_dir, restart_steps
     from reviewsctl.files.requested import requested
     from reviewsctl.files.steps import WriteFile
     from reviewsctl.files.unit_text import service_unit
@@ -118,9 +118,9 @@ def install(
         _refuse_if_impossible(root, "service install")
     _refuse_what_others_can_change(installation)
     steps = _planned(installation, root)
-    restart_steps = _restart_steps(steps, root)
+    restarting = restart_steps(steps, root) if _service_is("active", root) else ()
     if restart:
-        steps.extend(restart_steps)
+        steps.extend(restarting)
     if dry_run:
         for step in steps:
             typer.echo(step.preview(root) if isinstance(step, WriteFile) else str(step))
@@ -128,8 +128,8 @@ def install(
         typer.echo(NOTHING_WRITTEN)
         return
     _do_all(steps, root)
-    if restart_steps and not restart:
-        commands = " && ".join(f"sudo {step}" for step in restart_steps)
+    if restarting and not restart:
+        commands = " && ".join(f"sudo {step}" for step in restarting)
         typer.echo(f"\nnote: reviewsd was running and goes on as before until: {commands}")
     _explain_sync(installation, root)
     typer.echo("\nnext:")
@@ -149,7 +149,7 @@ def install(
       reviewsctl service uninstall --dry-run
       sudo "$(command -v reviewsctl)" service uninstall"""
 )
-def uninstall(*, dry_run: DryRun = False, root: Root = _ROOT) -> None:
+def uninstall(*, dry_run: DryRun = False, root: Root = ROOT) -> None:
     """Stops the service and removes what service install wrote.
 
     Units, manual pages and completion go. The configuration, the reviews, the state with its keys,
@@ -162,7 +162,7 @@ def uninstall(*, dry_run: DryRun = False, root: Root = _ROOT) -> None:
             "Remove it: sudo apt-get remove reviewsd",
             title="not removed",
         )
-    if not os.path.lexists(root / OWN.relative_to("/") / SERVICE):
+    if not os.path.lexists(below(root, OWN) / SERVICE):
         _refuse(f"there is no {OWN / SERVICE}", "Nothing is to be done.", title="not removed")
     if not dry_run:
         _refuse_if_impossible(root, "service uninstall", title="not removed")
@@ -191,20 +191,11 @@ def _planned(installation: "Installation", root: Path) -> "list[Step]":
         _refuse_for(fault)
 
 
-def _restart_steps(steps: "Sequence[Step]", root: Path) -> "Sequence[Run]":
-    """The further steps by which a service that runs already takes over what is installed."""
-    from reviewsctl.files.installation import restart_steps, sockets_change
-
-    if not _service_is("active", root):
-        return ()
-    return restart_steps(sockets_changed=sockets_change(steps, root))
-
-
 def _service_is(state: str, root: Path) -> bool:
     """Whether systemd has the service in this state; in an image it has none."""
     import subprocess  # see main
 
-    if root != _ROOT or not _BOOTED.is_dir():
+    if root != ROOT or not BOOTED.is_dir():
         return False
     command = ("systemctl", f"is-{state}", "--quiet", SERVICE)
     return subprocess.run(command, check=False).returncode == 0  # noqa: S603  # no input
@@ -268,7 +259,7 @@ def _explain_sync(installation: "Installation", root: Path) -> None:
     data = data_dir(installation)
     user, group, is_owner = owner(data, root)
     typer.echo(f"\nnote: reviewsd-sync.timer runs reviewsctl sync as {user}, the owner of {data}")
-    if root != _ROOT and not is_owner:
+    if root != ROOT and not is_owner:
         typer.echo(
             f"note: give that user the folder when the system runs: chown -R {user}:{group} "
             f"{shlex.quote(str(data))}"
@@ -311,7 +302,7 @@ def _refuse_if_packaged(root: Path) -> None:
 
 
 def _refuse_if_impossible(root: Path, command: str, *, title: str = "not installed") -> None:
-    if shutil.which("systemctl") is None or (root == _ROOT and not _BOOTED.is_dir()):
+    if shutil.which("systemctl") is None or (root == ROOT and not BOOTED.is_dir()):
         _refuse(
             "this machine does not run systemd",
             "Have its own init, or your container, run: reviewsd --config /etc/reviewsd/reviewsd.yaml",

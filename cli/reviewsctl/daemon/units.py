@@ -37,36 +37,39 @@ START: Final = "sudo systemctl reset-failed reviewsd && sudo systemctl start rev
 START_CONTAINER: Final = "docker compose up --detach"
 """In place of both commands inside a container, where systemd does not run."""
 
-_ROOT: Final = Path("/")
+ROOT: Final = Path("/")
+BOOTED: Final = Path("/run/systemd/system")
+"""The folder that exists where systemd is the init system: sd_booted(3)."""
+
 SUDO_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Debian's ``secure_path``, in which sudo looks for commands."""
 
 
-def is_packaged(root: Path = _ROOT) -> bool:
+def is_packaged(root: Path = ROOT) -> bool:
     """Return whether the units of the Debian package are installed."""
-    return (_below(root, PACKAGED) / SERVICE).exists()
+    return (below(root, PACKAGED) / SERVICE).exists()
 
 
-def is_installed(root: Path = _ROOT) -> bool:
+def is_installed(root: Path = ROOT) -> bool:
     """Return whether systemd has the unit of the service."""
-    return (_below(root, folder(root)) / SERVICE).exists()
+    return (below(root, folder(root)) / SERVICE).exists()
 
 
-def folder(root: Path = _ROOT) -> Path:
+def folder(root: Path = ROOT) -> Path:
     """Return the folder of the units that systemd uses, or would use once they are installed."""
-    own = (_below(root, OWN) / SERVICE).exists()
+    own = (below(root, OWN) / SERVICE).exists()
     return PACKAGED if is_packaged(root) and not own else OWN
 
 
-def start_command(root: Path = _ROOT) -> str:
+def start_command(root: Path = ROOT) -> str:
     """Return the command that starts the service, or the container if this is one."""
     if in_container():
         return START_CONTAINER
-    enabled = os.path.lexists(_below(root, OWN) / "multi-user.target.wants" / SERVICE)
+    enabled = os.path.lexists(below(root, OWN) / "multi-user.target.wants" / SERVICE)
     return START if enabled or not is_packaged(root) else f"sudo {' '.join(ENABLE)}"
 
 
-def install_command(root: Path = _ROOT) -> str:
+def install_command(root: Path = ROOT) -> str:
     """Return the command that has systemd run the daemon, now and after a reboot.
 
     Inside a container it is the command that starts the container.
@@ -84,5 +87,6 @@ def sudo_reviewsctl(search_path: str = SUDO_PATH) -> str:
     return "sudo reviewsctl" if program else 'sudo "$(command -v reviewsctl)"'
 
 
-def _below(root: Path, path: Path) -> Path:
+def below(root: Path, path: Path) -> Path:
+    """Return the place of an absolute path below a root."""
     return root / path.relative_to("/")

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.errors import DaemonError
-from reviewsctl.daemon.units import install_command, start_command
+from reviewsctl.daemon.units import BOOTED, install_command, start_command
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.words import counted
 from reviewsd.api.status import Status
-
-BOOTED: Final = Path("/run/systemd/system")
-"""The folder that exists where systemd is the init system: sd_booted(3)."""
 
 _SECONDS: Final = 3.0  # to wait for a program of systemd
 _RESTARTS: Final = 3  # since its start; more of them point to a fault

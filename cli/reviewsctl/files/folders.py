@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
+from reviewsctl.daemon.units import ROOT
 from reviewsctl.files.ownership import user_name
-
-ROOT: Final = Path("/")
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_LINKS: Final = 40  # the limit of the kernel, path_resolution(7)

@@ -19,17 +19,18 @@ from reviewsctl.daemon.units import (
     NODE_SERVICE,
     NODE_SOCKETS,
     OWN,
+    ROOT,
     SERVICE,
     SOCKETS,
     SYNC_SERVICE,
     SYNC_TIMER,
     SYNC_UNITS,
     UNITS,
+    below,
 )
 from reviewsctl.files.data_files import owner_files
-from reviewsctl.files.folders import ROOT
 from reviewsctl.files.named_files import CREDENTIALS, NOTICES, NamedFile
-from reviewsctl.files.steps import CopyFile, Run, Step, WriteFile, below, read, systemctl
+from reviewsctl.files.steps import CopyFile, Run, Step, WriteFile, read, systemctl
 from reviewsctl.files.unit_text import (
     Programs,
     is_hidden,
@@ -288,20 +289,15 @@ def _enabled_nodes(root: Path) -> set[str]:
     return {link.name for pattern in patterns for link in own.glob(pattern)}
 
 
-def sockets_change(steps: Iterable[Step], root: Path) -> bool:
-    """Return whether steps change a socket unit that is there already."""
-    return any(
-        isinstance(step, WriteFile) and step.path.suffix == ".socket" and step.changes(root)
-        for step in steps
-    )
-
-
-def restart_steps(*, sockets_changed: bool) -> Sequence[Run]:
+def restart_steps(steps: Iterable[Step], root: Path) -> Sequence[Run]:
     """Return the steps after which a running service goes by its new units and programs.
 
-    Sockets of changed units are closed and opened; clients are refused meanwhile.
+    Sockets are closed and opened if ``steps`` change their units; clients are refused meanwhile.
     """
-    if not sockets_changed:
+    sockets = (
+        step for step in steps if isinstance(step, WriteFile) and step.path.suffix == ".socket"
+    )
+    if not any(step.changes(root) for step in sockets):
         return [Run(("systemctl", "restart", SERVICE))]
     return [
         Run(("systemctl", "stop", *SOCKETS, SERVICE)),

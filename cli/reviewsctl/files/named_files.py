@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from reviewsctl.files.steps import below
+from reviewsctl.daemon.units import below
 from reviewsd.api.files import EffectiveConfig
 
 ETC: Final = Path("/etc/reviewsd")

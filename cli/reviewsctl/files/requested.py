@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from reviewsctl.daemon import local
+from reviewsctl.daemon.units import below
 from reviewsctl.files.installation import CONFIG, Installation
 from reviewsctl.files.named_files import (
     CREDSTORE,
@@ -15,7 +16,6 @@ from reviewsctl.files.named_files import (
     named_files,
     unreadable_secrets,
 )
-from reviewsctl.files.steps import below
 from reviewsctl.files.unit_text import Programs, is_hidden
 from reviewsctl.terminal.output import fail
 
@@ -33,7 +33,7 @@ def requested(config: Path | None, root: Path) -> Installation:
         Unusable: It cannot be used.
         typer.Exit: It cannot be installed, and the reason is printed.
     """
-    there = root / CONFIG.relative_to("/")
+    there = below(root, CONFIG)
     settings = local.settings(there if there.exists() else config).value
     if not there.exists() and "***" in settings.text("hub.store"):
         remedy = (

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from reviewsctl.files.folders import ROOT, opened
+from reviewsctl.daemon.units import ROOT, below
+from reviewsctl.files.folders import opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.words import counted
 
@@ -124,8 +125,3 @@ def _changed(before: str, after: str) -> Iterator[str]:
     """Return the lines that differ, the old with a minus and the new with a plus."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
     return (line for line in lines if not line.startswith(("---", "+++", "@@")))
-
-
-def below(root: Path, path: Path) -> Path:
-    """Return the place of an absolute path below a root."""
-    return root / path.relative_to("/")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from reviewsctl.daemon.units import below
 from reviewsctl.files.installation import (
     CONFIG,
     SHARE,
@@ -545,15 +546,18 @@ def test_units_of_the_debian_package_are_not_replaced(ctl: Ctl, shop: Path, tmp_
     assert "\n  sudo rm -f /etc/systemd/system/reviewsd.service /etc" in done.stderr
 
 
-def test_running_service_is_restarted_with_its_sockets_open() -> None:
+def test_running_service_is_restarted_with_its_sockets_open(tmp_path: Path) -> None:
     """No client is refused meanwhile."""
-    steps = restart_steps(sockets_changed=False)
+    steps = restart_steps([WriteFile(SOCKET_UNIT, "new")], tmp_path)
     assert ["systemctl restart reviewsd.service"] == [str(step) for step in steps]
 
 
-def test_running_service_is_stopped_before_its_sockets_change() -> None:
+def test_running_service_is_stopped_before_its_sockets_change(tmp_path: Path) -> None:
     """systemd refuses to restart the socket of a running service."""
-    steps = restart_steps(sockets_changed=True)
+    there = below(tmp_path, SOCKET_UNIT)
+    there.parent.mkdir(parents=True)
+    there.write_text("old")
+    steps = restart_steps([WriteFile(SOCKET_UNIT, "new")], tmp_path)
     assert [
         "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd.service",
         "systemctl start reviewsd.service",
