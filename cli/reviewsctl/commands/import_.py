@@ -15,7 +15,7 @@ from reviewsctl.terminal.output import echo, json_line
 
 if TYPE_CHECKING:
     from reviewsctl.importing.options import ImportOptions
-from reviewsctl.importing.report import ImportResult
+    from reviewsctl.importing.report import ImportResult
 
 _EXPORTS: Final = "FILE|DIR|ZIP..."
 
