@@ -6,23 +6,12 @@ from typing import Final
 
 import yaml
 
+from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.files.folders import opened, real
 from reviewsd.config import load as configuration
 from reviewsd.config.yaml_source import scalar
 
 _KEY: Final = "sources:"
-
-
-class CannotAddError(Exception):
-    """The section is written in a way that only a person can add to.
-
-    Attributes:
-        block: The lines to add.
-    """
-
-    def __init__(self, block: str) -> None:
-        super().__init__("the section sources is not a list of lines")
-        self.block = block
 
 
 def described(kind: str, name: str, settings: Sequence[tuple[str, str]]) -> dict[str, object]:
@@ -44,7 +33,7 @@ def with_source(text: str, source: Mapping[str, object]) -> str:
     """Return the text of a configuration with one more source.
 
     Raises:
-        CannotAddError: Its list of sources is written on one line.
+        DaemonError: Its list of sources is written on one line, which only a person can add to.
     """
     item = yaml.safe_dump([dict(source)], sort_keys=False, allow_unicode=True)
     lines = text.splitlines(keepends=True)
@@ -58,7 +47,8 @@ def with_source(text: str, source: Mapping[str, object]) -> str:
     next_lines = (line for line in lines[at + 1 :] if line.strip() and line.lstrip()[0] != "#")
     first = next(next_lines, "")
     if value or not first.lstrip().startswith("- "):
-        raise CannotAddError(item)
+        detail, remedy = "the section sources is not a list of lines", f"Add this to it:\n{item}"
+        raise DaemonError("not added", detail, remedy=remedy)
     indent = first[: len(first) - len(first.lstrip())]
     lines.insert(at + 1, _indented(item, indent))
     return "".join(lines)
@@ -78,7 +68,7 @@ def add(
     """Add a source to the configuration, and return its path.
 
     Raises:
-        CannotAddError: Only a person can.
+        DaemonError: Only a person can.
         ConfigError: The configuration with it cannot be used; it stays as it was.
         OSError: It cannot be read or written.
     """

@@ -167,11 +167,8 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
 
 def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path | None) -> None:
     """Run ``reviewsctl sources add``."""
-    try:
-        with refusals(as_json=False):
-            file = adding.add(config, os.environ, kind, name, settings)
-    except adding.CannotAddError as fault:
-        fail("not added", str(fault), f"Add this to it:\n{fault.block}", as_json=False)
+    with refusals(as_json=False):
+        file = adding.add(config, os.environ, kind, name, settings)
     echo(f"added to {file}")
     values = dict(settings)
     is_table = kind in {"file", "url"} and not any(".zip" in value for value in values.values())
