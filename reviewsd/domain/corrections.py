@@ -214,6 +214,10 @@ class Overlay:
         digests = version_digests(self._key, review).values()
         return {digest: self._erased_versions[digest] for digest in digests}
 
+    def is_version(self, digest: str) -> bool:
+        """Return whether a digest is one of the ``version_digests`` of an erased review."""
+        return digest in self._erased_versions
+
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""
         for key, correction in self._by_key.items():

@@ -305,15 +305,22 @@ def find_correction(overlay: Overlay, record: Mapping[str, object]) -> Correctio
         return overlay.of_id(str(record.get("id")))
 
 
-def with_passed(text: bytes, passed: Sequence[PassedCorrection], now: datetime.datetime) -> bytes:
-    """Return a corrections.json with further corrections.
+def with_passed(
+    text: bytes,
+    passed: Sequence[PassedCorrection],
+    erased: Sequence[Mapping[str, object]],
+    now: datetime.datetime,
+) -> bytes:
+    """Return a corrections.json with further corrections, and with further versions of erased reviews.
 
-    Existing corrections stay: the owner made them for these reviews.
+    Existing corrections stay: the owner made them for these reviews. Of a version only the digests are kept, so that
+    the same row with an id of its own is another review.
 
     Args:
         text: The content of the file.
         passed: The further corrections.
-        now: The time of the further corrections.
+        erased: Valid rows that may be versions of erased reviews.
+        now: The time of both.
 
     Raises:
         DataError: The file is not valid.
@@ -330,7 +337,18 @@ def with_passed(text: bytes, passed: Sequence[PassedCorrection], now: datetime.d
         for correction in passed
         if find_correction(overlay, correction.record) is None
     }
-    return _encoded(replace(corrections, reviews=corrections.reviews | entries))
+    versions: dict[str, Erasure] = {}
+    for review in msgspec.convert(erased, list[Review]):
+        digests = version_digests(corrections.key or "", review)
+        new = {name: digest for name, digest in digests.items() if not overlay.is_version(digest)}
+        versions |= {digest: Erasure(at=now, **{name: digest}) for name, digest in new.items()}
+    return _encoded(
+        replace(
+            corrections,
+            reviews=corrections.reviews | entries,
+            erased=versions | corrections.erased,
+        )
+    )
 
 
 def _copy_digest(key: str | None, record: Mapping[str, object]) -> str | None:

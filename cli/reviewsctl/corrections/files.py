@@ -6,7 +6,7 @@ import getpass
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -96,9 +96,10 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
 def pass_on(
     folder: Folder,
     passed: "Sequence[PassedCorrection]",
+    erased: Sequence[Mapping[str, object]],
     now: datetime.datetime,
 ) -> None:
-    """Add corrections to corrections.json as it is now.
+    """Add corrections, and versions of erased reviews, to corrections.json as it is now.
 
     Raises:
         ImportRefusedError: Another program has changed it, or it is invalid.
@@ -106,7 +107,7 @@ def pass_on(
     from reviewsd.offline.corrections import with_passed  # see ``read``
 
     with parsing("Fix or restore corrections.json."):
-        _replace(folder, FILE, lambda text: with_passed(text, passed, now))
+        _replace(folder, FILE, lambda text: with_passed(text, passed, erased, now))
 
 
 def erase(

@@ -43,6 +43,7 @@ class KnownCorrections:
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
+        self._skipped: Sequence[Mapping[str, object]] = ()  # rows like erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before: bytes | None = None  # the file
         path = folder / files.FILE
@@ -131,7 +132,7 @@ class KnownCorrections:
 
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
-        self._passed = list(self._find_passed(merge))
+        self._passed, self._skipped = list(self._find_passed(merge)), merge.erased_versions
         return [*_passed_notes(self._passed), *self._other_notes(merge), *_erased_notes(merge)]
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
@@ -175,7 +176,7 @@ class KnownCorrections:
             yield f"and {more:,} more such pairs"
 
     def write(self, folder: Folder, target: Path, now: datetime.datetime) -> None:
-        """Write the corrections that new rows get, and the log.
+        """Write the corrections that new rows get, the versions of erased reviews, and the log.
 
         Raises:
             ImportRefusedError: corrections.json was changed since it was read, so that a row may be shown of a review
@@ -186,9 +187,9 @@ class KnownCorrections:
             raise ImportRefusedError(
                 "corrections.json was changed during the import", "Run the command again."
             )
-        if not self._passed:
+        if not (self._passed or self._skipped):
             return
-        files.pass_on(folder, self._passed, now)
+        files.pass_on(folder, self._passed, self._skipped, now)
         for correction in self._passed:
             verb = "is" if correction.is_certain else "may be"
             ids = " or ".join(correction.predecessors)

@@ -127,7 +127,12 @@ class EditedSearch:
             if entry is not None:
                 old = sketch(review, with_text=True)
                 row = sketch(msgspec.json.decode(entry.record), with_text=True)
-                if shares_words(old, row, least=0.5):
+                is_named = " " in row.author and not old.words_key and not row.words_key
+                if (
+                    shares_words(old, row, least=0.5)
+                    or old.words_key == row.words_key != 0
+                    or is_named
+                ):
                     same.add(old.review_id)
         return same
 

@@ -135,6 +135,7 @@ class Merge:
             record = msgspec.json.decode(entry.record)
             self._like_erased |= sketch(record).pair_keys
             self._result.add(record, {Fate.ERASED: ()})
+            self._result.erased_versions.append(record)
         return may_be_erased
 
     def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:

@@ -121,6 +121,8 @@ class MergeResult:
     """The rows of the import log for the reviews of the new file, by merge key."""
     successions: list[tuple[bytes, Predecessors]] = field(default_factory=list)
     """The reviews of new rows that have predecessors, as the new file has them."""
+    erased_versions: list[Mapping[str, object]] = field(default_factory=list)
+    """The rows that may be edited versions of erased reviews."""
     possible_pairs: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
     """Corrected reviews that are absent, each with a row that may be it all the same (``EditedReviews``)."""
     corrected: list[str] = field(default_factory=list)

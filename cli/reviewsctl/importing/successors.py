@@ -63,7 +63,8 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def pair_keys(self) -> frozenset[int]:
         """Numbers of which reviews share one that may be versions of one review."""
-        return frozenset({self.person_key, self.words_key} - {0})
+        stars_alone = 0 if self.words_key else hash((self.day_key, str(self.stars)))
+        return frozenset({self.person_key, self.words_key, stars_alone} - {0})
 
 
 def sketch(
@@ -181,6 +182,7 @@ class _Names:
         self._counts = [
             Counter(review.person_key for review in reviews) for reviews in (absent, rows)
         ]
+        self._stars_alone = Counter((row.day_key, row.stars) for row in rows if not row.words_key)
 
     def has_name(self, review: Sketch) -> bool:
         """Return whether the author of a review is one person."""
@@ -205,9 +207,14 @@ class _Names:
         )
 
     def may_be_one(self, edge: _Edge) -> bool:
-        """Return whether two reviews have the same words, or one author."""
+        """Return whether two reviews have the same words, or one author, or are the only stars alone of a day."""
         review, row = edge
-        return review.words_key == row.words_key != 0 or self.are_same_author(review, row)
+        if self.are_same_author(review, row):
+            return True
+        if review.words_key or row.words_key:
+            return review.words_key == row.words_key
+        is_same = (review.day_key, review.stars) == (row.day_key, row.stars)
+        return is_same and review.is_corrected and self._stars_alone[row.day_key, row.stars] == 1
 
     def have_similar_words(self, edge: _Edge) -> bool:
         """Return whether one review has half of the other's words; without a name, four in a row."""

@@ -300,6 +300,27 @@ def test_edited_version_of_an_erased_review_is_not_taken(shop: Shop, *, replace:
     assert {"ann  LEE", "Bo Li"} == shop.reviews.keys()
 
 
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (2, 1, 0), (1, 2, 0)])
+def test_erased_review_is_not_taken_after_several_corrections(
+    shop: Shop, order: tuple[int, ...], *, replace: bool
+) -> None:
+    """One at a time: the name, a slip in the text, the day."""
+    row = LONG
+    imported(shop, row, BO)
+    erase(shop, "Ann Lee")
+    for index in order:
+        row = row.replace(*CORRECTIONS[index])
+        result = imported(shop, row, BO, replace=replace, yes=True)
+        assert {"Bo Li"} == shop.reviews.keys()
+        assert any(note.startswith("skipped, as they may") for note in result.merge.corrected)
+    assert b"ann" not in overlay_file(shop).lower()
+
+
+LONG = "2026-03-14,1,Ann Lee,They broke the blue vase of my aunt.\n"
+CORRECTIONS = [("Ann Lee", "Anna Leigh"), ("blue", "old blue"), ("2026-03-14", "2026-03-13")]
+
+
 def test_second_review_beside_an_erased_one_is_taken(shop: Shop) -> None:
     """The table has the erased one too, so that the second one is no edited version of it."""
     imported(shop, ANN, BO)

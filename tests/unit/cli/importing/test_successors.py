@@ -133,11 +133,16 @@ def test_fewer_than_four_words_are_a_doubt_of_a_corrected_review_of_the_day(
     assert ({}, {"b": ["a"]} if member == "author" else {}) == found([absent], [row], "a")[:2]
 
 
-@pytest.mark.parametrize("member", ["author", "date"])
 @pytest.mark.parametrize("text", ["", None, "...", " "])
-def test_stars_alone_are_no_evidence(member: str, text: str | None) -> None:
-    rows = [review("b", text=text) | differing(member)]
-    assert ({}, {}) == found([review("a", text=text)], rows, "a")[:2]
+def test_stars_alone_under_another_name_are_a_doubt_if_no_others_are_of_their_day(
+    text: str | None,
+) -> None:
+    absent, row = [review("a", text=text)], review("b", "Bo", text=text)
+    assert ({}, {"b": ["a"]}) == found(absent, [row], "a")[:2]
+    assert ({}, {}) == found(absent, [row])[:2]
+    assert ({}, {}) == found(absent, [row, review("c", "Cy", text=text)], "a")[:2]
+    for members in ({"date": "2026-03-20"}, {"rating": 2}, {"text": OTHER}):
+        assert ({}, {}) == found(absent, [row | members], "a")[:2]
 
 
 def test_same_words_of_two_are_doubts() -> None:
