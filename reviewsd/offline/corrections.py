@@ -308,10 +308,10 @@ def find_correction(overlay: Overlay, record: Mapping[str, object]) -> Correctio
 def with_passed(
     text: bytes,
     passed: Sequence[PassedCorrection],
-    erased: Sequence[Mapping[str, object]],
+    erased: tuple[Sequence[Mapping[str, object]], Sequence[str]],
     now: datetime.datetime,
 ) -> bytes:
-    """Return a corrections.json with further corrections, and with further versions of erased reviews.
+    """Return a corrections.json with further corrections, and with further versions and ids of erased reviews.
 
     Existing corrections stay: the owner made them for these reviews. Of a version only the digests are kept, so that
     the same row with an id of its own is another review.
@@ -319,7 +319,7 @@ def with_passed(
     Args:
         text: The content of the file.
         passed: The further corrections.
-        erased: Valid rows that may be versions of erased reviews.
+        erased: Valid rows that may be versions of erased reviews, and the ids of rows that are erased reviews.
         now: The time of both.
 
     Raises:
@@ -335,10 +335,11 @@ def with_passed(
             copies=_copy_digest(corrections.key, correction.record),
         )
         for correction in passed
-        if find_correction(overlay, correction.record) is None
+        if overlay.of_id(correction.review_id) is None
     }
-    versions: dict[str, Erasure] = {}
-    for review in msgspec.convert(erased, list[Review]):
+    rows, ids = erased
+    versions = {merge_key(review_id): Erasure(at=now) for review_id in ids}
+    for review in msgspec.convert(rows, list[Review]):
         digests = version_digests(corrections.key or "", review)
         new = {name: digest for name, digest in digests.items() if not overlay.is_version(digest)}
         versions |= {digest: Erasure(at=now, **{name: digest}) for name, digest in new.items()}

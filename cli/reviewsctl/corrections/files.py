@@ -96,10 +96,10 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
 def pass_on(
     folder: Folder,
     passed: "Sequence[PassedCorrection]",
-    erased: Sequence[Mapping[str, object]],
+    erased: tuple[Sequence[Mapping[str, object]], Sequence[str]],
     now: datetime.datetime,
 ) -> None:
-    """Add corrections, and versions of erased reviews, to corrections.json as it is now.
+    """Add corrections, and versions and ids of erased reviews, to corrections.json as it is now.
 
     Raises:
         ImportRefusedError: Another program has changed it, or it is invalid.

@@ -17,7 +17,7 @@ from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
-from reviewsctl.importing.review import Entry
+from reviewsctl.importing.review import NO_ID, Entry
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class KnownCorrections:
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
         self._skipped: Sequence[Mapping[str, object]] = ()  # rows like erased reviews
+        self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before: bytes | None = None  # the file
         path = folder / files.FILE
@@ -89,6 +90,8 @@ class KnownCorrections:
         self.corrected += action not in ("erase", "restore")
         if action == "erase":
             self._erased_versions.update(self._overlay.erased_versions(review).keys())
+            if NO_ID not in entry.notes and self._overlay.of_id(review.id) is None:
+                self._erased_ids.append(review.id)
         return action == "erase"
 
     def may_be_erased(self, entry: Entry) -> bool:
@@ -123,6 +126,13 @@ class KnownCorrections:
             return None
         return cast("Correction", correction)
 
+    def _is_decided(self, record: Mapping[str, object]) -> bool:
+        """Return whether the owner has decided about a review of the file itself, or has shown a copy of it again."""
+        found = self._found(record)
+        if found is None or self._overlay is None:
+            return False
+        return found.action == "restore" or self._overlay.of_id(str(record.get("id"))) is not None
+
     def _found(self, record: Mapping[str, object]) -> "Correction | Erasure | None":
         if self._overlay is None:
             return None
@@ -143,7 +153,7 @@ class KnownCorrections:
                 for old in predecessors.reviews
                 if (correction := self._correction(old)) is not None
             }
-            if not corrections or self._found(record) is not None:
+            if not corrections or self._is_decided(record):
                 continue
             from reviewsd.offline.corrections import PassedCorrection, strictest  # see ``_read``
 
@@ -176,7 +186,7 @@ class KnownCorrections:
             yield f"and {more:,} more such pairs"
 
     def write(self, folder: Folder, target: Path, now: datetime.datetime) -> None:
-        """Write the corrections that new rows get, the versions of erased reviews, and the log.
+        """Write the corrections that new rows get, new versions and ids of erased reviews, and the log.
 
         Raises:
             ImportRefusedError: corrections.json was changed since it was read, so that a row may be shown of a review
@@ -187,9 +197,9 @@ class KnownCorrections:
             raise ImportRefusedError(
                 "corrections.json was changed during the import", "Run the command again."
             )
-        if not (self._passed or self._skipped):
+        if not (self._passed or self._skipped or self._erased_ids):
             return
-        files.pass_on(folder, self._passed, self._skipped, now)
+        files.pass_on(folder, self._passed, (self._skipped, self._erased_ids), now)
         for correction in self._passed:
             verb = "is" if correction.is_certain else "may be"
             ids = " or ".join(correction.predecessors)

@@ -14,9 +14,9 @@ from reviewsctl.importing.business import Declared, empty, filled
 from reviewsctl.importing.edited import EditedReviews, EditedSearch
 from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.merge_plan import MergePlan
-from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
+from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Predecessors
 from reviewsctl.importing.readers.json_file import Document, Piece
-from reviewsctl.importing.review import NO_ID, Entry
+from reviewsctl.importing.review import NO_ID, Entry, is_of_content
 from reviewsctl.importing.review_merge import (
     CHANGED,
     STAMPS,
@@ -182,17 +182,41 @@ class Merge:
             return text, self._absent(review, "", loses_reply=bool(review.get(_REPLY)))
         if identifier in EXAMPLES:
             return text, {Fate.EXAMPLE: ()}
-        key = merge_key(identifier)
         entry, is_of_other_id = self._row(review, identifier)
         if entry is None:
             return self._without_row(review, text, identifier)
         self._used.add(entry.key)
+        if is_of_other_id:
+            return self._copied(review, text, identifier, entry)
         record = msgspec.json.decode(entry.record)
         if self._plan.is_corrected(review):
             record = self._without_public_form(review, record)
-        if is_of_other_id:  # it fills what is empty: another tool's addresses would come and go
-            record = {name: value for name, value in record.items() if review.get(name) is None}
-            record.pop("location", None)
+        return self._under_own_id(review, text, entry, record)
+
+    def _copied(
+        self, review: Review, text: bytes, identifier: str, entry: Entry
+    ) -> tuple[bytes, Fates]:
+        """Return the record and the fates of a review whose row has another id.
+
+        An id that was made of the review's content is replaced by that of the row, by which the review stays known when
+        the content changes. Else the row fills what is empty: another tool's addresses would come and go.
+        """
+        if NO_ID not in entry.notes and is_of_content(review):
+            new_text, merged = self._under_new_id(review, text, identifier, entry)
+            if self._plan.is_corrected(review):
+                self._result.successions.append((new_text, Predecessors([review], is_certain=True)))
+            return new_text, {Fate.CHANGED: tuple(merged.changes), Fate.IDENTIFIED: ()}
+        row = msgspec.json.decode(entry.record)
+        record = {name: value for name, value in row.items() if review.get(name) is None}
+        record.pop("location", None)
+        new_text, fates = self._under_own_id(review, text, entry, record)
+        return new_text, {**fates, Fate.COPY: ()}
+
+    def _under_own_id(
+        self, review: Review, text: bytes, entry: Entry, record: Review
+    ) -> tuple[bytes, Fates]:
+        """Return the record and the fates of a review that keeps its id."""
+        key = merge_key(str(review["id"]))
         merged = self._merged(review, record, entry, key)
         changes, fates = merged.changes, merged.fates
         reply = self._edited.replies.get(entry.key)
@@ -202,8 +226,6 @@ class Merge:
         self._retain(key)
         if merged.log_row != self._plan.log.reviews.get(key, NOTHING):
             self._log(key, merged.log_row)
-        if is_of_other_id:
-            fates = {**fates, Fate.COPY: ()}
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
         self._note_predecessors(entry, new_text)
         return new_text, fates
@@ -215,19 +237,26 @@ class Merge:
             loses_reply = bool(review.get(_REPLY)) and identifier not in self._edited.answered
             return text, self._absent(review, key, loses_reply=loses_reply)
         self._used.add(entry.key)
-        record = msgspec.json.decode(entry.record)
-        merged = self._merged(review, record, entry, key)
-        self._log(entry.key, merged.log_row)
-        self._result.removed_ids.append(identifier)
-        self._result.successors[identifier] = record["id"]
-        new_text = updated(text, {**merged.changes, "id": record["id"], CHANGED: self._now})
-        self._note_predecessors(entry, new_text)
+        new_text, merged = self._under_new_id(review, text, identifier, entry)
         has_reply = bool({**review, **merged.changes}.get(_REPLY))
         return new_text, {
             **_without_no_change(merged.fates),
             Fate.CHANGED: tuple(merged.changes),
             Fate.EDITED: (_REPLY,) * has_reply,
         }
+
+    def _under_new_id(
+        self, review: Review, text: bytes, identifier: str, entry: Entry
+    ) -> tuple[bytes, Merged]:
+        """Return the record of a review that is the one of a row, under the id of the row from now on."""
+        record = msgspec.json.decode(entry.record)
+        merged = self._merged(review, record, entry, merge_key(identifier))
+        self._log(entry.key, merged.log_row)
+        self._result.removed_ids.append(identifier)
+        self._result.successors[identifier] = record["id"]
+        new_text = updated(text, {**merged.changes, "id": record["id"], CHANGED: self._now})
+        self._note_predecessors(entry, new_text)
+        return new_text, merged
 
     def _row(self, review: Review, identifier: str) -> tuple[Entry | None, bool]:
         """Return the row of a review that is there, and whether it has it under another id."""

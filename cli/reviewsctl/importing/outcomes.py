@@ -54,6 +54,8 @@ class Fate(Enum):
     """Changed so that the owner's reply goes."""
     EDITED = "edited"
     """Changed by a row of a table without ids, known by two of author, day and words, under whose id it is now."""
+    IDENTIFIED = "identified"
+    """Has the id that the table has given it, where it had one made of its content; these are changed too."""
     ERASED = "erased"
     """Not taken, as it may be an edited version of an erased review."""
     DOUBLED = "doubled"

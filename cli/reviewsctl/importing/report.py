@@ -170,6 +170,7 @@ _OF_REVIEWS: Final = {
     Fate.SPARED: "{reviews} not removed, since rows that were refused or skipped may be of them",
     Fate.HIDDEN: "{reviews} not removed, since hidden ones are not in an export of reviewsctl; it has them with --all, "
     "and reviewsctl reviews erase takes one out of the file",
+    Fate.IDENTIFIED: "{reviews} known by the ids of the table from now on",
     Fate.TOO_OLD: "{reviews} not removed: older than the export's oldest, which may be where it begins",
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",

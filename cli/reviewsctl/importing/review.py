@@ -2,7 +2,7 @@
 
 import datetime
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -130,8 +130,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     day = _day(review.created, settings)
     key = review.key
     if key is None:
-        name = words(review.author) or ""
-        key = f"{name}\0{review.created.isoformat()}\0{review.rating}\0{review.text or ''}"
+        key = content_key(review.author, review.created, review.rating, review.text)
     place = words(review.place) or ""
     identifier, author = stable_id(review.source, key, review.created), _author(review, settings)
     record: dict[str, object] = {
@@ -243,6 +242,24 @@ _PAIRS = [a + b for a in _ALPHABET for b in _ALPHABET]  # ten bits each
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MILLISECOND = datetime.timedelta(milliseconds=1)
 _MAX_TIME = 2**48 - 1
+
+
+def content_key(author: object, created: datetime.datetime, rating: object, text: object) -> str:
+    """Return what stands for the id of a review that has none."""
+    return f"{words(author) or ''}\0{created.isoformat()}\0{rating}\0{text or ''}"
+
+
+def is_of_content(review: Mapping[str, object]) -> bool:
+    """Return whether the id of a review of the file was made of its content, as it has it now."""
+    try:
+        created = datetime.datetime.fromisoformat(f"{review.get('date')}T00:00:00")
+    except ValueError:
+        return False
+    author, rating, text = map(review.get, ("author", "rating", "text"))
+    key = content_key(author, created, rating, text)
+    return merge_key(str(review.get("id"))) == merge_key(
+        stable_id(str(review.get("source")), key, created)
+    )
 
 
 def stable_id(source: str, key: str, created: datetime.datetime) -> str:

@@ -1,6 +1,7 @@
 """What a critic found: ways in which an edited review or its reply came back (corrections.md C23 to C28)."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import pytest
 
@@ -10,11 +11,13 @@ from tests.support.edited import (
     ANN,
     BO,
     EDITED,
+    HEADER,
     REPLY,
     correct,
     correct_one,
     erase,
     imported,
+    published,
     states,
 )
 from tests.support.shop import Shop
@@ -176,3 +179,47 @@ def test_reply_stays_when_a_name_is_corrected(shop: Shop, name: str) -> None:
     imported(shop, ANN.replace("Ann Lee", "Anna Leigh"), BO)
     assert REPLY == shop.reviews["Anna Leigh"]["owner_reply"]
     assert 2 == len(shop.file["reviews"])
+
+
+# The table gets ids
+
+
+def with_ids(*rows: str) -> list[str]:
+    return [f"{number},{row}" for number, row in enumerate(rows, 1)]
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_review_is_known_by_the_id_that_its_row_gets_later(shop: Shop, *, replace: bool) -> None:
+    imported(shop, ANN, BO)
+    shop.edit("Bo Li", owner_reply=REPLY)
+    before = {review["id"] for review in shop.file["reviews"]}
+    result = imported(shop, *with_ids(ANN, BO), header=f"id,{HEADER}", replace=replace)
+    assert "2 reviews known by the ids of the table from now on" in result.notes
+    assert (2, before) == (len(shop.file["reviews"]), {each["id"] for each in shop.file["removed"]})
+    other = "2026-04-01,3,Cy Orr,All other words than before.\n"
+    imported(shop, *with_ids(ANN, other), header=f"id,{HEADER}", replace=replace, yes=True)
+    assert {"Ann Lee", "Cy Orr"} == shop.reviews.keys()
+    assert REPLY == shop.reviews["Cy Orr"]["owner_reply"]
+    ids = {review["id"] for review in shop.file["reviews"]}
+    assert not before & ids
+    imported(shop, *with_ids(ANN, other), header=f"id,{HEADER}", replace=replace)
+    assert ids == {review["id"] for review in shop.file["reviews"]}
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("action", ["hide", "anonymize", "erase"])
+def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
+    shop: Shop, action: Action | Literal["erase"], *, replace: bool
+) -> None:
+    imported(shop, ANN, BO)
+    if action == "erase":
+        erase(shop, "Ann Lee")
+    else:
+        correct(shop, "Ann Lee", action)
+    for row in (ANN, "2026-04-01,3,Cy Orr,All other words than before.\n"):
+        rows = with_ids(row, BO)
+        imported(shop, *rows, header=f"id,{HEADER}", replace=replace, yes=True)
+        public = published(shop)
+        assert "Bo Li" in public
+        assert "Ann" not in public
+        assert "Cy Orr" not in public
