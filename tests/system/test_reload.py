@@ -117,7 +117,7 @@ def test_broken_data_leaves_the_old_in_service_and_says_so_everywhere(daemon: Da
         assert FINDING in status.stdout
         refused = daemon.ctl("reload")
         assert (1, "") == (refused.returncode, refused.stdout)
-        assert "\nError: reload refused: the new data has problems; the last" in refused.stderr
+        assert "Error: reload refused: the new data has problems; the last" in refused.stderr
         assert FINDING in refused.stderr
         data = daemon.status()["data"]
         assert "refused" == data["last_reload"]["outcome"]
