@@ -205,7 +205,11 @@ def no_way_to_the_socket(daemon: Daemon) -> None:
     [
         (bad_config, 78, r"^reviewsd: \S+/reviewsd\.yaml:7:18: cache\.max_age: expected .*"),
         (no_config, 78, r"^reviewsd: \S+/reviewsd\.yaml: cannot be read: No such file"),
-        (no_data, 78, r"^reviewsd: there is no data to serve:\n.*reviews\.json: there is no folder .*\(data_dir\)"),
+        (
+            no_data,
+            78,
+            r"^reviewsd: there is no data to serve:\n.*reviews\.json: there is no folder .*\(data_dir\)",
+        ),
         (broken_data, 78, r"^reviewsd: .*\n.*reviews\.json: \$\.reviews\[\d+\]\.rating \(id \S+\)"),
         (a_file_for_the_state, 78, r"^reviewsd: state_dir \S+ cannot be used: File exists"),
         (a_file_for_the_socket, 1, r"^reviewsd: admin_socket \S+ exists and is no socket"),

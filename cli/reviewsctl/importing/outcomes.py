@@ -110,6 +110,8 @@ class MergeResult:
     """The reviews of each location that were there."""
     removed: Counter[Place | None] = field(default_factory=Counter)
     """Those of them that are removed."""
+    kept: Counter[Place] = field(default_factory=Counter)
+    """Those of them that are kept."""
     removed_ids: list[str] = field(default_factory=list)
     successors: dict[str, str] = field(default_factory=dict)
     """The new id of each of these reviews that was edited in a table without ids."""
@@ -141,6 +143,8 @@ class MergeResult:
         self.there[place] += 1
         if place is not None and place.name:
             self.places.add(place)
+        if place is not None and Fate.KEPT in fates:
+            self.kept[place] += 1
         if Fate.REMOVED in fates:
             self.removed[place] += 1
             identifier = review.get("id")

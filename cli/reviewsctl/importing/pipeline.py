@@ -112,7 +112,14 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         files=sum(len(export.sources) for export in exports),
         rows=rows,
         merge=merge,
-        notes=[*notes, *report.notes_of_merge(merge, has_refused=rows.refused > 0)],
+        notes=[
+            *notes,
+            *report.notes_of_merge(
+                merge,
+                has_refused=rows.refused > 0,
+                may_remove=any(export.format.tabular for export in exports) and not options.replace,
+            ),
+        ],
     )
 
 

@@ -184,13 +184,16 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
     again = "import" if dry_run else "reviewsctl reviews undo, then import again"
     notes = list(dict.fromkeys(export.format.terms for export in exports if export.format.terms))
     notes += [f"{count:,} skipped: {reason}" for reason, count in rows.skipped.items()]
-    if rows.twice:
-        text = f"{counted(rows.twice, 'row')} of a review that is there more than once"
-        notes.append(Detail(text))
-    if rows.elsewhere:
-        notes.append(f"{rows.elsewhere:,} left out: of other locations")
     # of a platform's own export the rule was shown when it was recognized
     tabular = any(export.format.tabular for export in exports)
+    if rows.twice:
+        like = (
+            "the same review as another row" if tabular else "a review that is there more than once"
+        )
+        text = f"{counted(rows.twice, 'row')} of {like}: taken once"
+        notes.append(text if tabular else Detail(text))
+    if rows.elsewhere:
+        notes.append(f"{rows.elsewhere:,} left out: of other locations")
     for name, text in _MENTIONED.items():
         if (count := rows.notes.get(name)) and (tabular or name != "unsaid"):
             future = "; ".join(rows.future) + ("; ..." if count > len(rows.future) else "")
@@ -204,8 +207,16 @@ def _note(name: object, text: str) -> str:
     return Detail(text) if name in _DETAILS else text
 
 
-def notes_of_merge(result: MergeResult, *, has_refused: bool) -> list[str]:
-    """Return notes on the reviews that were there, where rows were refused or not."""
+def notes_of_merge(
+    result: MergeResult, *, has_refused: bool, may_remove: bool = False
+) -> list[str]:
+    """Return notes on the reviews that were there.
+
+    Args:
+        result: The outcome of the merge.
+        has_refused: Whether rows were refused.
+        may_remove: Whether a table was imported without ``--replace``.
+    """
     notes = [
         _note(fate, text.format(count=count, reviews=counted(count, "review")))
         for fate, text in _OF_REVIEWS.items()
@@ -220,8 +231,15 @@ def notes_of_merge(result: MergeResult, *, has_refused: bool) -> list[str]:
         notes.append(
             f"names that are short already: {count:,}; they stay so (--set names=full){new}"
         )
-    if result.filled:
-        notes.append(Detail(f"what the business got: {', '.join(result.filled)}"))
+    kept, found = (
+        sum(counts[place] for place in result.met) for counts in (result.kept, result.there)
+    )
+    if may_remove and 0 < kept * 2 <= found:  # else it has the new reviews alone
+        notes.append(
+            f"{counted(kept, 'review')} of this source not in the table; --replace removes such reviews"
+        )
+    if result.filled.keys() - {"name"}:
+        notes.append(f"your business got from the export: {', '.join(result.filled)}")
     return notes
 
 

@@ -103,6 +103,8 @@ def read_rows(
     ]
     for format_, where, row, read in _rows(readers, prompts):
         outcome = _outcome(read, row, corrections)
+        if isinstance(outcome, Entry) and format_.tabular and staged.has_another(outcome):
+            outcome = RowRefusedError("an earlier row has the same id, and another author and day")
         counts.rows[format_.name] += 1
         counts.add(where, outcome)
         if isinstance(outcome, Entry):

@@ -54,6 +54,14 @@ class Staging:
         if there is None or entry.edited > there.edited:
             self._reviews[entry.key] = entry
 
+    def has_another(self, entry: Entry) -> bool:
+        """Return whether a review of another author and day has the id of a row, as after a slip in the table."""
+        there = self._reviews.get(entry.key)
+        if there is None or there.day == entry.day:
+            return False
+        authors = [msgspec.json.decode(each.record).get("author") for each in (there, entry)]
+        return bool(authors[0] != authors[1])
+
     def __len__(self) -> int:
         """Return the number of reviews, each counted once."""
         return len(self._reviews)

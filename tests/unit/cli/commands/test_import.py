@@ -97,6 +97,7 @@ def test_import_adds_new_reviews_and_leaves_all_others(ctl: Ctl, data: Path) -> 
         "imported 6 new, 1 changed, 0 unchanged, 1 refused (details with --verbose)",
         "  Takeout/Google Business Profile/account-101/location-2001/reviews_001.json: reviews[1]: no date",
         "note: 1 skipped: without a star rating",
+        "note: your business got from the export: phone, address",
         (
             f"wrote {data}/reviews.json with 8 reviews; to take it back: reviewsctl reviews undo "
             f"--data {data}"

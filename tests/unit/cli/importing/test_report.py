@@ -139,6 +139,33 @@ def test_rows_above_five_behind_the_first_ones_are_a_question_if_they_are_many(s
     assert "Correct them in the file if they are mistyped." in caught.value.remedy
 
 
+def test_reviews_that_left_a_table_are_named_as_long_as_they_stay(shop: Shop) -> None:
+    note = "note: 2 reviews of this source not in the table; --replace removes such reviews"
+    report(shop, export(shop, *GOOD))
+    assert note in report(shop, export(shop, *GOOD[2:]))
+    assert note not in report(shop, export(shop, GOOD[-1])), "a table of new reviews alone"
+    shop.imported(export(shop, *GOOD), settings=Settings(source="web"), replace=True)
+    assert note not in report(shop, export(shop, *GOOD))
+
+
+def test_row_with_the_id_of_another_review_is_refused(shop: Shop) -> None:
+    """A slip in the table lost a review without a word."""
+    table = export(shop, "2025-03-01,5,Ann,Fine", "2025-03-02,1,Zoe,Bad", "2025-03-03,5,Bo,Good")
+    lines = table.read_text().splitlines()
+    numbered = [f"{number},{line}" for number, line in zip(("id", 1, 1, 2), lines, strict=True)]
+    table.write_text("\n".join(numbered) + "\n")
+    refusal = "  row 3: an earlier row has the same id, and another author and day"
+    assert refusal in report(shop, table)
+    assert {"Ann", "Bo"} == shop.reviews.keys()
+
+
+def test_two_rows_that_say_the_same_are_one_review_and_counted(shop: Shop) -> None:
+    rows = ["2025-03-01,5,Anonymous,"] * 2
+    assert "note: 1 row of the same review as another row: taken once" in report(
+        shop, export(shop, *rows, *GOOD)
+    )
+
+
 def rewritten(row: str) -> str:
     return f"{row.rpartition(',')[0]},Nothing to add"
 

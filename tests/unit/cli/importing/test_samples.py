@@ -107,7 +107,7 @@ def test_takeout_merges_pages_and_accounts_and_names_the_business(tmp_path: Path
         "phone": "+1 555-0100",
         "address": {"city": "Portsmouth", "country": "US"},
     } == done.file["business"]
-    assert "what the business got: name, phone, address" in done.result["notes"]
+    assert "your business got from the export: name, phone, address" in done.result["notes"]
     assert (7, 1, 1, 1) == tuple(
         done.result[name] for name in ("new", "refused", "skipped", "twice")
     )
