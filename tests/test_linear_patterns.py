@@ -300,6 +300,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("places/", "a", ""),
         ("places/a/reviews/", "/reviews/", "\n"),
     ),
+    "reviewsctl.importing.times:_ORDER": (FIND, ("", "%d", ""), ("", "%", "d")),
     "reviewsctl.importing.times:_FRACTION": (
         SUB,
         (".", "0", ""),

@@ -38,6 +38,7 @@ _DAYS, _CLOCKS = CELLS.lists["days"], CELLS.lists["clocks"]
 PATTERNS = {day + clock: day for day in _DAYS for clock in _CLOCKS}
 """The patterns that are tried, each with that of its day."""
 _ISO = "ISO 8601"
+_ORDER = re.compile("%([dmyb])")
 _CODES = {
     "%d": "day",
     "%m": "month",
@@ -157,15 +158,19 @@ def by_pattern(pattern: str) -> Reading:
     """Return a reading of dates in one pattern of ``strptime``, and of those that ``moment`` reads.
 
     Whatever clock stands behind the day: a spreadsheet that saves a table again cuts seconds off,
-    and makes some cells of a column dates and leaves others as texts.
+    and makes some cells of a column dates and leaves others as texts. People write some with the
+    name of the month, or with two digits of the year.
     """
     day = PATTERNS.get(pattern)
+    alike = () if day is None else _alike(day)
 
     def read(value: object) -> datetime.datetime:
         text = _spelled(value)
         found_at = _read(pattern, text)
-        if found_at is None and day is not None and (spelling := _spelling(day, text)) is not None:
-            found_at = _read(spelling, text)
+        if found_at is None:
+            spellings = (_spelling(other, text) for other in alike)
+            spelling = next(filter(None, spellings), None)
+            found_at = None if spelling is None else _read(spelling, text)
         if found_at is not None:
             return found_at
         try:
@@ -178,6 +183,14 @@ def by_pattern(pattern: str) -> Reading:
             ) from None
 
     return read
+
+
+@functools.cache
+def _alike(day: str) -> Sequence[str]:
+    """Return the pattern of a day, and those that can be read in one way beside it: in its order, or with a name."""
+    order = _ORDER.findall(day.lower())
+    others = [o for o in _DAYS if "b" in o.lower() or _ORDER.findall(o.lower()) == order]
+    return (day, *others)
 
 
 def _in_words(pattern: str) -> str:

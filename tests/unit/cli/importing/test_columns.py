@@ -286,3 +286,29 @@ def test_gzip_file_is_read(tmp_path: Path, content: bytes) -> None:
     (file,) = parts_of(path)
 
     assert 1 == len(list(source_of(file).rows()))
+
+
+def test_dates_that_can_be_read_in_one_way_alone_are_read_beside_others() -> None:
+    """People write a table over months."""
+    column = [
+        "26/10/2025",
+        "03/11/2025",
+        "26th October 2025",
+        "14 Nov 2025",
+        "27.10.25",
+        "2025-10-28",
+    ]
+    read, pattern = dates_of([{"when": value} for value in column], Settings(), "when")
+    assert "%d/%m/%Y" in pattern
+    days = [read(value).date().isoformat()[5:] for value in column]
+    assert ["10-26", "11-03", "10-26", "11-14", "10-27", "10-28"] == days
+    with pytest.raises(RowRefusedError):
+        read("10/26/2025")
+
+
+def test_number_that_can_be_read_in_two_ways_is_refused_beside_names_of_months() -> None:
+    column = ["26 October 2025", "14 Nov 2025", "1 May 2025", "03/04/2025"]
+    read, _ = dates_of([{"when": value} for value in column], Settings(), "when")
+    assert "2025-11-14" == read("14 Nov 2025").date().isoformat()
+    with pytest.raises(RowRefusedError):
+        read("03/04/2025")
