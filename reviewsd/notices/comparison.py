@@ -1,7 +1,7 @@
 """Compares the ids of a snapshot with those of all earlier ones (notices.md 3).
 
 Of each id a digest of 8 bytes is kept, for good: a review that is gone for a while is not new when it comes
-back. A million of them take 8 MB, and a second of a thread when there are new ones.
+back. Nor is one that has another id because it was edited (``Dataset.moved``). A million of them take 8 MB, and a second of a thread when there are new ones.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class ReviewComparison:
     version: int = 0
     """The version of the digests that were compared."""
     known_digests: bytes | None = None
-    """The digests of all ids, if there are new ones."""
+    """The digests of all ids, if there are further ones."""
     new: Sequence[Review] = ()
     """Newest first, at most ``MAX_EVENTS``; none where nothing was known before."""
 
@@ -35,22 +35,28 @@ def compare(snapshot: Snapshot, version: int, known_digests: bytes | None) -> Re
         version: The version of ``known_digests``.
         known_digests: The digests of the known ids; None before the first publication.
     """
-    ids = map(snapshot.records.id_at, range(snapshot.columns.count))
-    digests = [blake2b(name.encode(), digest_size=_DIGEST_BYTES).digest() for name in ids]
+    digests = [*map(_digest, map(snapshot.records.id_at, range(snapshot.columns.count)))]
     if known_digests is None:
         return ReviewComparison(version=version, known_digests=b"".join(digests))
     starts = range(0, len(known_digests), _DIGEST_BYTES)
     before = {known_digests[at : at + _DIGEST_BYTES] for at in starts}
-    new = [position for position, digest in enumerate(digests) if digest not in before]
+    added = [position for position, digest in enumerate(digests) if digest not in before]
+    edited = {_digest(now) for then, now in snapshot.moved.items() if _digest(then) in before}
+    new = [position for position in added if digests[position] not in edited]
     return ReviewComparison(
         version=version,
-        known_digests=known_digests + b"".join(map(digests.__getitem__, new)) if new else None,
+        known_digests=known_digests + b"".join(map(digests.__getitem__, added)) if added else None,
         new=[*map(snapshot.records.review_at, new[:MAX_EVENTS])],
     )
 
 
+def _digest(review_id: str) -> bytes:
+    return blake2b(review_id.encode(), digest_size=_DIGEST_BYTES).digest()
+
+
 def find_review(snapshot: Snapshot, review_id: str) -> Review | None:
-    """Return the review of an id as it is published now; None where it is not."""
+    """Return the review of an id as it is published now, edited or not; None where it is not."""
+    review_id = snapshot.moved.get(review_id, review_id)
     position = snapshot.position(review_id)
     if position is None or snapshot.records.id_at(position) != review_id:
         return None

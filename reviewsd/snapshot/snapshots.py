@@ -102,9 +102,10 @@ class Snapshot:
         gone = self._gone_reviews
         return review_id in gone.ids or merge_key(review_id) in gone.keys
 
-    def successor(self, review_id: str) -> str | None:
-        """Return the id of the shown review that had another id before; None if none had it."""
-        return self._gone_reviews.moved.get(review_id)
+    @property
+    def moved(self) -> Mapping[str, str]:
+        """The ids that shown reviews had before they were edited, and the ids that they have."""
+        return self._gone_reviews.moved
 
     def neighbors(self, review_id: str) -> Sequence[int]:
         """Return the positions of the reviews before and after an id, in the order of ids."""

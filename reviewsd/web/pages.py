@@ -115,7 +115,7 @@ class PageReads:
         """
         published = self.now()
         snapshot, negotiated = published.snapshot, True
-        successor = snapshot.successor(id.removesuffix(_TWIN))
+        successor = snapshot.moved.get(id.removesuffix(_TWIN))
         if successor is not None:
             path = urls.permalink(successor) + _TWIN * id.endswith(_TWIN)
             return self._responses.moved(path.encode(), request.query)

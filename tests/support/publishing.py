@@ -7,7 +7,7 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -63,9 +63,19 @@ class Directories:
         self.order = msgspec.structs.replace(self.order, settings=settings)
 
     def write(
-        self, *reviews: Review, name: str = "Acme", insights: object = None, **business: object
+        self,
+        *reviews: Review,
+        name: str = "Acme",
+        insights: object = None,
+        removed: Sequence[object] = (),
+        **business: object,
     ) -> None:
-        content = {"business": {"name": name, **business}, "reviews": reviews}
+        content: dict[str, object] = {
+            "business": {"name": name, **business},
+            "reviews": reviews,
+        }
+        if removed:
+            content["removed"] = removed
         (self.data / "reviews.json").write_text(json.dumps(content))
         if insights is not None:
             (self.data / "insights.json").write_text(json.dumps(insights))
