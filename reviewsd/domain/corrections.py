@@ -6,7 +6,7 @@ other code reads a review.
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from hashlib import blake2b
 from typing import Annotated, ClassVar, Final, Literal, get_args
 
@@ -43,6 +43,7 @@ REASONS: Final[tuple[str, ...]] = get_args(Reason)
 
 _DIGEST = 16  # bytes
 _MAX_KEY = 64  # bytes, of BLAKE2b
+_LEAST_WORDS = 2  # of a text that two people do not write on one day
 
 
 class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -143,6 +144,17 @@ def copy_digest(key: str, review: Review) -> str | None:
         return None
     day, stars = review.date.isoformat(), str(review.rating)
     return _digest(key, review.source.casefold(), author, day, stars, text)
+
+
+def same_words(review: Review) -> tuple[str, date, str] | None:
+    """Return what a review and its copies from other sources share: author, day and text.
+
+    Names count by their short form, since imports may shorten them. None for a text of one word or none, which two
+    people may have written on one day.
+    """
+    if len(words_of(review.text or "")) < _LEAST_WORDS:
+        return None
+    return author_key(review.author), review.date, plain_text(review.text or "")
 
 
 def version_digests(key: str, review: Review) -> dict[str, str]:

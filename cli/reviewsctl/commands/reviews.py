@@ -260,9 +260,7 @@ def erase(  # noqa: PLR0913  options
     output.show(chosen)
     if not dry_run:
         output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")
-    why = (reason, note)
-    lines = erased(target, reviews, chosen, why, ctx.obj, dry_run=dry_run)
-    output.report("erased", chosen, lines, dry_run=dry_run)
+    erased(target, reviews, chosen, (reason, note), ctx.obj, output, dry_run=dry_run)
 
 
 @app.command(

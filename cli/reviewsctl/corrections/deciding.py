@@ -5,7 +5,7 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES, Output
@@ -13,6 +13,7 @@ from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, has_
 from reviewsctl.daemon.session import Session
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.target import reviews_file
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -125,18 +126,22 @@ class Decision:
         output.show(chosen)
         state = STATES[self._action]
         consequences = list(self._consequences(state, reviews, corrected, chosen))
+        copies: list[Review] = []
+        if self._reason is not None:
+            copies = corrected.copies_left(chosen, self._action)
+            consequences += _copies_left(copies, self._action, self._reason)
         selection = corrected.selection_warning if self._action == "hide" else None
         if dry_run:
             if selection is not None:
                 output.warn(selection)
-            output.report(state, chosen, consequences, dry_run=True)
+            output.report(state, chosen, consequences, copies, dry_run=True)
             return
         if selection is not None:
             output.ask(f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?")
         files.write(target, corrected)
         label = self._action if self._reason is None else f"{self._action} ({self._reason})"
         files.note(target, self._now, [review.id for review in chosen], label, self._note)
-        output.report(state, chosen, consequences)
+        output.report(state, chosen, consequences, copies)
 
     def _consequences(
         self,
@@ -199,14 +204,15 @@ def erase(
     target: Path,
     reviews: "ReviewsWithCorrections",
     chosen: "Sequence[Review]",
-    why: tuple[str, str],
+    why: "tuple[Reason, str]",
     session: Session,
+    output: Output,
     *,
     dry_run: bool,
-) -> list[str]:
-    """Erase reviews, reload a running daemon, and return the consequences.
+) -> None:
+    """Erase reviews, reload a running daemon, and report the consequences.
 
-    A dry run only returns them. ``why`` is the reason, and a note for the owner's log.
+    A dry run only reports them. ``why`` is the reason, and a note for the owner's log.
     """
     now = datetime.datetime.now(datetime.UTC)
     reason, note = why
@@ -216,7 +222,21 @@ def erase(
         files.erase(target, after, chosen, now)
         files.note(target, now, [review.id for review in chosen], f"erase ({reason})", note)
         lines += _published(session, target)
-    return [*lines, _ELSEWHERE]
+    copies = after.copies_left(chosen, "erase")
+    lines += [*_copies_left(copies, "erase", reason), _ELSEWHERE]
+    output.report("erased", chosen, lines, copies, dry_run=dry_run)
+
+
+def _copies_left(
+    copies: "Iterable[Review]", action: "Literal[Action, 'erase']", reason: "Reason"
+) -> Iterator[str]:
+    """Yield the other sources that have a corrected review, with the command for each."""
+    command, option = ("hide", " --text") if action == "hide-text" else (action, "")
+    for copy in copies:
+        yield (
+            f"the same review is there from {printable(copy.source)}: {copy.id}, and stays; to {command} it too:"
+            f" reviewsctl reviews {command} {shlex.quote(copy.id)} --reason {reason}{option}"
+        )
 
 
 def _published(session: Session, target: Path) -> Iterator[str]:

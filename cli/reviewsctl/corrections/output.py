@@ -82,16 +82,22 @@ class Output:
         state: str,
         reviews: "Sequence[Review]",
         notes: Iterable[str],
+        copies: "Sequence[Review]" = (),
         *,
         dry_run: bool = False,
     ) -> None:
         """Print the new state of the reviews, and notes on the consequences, a sentence each.
 
-        A dry run only announces it.
+        A dry run only announces it. JSON has the ids of the copies that stay as they are.
         """
         if self._as_json:
-            ids = [review.id for review in reviews]
-            outcome = {"state": state, "reviews": ids, "dry_run": dry_run, "notes": list(notes)}
+            outcome = {
+                "state": state,
+                "reviews": [review.id for review in reviews],
+                "dry_run": dry_run,
+                "notes": list(notes),
+                "copies": [review.id for review in copies],
+            }
             typer.echo(json_line(outcome))
             return
         if dry_run:

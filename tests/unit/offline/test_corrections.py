@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -78,6 +78,42 @@ def test_first_hidden_review_of_a_young_business_is_no_selection() -> None:
         "67% of the reviews are hidden; a reader would call this selecting",
         "no review is shown",
     ] == warnings
+
+
+@pytest.mark.parametrize(
+    ("action", "left"),
+    [
+        ("hide", {"anonymous", "shown"}),
+        ("hide-text", {"anonymous", "shown"}),
+        ("anonymize", {"shown"}),
+        ("erase", {"hidden", "anonymous", "shown"}),
+    ],
+)
+def test_copies_that_are_left_are_those_that_no_such_correction_reaches(
+    action: Literal[Action, "erase"], left: set[str]
+) -> None:
+    names = ("hidden", "anonymous", "shown")
+    copies = [{**review(name, text="great  WORK"), "source": name} for name in names]
+    reviews, _ = uncorrected(
+        review("a", text="Great work"), review("same-platform", text="Great work"), *copies
+    )
+    reviews = reviews.with_correction(named(reviews, "anonymous"), "anonymize", "request", NOW)
+    reviews = reviews.with_correction(named(reviews, "hidden"), "hide", "request", NOW)
+    chosen = named(reviews, "a")
+    if action == "erase":
+        after = reviews.with_erasure(chosen, NOW)
+    else:
+        after = reviews.with_correction(chosen, action, "request", NOW)
+    assert left == {copy.id for copy in after.copies_left(chosen, action)}
+
+
+@pytest.mark.parametrize("text", [None, "", "Great!"])
+def test_text_of_less_than_two_words_has_no_copies(text: str | None) -> None:
+    """Two people may have written it on one day."""
+    reviews, _ = uncorrected(review("a", text=text), {**review("b", text=text), "source": "b"})
+    chosen = named(reviews, "a")
+    hidden = reviews.with_correction(chosen, "hide", "request", NOW)
+    assert [] == hidden.copies_left(chosen, "hide")
 
 
 @pytest.mark.parametrize(

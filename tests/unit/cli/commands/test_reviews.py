@@ -176,8 +176,45 @@ def test_dry_run_says_what_readers_would_see(shop: Shop, data: Path) -> None:
         "readers are told: 1 of 25 reviews is not shown by the owner (1 spam)",
     ] == notes
     out, _ = shop.run("reviews", "hide", ERASED, "--reason", "spam", "--dry-run", "--json")
-    outcome = {"state": "hidden", "reviews": [ERASED], "dry_run": True, "notes": notes}
+    outcome = {
+        "state": "hidden",
+        "reviews": [ERASED],
+        "dry_run": True,
+        "notes": notes,
+        "copies": [],
+    }
     assert outcome == json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (("hide",), "to hide it too: reviewsctl reviews hide copy --reason request"),
+        (
+            ("hide", "--text"),
+            "to hide it too: reviewsctl reviews hide copy --reason request --text",
+        ),
+        (("anonymize",), "to anonymize it too: reviewsctl reviews anonymize copy --reason request"),
+        (("erase",), "to erase it too: reviewsctl reviews erase copy --reason request"),
+    ],
+)
+def test_copy_from_another_source_that_stays_is_named(
+    shop: Shop, data: Path, arguments: tuple[str, ...], command: str
+) -> None:
+    """An owner hid the row of her table, and Google's copy with the patient's name stayed public."""
+    text = SECRET.upper().replace(" ", "  ")
+    with edited(data) as file:
+        file["reviews"] += [
+            review("copy", author="Jane R.", text=text, source="table"),
+            review("another", author="John Roe", text=SECRET, source="table"),
+        ]
+    action, *options = arguments
+    correct = ("reviews", action, ERASED, "--reason", "request", *options)
+    note = f"the same review is there from table: copy, and stays; {command}"
+    assert note in shop.run(*correct, "--dry-run")[0].splitlines()
+    assert ["copy"] == json.loads(shop.run(*correct, "--dry-run", "--json")[0])["copies"]
+    yes = () if action == "anonymize" else ("--yes",)
+    assert note in shop.run(*correct, *yes)[0].splitlines()
 
 
 def test_consequences_are_those_of_the_dry_run(shop: Shop) -> None:
