@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -186,23 +186,19 @@ class ReviewsWithCorrections:
         )
         return ReviewsWithCorrections(self._dataset, corrections)
 
-    def copies_left(
-        self, reviews: Sequence[Review], action: Literal[Action, "erase"]
-    ) -> list[Review]:
+    def copies_left(self, reviews: Sequence[Review], action: str) -> list[Review]:
         """Return the copies of some reviews that a correction of these has not reached, newest first.
 
-        They are of another platform, or differ in their stars (``copy_digest``); hidden ones need no other action
-        than their erasure.
+        A hidden copy needs no other action than its erasure.
         """
         ids, words = {review.id for review in reviews}, {same_words(review) for review in reviews}
         reached = {action} if action == "erase" else {action, "hide"}
-        return [
-            review
-            for review, correction in ((entry.review, entry.correction) for entry in self.reviews)
-            if (correction is None or correction.action not in reached)
-            and review.id not in ids
-            and same_words(review) in words - {None}
+        left = [
+            entry.review
+            for entry in self.reviews
+            if entry.correction is None or entry.correction.action not in reached
         ]
+        return [one for one in left if one.id not in ids and same_words(one) in words - {None}]
 
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)

@@ -5,7 +5,7 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES, Output
@@ -227,9 +227,7 @@ def erase(
     output.report("erased", chosen, lines, copies, dry_run=dry_run)
 
 
-def _copies_left(
-    copies: "Iterable[Review]", action: "Literal[Action, 'erase']", reason: "Reason"
-) -> Iterator[str]:
+def _copies_left(copies: "Iterable[Review]", action: str, reason: "Reason") -> Iterator[str]:
     """Yield the other sources that have a corrected review, with the command for each."""
     command, option = ("hide", " --text") if action == "hide-text" else (action, "")
     for copy in copies:
