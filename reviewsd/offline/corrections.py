@@ -187,12 +187,9 @@ class ReviewsWithCorrections:
         return ReviewsWithCorrections(self._dataset, corrections)
 
     def copies_left(self, reviews: Sequence[Review], action: str) -> list[Review]:
-        """Return the copies of some reviews that a correction of these has not reached, newest first.
-
-        A hidden copy needs no other action than its erasure.
-        """
+        """Return the copies of some reviews that a correction of these has not reached, newest first."""
         ids, words = {review.id for review in reviews}, {same_words(review) for review in reviews}
-        reached = {action} if action == "erase" else {action, "hide"}
+        reached = {action} if action == "erase" else {action, "hide"}  # which leaves no more to do
         left = [
             entry.review
             for entry in self.reviews
