@@ -80,6 +80,19 @@ def test_first_hidden_review_of_a_young_business_is_no_selection() -> None:
     ] == warnings
 
 
+def test_two_copies_that_are_hidden_are_one_review_of_a_selection() -> None:
+    """Else hiding a review in each of its sources would be asked about as two of a young business."""
+    copy = {**review("copy", text="great  WORK"), "source": "table"}
+    reviews, _ = uncorrected(
+        review("a", text="Great work"), copy, REVIEWS[1], review("d", rating=4)
+    )
+    both = [*named(reviews, "a"), *named(reviews, "copy")]
+    assert reviews.with_correction(both, "hide", "request", NOW).selection_warning is None
+    two = [*named(reviews, "d"), *both]
+    warning = reviews.with_correction(two, "hide", "request", NOW).selection_warning
+    assert "67% of the reviews are hidden; a reader would call this selecting" == warning
+
+
 @pytest.mark.parametrize(
     ("action", "left"),
     [
