@@ -34,6 +34,11 @@ _INVALID = "invalid character"  # a line break is one only within a text
 _PLAIN = dict.fromkeys(
     ("object keys must be strings", 'expected """'), 'expected a name of a member, as in "text"'
 )
+_WRITTEN = 1_000  # bytes before and behind a fault that show what was meant
+_WRONG_QUOTES = "'`\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}«»“”„‟"
+# A text that ends with one of them goes on to the next correct mark, or to the end of its line.
+_WRONG_END = re.compile('(“|”|„|‟)(?:[^"]*|\\s*[:,]\\s*")\\Z'.encode())
+_UNQUOTED = re.compile(rb'":[ \t]*+([+(]?[A-Za-z]{0,2}[0-9][-+()/.:0-9A-Za-z ]*[0-9A-Za-z)])')
 _TOO_DEEP = f"nesting deeper than {MAX_DEPTH}"
 
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -106,9 +111,35 @@ def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
         if is_comma:  # it is missing behind the value before
             before = bytes(memoryview(text)[max(0, offset - _PIECE) : offset])
             offset -= len(before) - len(before.rstrip())
-        raise NotJsonError(offset, _PLAIN.get(reason, reason)) from None
+        view = memoryview(text)
+        fault = _wrong_quote(view, offset) or _unquoted(view, offset)
+        raise fault or NotJsonError(offset, _PLAIN.get(reason, reason)) from None
     except RecursionError:
         raise UnfitError(_TOO_DEEP) from None
+
+
+def _wrong_quote(text: memoryview, offset: int) -> NotJsonError | None:
+    """Return the fault that a text has other quotation marks, as word processors write them."""
+    begin = max(0, offset - _WRITTEN)
+    mark = text[offset : offset + 3].tobytes().decode(errors="ignore")[:1]
+    if not mark or mark not in _WRONG_QUOTES:
+        end = _WRONG_END.search(text[begin:offset].tobytes())
+        if end is None:
+            return None
+        offset, mark = begin + end.start(), end[1].decode()
+    return NotJsonError(
+        offset, f'{mark} is not the quotation mark of JSON; write " instead, as in "text"'
+    )
+
+
+def _unquoted(text: memoryview, offset: int) -> NotJsonError | None:
+    """Return the fault that a text of digits has no quotation marks."""
+    begin = max(0, offset - _WRITTEN)
+    for value in _UNQUOTED.finditer(text[begin : offset + _WRITTEN].tobytes()):
+        if value.start(1) <= offset - begin < value.end(1):
+            reason = "a phone number, a postal code, a day or a time is a text; write"
+            return NotJsonError(begin + value.start(1), f"{reason} {show(value[1].decode())}")
+    return None
 
 
 def walk(text: JsonBuffer, members: Mapping[str, Raw]) -> Iterator[tuple[str, int, int]]:

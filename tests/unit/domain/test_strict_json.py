@@ -17,6 +17,9 @@ from reviewsd.domain.data_errors import show
 from reviewsd.domain.dataset import load
 from tests.support.broken import REVIEWS, both, encoded, finding, refused
 
+QUOTE = 'is not the quotation mark of JSON; write " instead, as in "text"'
+UNQUOTED = "a phone number, a postal code, a day or a time is a text; write"
+
 
 @pytest.mark.parametrize(
     ("text", "line"),
@@ -35,10 +38,27 @@ from tests.support.broken import REVIEWS, both, encoded, finding, refused
         (b'{"a": [1,]}', ":1:10: invalid JSON: trailing comma in array"),
         (b"{} x", ":1:4: invalid JSON: trailing characters"),
         (b"{}\n\n{}", ":3:1: invalid JSON: trailing characters"),
-        (b"{'a': 1}", ':1:2: invalid JSON: expected a name of a member, as in "text"'),
+        (b"{'a': 1}", f":1:2: invalid JSON: ' {QUOTE}"),
+        (b"{a: 1}", ':1:2: invalid JSON: expected a name of a member, as in "text"'),
+        ('{"a": “x”}'.encode(), f":1:7: invalid JSON: “ {QUOTE}"),
+        ('{"a": 1,\n “b”: 1}'.encode(), f":2:2: invalid JSON: “ {QUOTE}"),
+        ('{"a": «x»}'.encode(), f":1:7: invalid JSON: « {QUOTE}"),
+        ('{"é": "x”,\n"b": 1}'.encode(), f":1:9: invalid JSON: ” {QUOTE}"),
+        ('{"a”: "x",\n"b": 1}'.encode(), f":1:4: invalid JSON: ” {QUOTE}"),
+        ('{"a": "x”, "b": 1}'.encode(), f":1:9: invalid JSON: ” {QUOTE}"),
+        ('{"a": "“x”" "b": 1}'.encode(), ':1:12: invalid JSON: expected "," or "}"'),
         (b'{"a": "1\n2"}', ":1:9: invalid JSON: a text without a quotation mark at its end"),
         (b'{"a": "\\x"}', ":1:9: invalid JSON: invalid escaped character"),
-        (b'{"a": 01}', ":1:8: invalid JSON: invalid number"),
+        (b'{"a": 1.}', ":1:9: invalid JSON: invalid number"),
+        (b'{"a": 091555012}', f':1:7: invalid JSON: {UNQUOTED} "091555012"'),
+        (b'{"a": 091 555 012 , "b": 1}', f':1:7: invalid JSON: {UNQUOTED} "091 555 012"'),
+        (b'{"a": +353 91-55}', f':1:7: invalid JSON: {UNQUOTED} "+353 91-55"'),
+        (b'{"a": (091) 55,', f':1:7: invalid JSON: {UNQUOTED} "(091) 55"'),
+        (b'{"a": (091)}', f':1:7: invalid JSON: {UNQUOTED} "(091)"'),
+        (b'{"a": [{"b": 09:30}]}', f':1:14: invalid JSON: {UNQUOTED} "09:30"'),
+        (b'{"a": 2026-01-01\n}', f':1:7: invalid JSON: {UNQUOTED} "2026-01-01"'),
+        (b'{"a": H91 X2P3}', f':1:7: invalid JSON: {UNQUOTED} "H91 X2P3"'),
+        (b'{"a": 12 "b": 1}', ':1:9: invalid JSON: expected "," or "}"'),
         (b'{"a": // 1\n1}', ":1:7: invalid JSON: invalid character"),
         (b'{"a": NaN}', ":1:7: invalid JSON: invalid character"),
         (b'{"a": {"b": -Infinity}}', ":1:14: invalid JSON: invalid character"),
