@@ -11,8 +11,9 @@ from reviewsd.analysis.language import Detector
 from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.text import has_words
 from reviewsd.api.files import Diagnostic
+from reviewsd.domain.data_errors import explain
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, texts_of
-from reviewsd.domain.reviews import primary_language
+from reviewsd.domain.reviews import LanguageTag, primary_language
 from reviewsd.pages.words import has_catalog
 
 _MOST: Final = 1_000  # texts, the newest; more would take seconds
@@ -20,7 +21,12 @@ _FEWEST: Final = 5  # texts; fewer may be those of travellers
 
 
 def language_doubts(dataset: Dataset) -> Iterator[Diagnostic]:
-    """Yield a warning if three quarters of the texts are in another language that pages can have."""
+    """Yield a warning if three quarters of the texts are in another language that pages can have.
+
+    A language that is no tag has a warning of its own (``lint_business``).
+    """
+    if any(explain(dataset.business.language, LanguageTag)):
+        return
     own = primary_language(dataset.business.language)
     texts = list(islice(filter(has_words, texts_of(dataset.records)), _MOST))
     if len(texts) < _FEWEST:

@@ -256,6 +256,12 @@ def test_slips_are_seen_at_the_top_too() -> None:
             {"language": "english"},
             ['language: expected a language tag such as "en" or "de", got "english"'],
         ),
+        (
+            {"language": "en_IE"},
+            [
+                'language: expected a language tag such as "en" or "de", got "en_IE"; write "en-IE"',
+            ],
+        ),
         ({"hours": hours("09:00-12:00", "12:00-18:00")}, []),
         (
             {"hours": hours("09:00-18:00", "10:00-12:00")},

@@ -45,6 +45,11 @@ def test_reviews_in_the_language_of_the_pages_have_no_warning() -> None:
     assert [] == reasons(*[ENGLISH] * 13)
 
 
+@pytest.mark.parametrize("language", ["en_IE", "english"])
+def test_language_that_is_no_tag_has_only_the_warning_of_that(language: str) -> None:
+    assert [] == reasons(*[ENGLISH] * 13, *[GERMAN] * 99, language=language)
+
+
 def test_three_quarters_of_the_texts_decide() -> None:
     assert 1 == len(reasons(*[GERMAN] * 6, *[ENGLISH] * 2, "", " ", "!!! :)", "10/10"))
     assert [] == reasons(*[GERMAN] * 5, *[ENGLISH] * 3)
