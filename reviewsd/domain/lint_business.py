@@ -1,7 +1,6 @@
 """Warnings about the members of reviews.json beside the reviews (data-model.md 5, second table)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Final
 
 import msgspec
@@ -11,7 +10,7 @@ from reviewsd.api.spelling import nearest
 from reviewsd.domain.data_errors import explain, member, show
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.local_business import local_business_types
-from reviewsd.domain.near_misses import within_edits
+from reviewsd.domain.member_names import similar_member
 from reviewsd.domain.reviews import (
     Address,
     AggregateRating,
@@ -120,52 +119,6 @@ def misnamed(
 ) -> Iterator[tuple[str, str]]:
     """Yield the unknown members that are probably known ones under another name."""
     for name in members:
-        similar = None if name in known_names else _similar(name, known_names)
+        similar = None if name in known_names else similar_member(name, known_names)
         if similar is not None and similar not in members:
             yield member(path, name), f"unknown member; did you mean {show(similar)}?"
-
-
-_MEANT: Final = {
-    "telephone": "phone",
-    "tel": "phone",
-    "mail": "email",
-    "website": "url",
-    "homepage": "url",
-    "logo": "logo_url",
-    "image": "logo_url",
-    "openinghours": "hours",
-    "openinghoursspecification": "hours",
-    "sameas": "social_urls",
-    "areaserved": "service_areas",
-    "streetaddress": "street",
-    "addresslocality": "city",
-    "addressregion": "region",
-    "state": "region",
-    "zip": "postal_code",
-    "zipcode": "postal_code",
-    "postcode": "postal_code",
-    "addresscountry": "country",
-    "reply": "owner_reply",
-    "response": "owner_reply",
-    "answer": "owner_reply",
-    "ownerresponse": "owner_reply",
-    "ownerreplytext": "owner_reply",
-    "comment": "text",
-    "body": "text",
-    "review": "text",
-    "reviewtext": "text",
-    "reviewbody": "text",
-    "link": "source_url",
-    "avatar": "author_avatar_url",
-    "branch": "location",
-    "store": "location",
-}
-"""Names for members of a business or a review at schema.org and elsewhere, in lower case without ``_``."""
-
-
-@cache
-def _similar(name: str, known_names: tuple[str, ...]) -> str | None:
-    synonym = _MEANT.get(name.casefold().replace("_", ""))
-    if synonym in known_names:
-        return synonym
-    return next((candidate for candidate in known_names if within_edits(name, candidate, 1)), None)

@@ -1,0 +1,52 @@
+"""Names under which people write members of reviews.json that have another one (data-model.md 5)."""
+
+from functools import cache
+from typing import Final
+
+from reviewsd.domain.near_misses import within_edits
+
+_MEANT: Final = {
+    "telephone": "phone",
+    "tel": "phone",
+    "mail": "email",
+    "website": "url",
+    "homepage": "url",
+    "logo": "logo_url",
+    "image": "logo_url",
+    "openinghours": "hours",
+    "openinghoursspecification": "hours",
+    "sameas": "social_urls",
+    "areaserved": "service_areas",
+    "streetaddress": "street",
+    "addresslocality": "city",
+    "addressregion": "region",
+    "state": "region",
+    "zip": "postal_code",
+    "zipcode": "postal_code",
+    "postcode": "postal_code",
+    "addresscountry": "country",
+    "reply": "owner_reply",
+    "response": "owner_reply",
+    "answer": "owner_reply",
+    "ownerresponse": "owner_reply",
+    "ownerreplytext": "owner_reply",
+    "comment": "text",
+    "body": "text",
+    "review": "text",
+    "reviewtext": "text",
+    "reviewbody": "text",
+    "link": "source_url",
+    "avatar": "author_avatar_url",
+    "branch": "location",
+    "store": "location",
+}
+"""Names for members of a business or a review at schema.org and elsewhere, in lower case without ``_``."""
+
+
+@cache
+def similar_member(name: str, known_names: tuple[str, ...]) -> str | None:
+    """Return the known name that an unknown one probably means, or None."""
+    synonym = _MEANT.get(name.casefold().replace("_", ""))
+    if synonym in known_names:
+        return synonym
+    return next((candidate for candidate in known_names if within_edits(name, candidate, 1)), None)
