@@ -11,13 +11,14 @@ import json
 import math
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import msgspec
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.spelling import nearest
 from reviewsd.domain.diagnostic_text import headline
+from reviewsd.domain.member_names import similar_member
 
 MAX_FINDINGS = 20
 """Findings that are shown; the others are counted (data-model.md 5)."""
@@ -118,12 +119,20 @@ def _explain_struct(
         if name in value:
             yield from explain(value[name], hint, member(path, name), example)
         elif field.required:
-            yield member(path, name), f"{MISSING}{example}"
+            yield member(path, name), f"{MISSING}{_rename(value, name, fields) or example}"
     if kind.__struct_config__.forbid_unknown_fields:
         for name in value:
             if name not in fields:
                 hint = nearest(name, fields) or f"; there are: {', '.join(fields)}"
                 yield member(path, name), f"unknown key {show(name)}{hint}"
+
+
+def _rename(value: dict[str, object], name: str, fields: Container[str]) -> str:
+    """Return the end of the reason where a missing member is there under another name, or ""."""
+    for other in value:
+        if other not in fields and similar_member(other, (name,)):
+            return f"; rename {show(other)} to {show(name)}"
+    return ""
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from reviewsd.domain.reviews import (
     Business,
     Distribution,
     LanguageTag,
+    Location,
     OpeningHours,
     RemovedReview,
     mean,
@@ -37,6 +38,12 @@ _UNNAMED: Final = (
     "write it here, or: reviewsctl import EXPORT --set name=NAME"
 )
 
+_MIDNIGHT: Final = "00:00"
+_ALL_DAY: Final = (
+    "the same as opens, which is open for 24 hours; "
+    "write when it closes, or leave out a day that is closed"
+)
+
 
 def business_warnings(dataset: Dataset) -> Iterator[tuple[str, str]]:
     """Yield warnings about the members beside ``reviews``."""
@@ -44,16 +51,33 @@ def business_warnings(dataset: Dataset) -> Iterator[tuple[str, str]]:
     yield from _not_served(dataset.members)
     business = _MEMBERS.decode(dataset.members["business"])
     yield from misnamed(business, Business.__struct_fields__, "$.business")
-    address = _OBJECT_OR_NULL.decode(business.get("address", b"null")) or {}
-    yield from misnamed(address, Address.__struct_fields__, "$.business.address")
     if dataset.business.name == NO_NAME:
         yield "$.business.name", _UNNAMED
     yield from _category(dataset.business.category)
     yield from explain(dataset.business.language, LanguageTag, "$.business.language")
-    yield from _overlaps(dataset.business.hours, "$.business.hours")
+    yield from _place(dataset.business, business, "$.business")
+    locations = _ENTRIES.decode(business.get("locations", b"[]"))
     for index, location in enumerate(dataset.business.locations or ()):
-        yield from _overlaps(location.hours, f"$.business.locations[{index}].hours")
+        path = f"$.business.locations[{index}]"
+        yield from misnamed(locations[index], Location.__struct_fields__, path)
+        yield from _place(location, locations[index], path)
     yield from _aggregate(dataset)
+
+
+def _place(
+    place: Business | Location, members: Mapping[str, Raw], path: str
+) -> Iterator[tuple[str, str]]:
+    """Yield warnings about address, contacts and hours of the business, or of one of its locations."""
+    address = _OBJECT_OR_NULL.decode(members.get("address", b"null")) or {}
+    yield from misnamed(address, Address.__struct_fields__, f"{path}.address")
+    if place.phone and not any(map(str.isdigit, place.phone)):
+        yield f"{path}.phone", f"no digit in a phone number, got {show(place.phone)}"
+    if place.email and "@" not in place.email:
+        yield f"{path}.email", f'no "@" in an e-mail address, got {show(place.email)}'
+    for index, opening in enumerate(place.hours):
+        if opening.opens == opening.closes != _MIDNIGHT:
+            yield f"{path}.hours[{index}].closes", _ALL_DAY
+    yield from _overlaps(place.hours, f"{path}.hours")
 
 
 def _category(category: str | None) -> Iterator[tuple[str, str]]:

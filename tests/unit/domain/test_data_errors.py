@@ -123,6 +123,43 @@ def test_each_fault_is_explained(value: object, faults: list[tuple[str, str]]) -
     assert faults == list(explain(value, Known))
 
 
+@pytest.mark.parametrize(
+    ("value", "kind", "faults"),
+    [
+        (
+            {"day": "monday", "open": "09:00", "Close": "17:00"},
+            reviews.OpeningHours,
+            [
+                ("$.opens", 'missing; rename "open" to "opens"'),
+                ("$.closes", 'missing; rename "Close" to "closes"'),
+            ],
+        ),
+        (
+            {"weekday": "monday", "from": "09:00", "to": "17:00"},
+            reviews.OpeningHours,
+            [
+                ("$.day", 'missing; rename "weekday" to "day"'),
+                ("$.opens", 'missing; rename "from" to "opens"'),
+                ("$.closes", 'missing; rename "to" to "closes"'),
+            ],
+        ),
+        (
+            {"lat": 53.27, "lng": -9.05},
+            reviews.Geo,
+            [
+                ("$.latitude", 'missing; rename "lat" to "latitude"'),
+                ("$.longitude", 'missing; rename "lng" to "longitude"'),
+            ],
+        ),
+        ({"opens": "09:00", "closes": "17:00"}, reviews.OpeningHours, [("$.day", "missing")]),
+    ],
+)
+def test_missing_member_under_another_name_is_found(
+    value: object, kind: object, faults: list[tuple[str, str]]
+) -> None:
+    assert faults == list(explain(value, kind))
+
+
 ROOTS: list[tuple[object, Document]] = [
     (reviews.Business, REVIEWS["business"]),
     (reviews.AggregateRating, REVIEWS["aggregate_rating"]),

@@ -240,7 +240,45 @@ def test_slips_are_seen_at_the_top_too() -> None:
         ({"openingHours": []}, ['openingHours: unknown member; did you mean "hours"?']),
         ({"telephone": "1", "phone": "1"}, []),
         ({"address": {"zip": "1"}}, ['address.zip: unknown member; did you mean "postal_code"?']),
+        (
+            {"address": {"Town": "G", "eircode": "H91", "County": "Galway"}},
+            [
+                'address.Town: unknown member; did you mean "city"?',
+                'address.eircode: unknown member; did you mean "postal_code"?',
+                'address.County: unknown member; did you mean "region"?',
+            ],
+        ),
+        (
+            {"address": {"post code": "H91", "province": "Connacht"}},
+            [
+                'address["post code"]: unknown member; did you mean "postal_code"?',
+                'address.province: unknown member; did you mean "region"?',
+            ],
+        ),
+        ({"web": "x"}, ['web: unknown member; did you mean "url"?']),
+        ({"mobile": "1"}, ['mobile: unknown member; did you mean "phone"?']),
+        ({"mobile": "1", "phone": "1"}, []),
         ({"address": None}, []),
+        (
+            {"locations": [{"id": "a", "name": "A", "tel": "1", "address": {"town": "G"}}]},
+            [
+                'locations[0].tel: unknown member; did you mean "phone"?',
+                'locations[0].address.town: unknown member; did you mean "city"?',
+            ],
+        ),
+        ({"phone": "091 555 012", "email": "a@b.ie"}, []),
+        ({"phone": "", "email": ""}, []),
+        (
+            {"phone": "on request", "email": "info at example.ie"},
+            [
+                'phone: no digit in a phone number, got "on request"',
+                'email: no "@" in an e-mail address, got "info at example.ie"',
+            ],
+        ),
+        (
+            {"locations": [{"id": "a", "name": "A", "email": "example.ie"}]},
+            ['locations[0].email: no "@" in an e-mail address, got "example.ie"'],
+        ),
         ({"fax": "1"}, []),
         ({"category": "Plumber"}, []),
         ({"category": "LocalBusiness"}, []),
@@ -263,6 +301,16 @@ def test_slips_are_seen_at_the_top_too() -> None:
             ],
         ),
         ({"hours": hours("09:00-12:00", "12:00-18:00")}, []),
+        ({"hours": hours("00:00-00:00")}, []),
+        (
+            {"hours": hours("10:00-10:00")},
+            [
+                (
+                    "hours[0].closes: the same as opens, which is open for 24 hours; "
+                    "write when it closes, or leave out a day that is closed"
+                ),
+            ],
+        ),
         (
             {"hours": hours("09:00-18:00", "10:00-12:00")},
             ["hours[1]: overlaps with $.business.hours[0], which is of monday too"],
