@@ -11,6 +11,7 @@ from reviewsd.domain.data_errors import explain, member, show
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.local_business import local_business_types
 from reviewsd.domain.member_names import similar_member
+from reviewsd.domain.near_misses import words_of
 from reviewsd.domain.reviews import (
     Address,
     AggregateRating,
@@ -38,6 +39,20 @@ _UNNAMED: Final = (
     "write it here, or: reviewsctl import EXPORT --set name=NAME"
 )
 
+_NO_TYPE: Final = (
+    "no type below https://schema.org/LocalBusiness, so search engines are told LocalBusiness"
+)
+_GENERAL: Final = (
+    "; more general ones are AutomotiveBusiness, FinancialService, FoodEstablishment, "
+    "HealthAndBeautyBusiness, HomeAndConstructionBusiness, LegalService, LodgingBusiness, "
+    "MedicalBusiness, ProfessionalService, SportsActivityLocation, Store"
+)
+_GENERAL_WORDS: Final = frozenset(
+    ("and", "business", "company", "office", "service", "services", "shop", "store")
+)
+_VERY_CLOSE: Final = 0.8  # decision 556
+_MIN_WORD: Final = 3  # letters of a word that names a trade
+_MIN_BEGINNING: Final = 5  # letters of a word that is the beginning of a type
 _MIDNIGHT: Final = "00:00"
 _ALL_DAY: Final = (
     "the same as opens, which is open for 24 hours; "
@@ -82,13 +97,23 @@ def _place(
 
 def _category(category: str | None) -> Iterator[tuple[str, str]]:
     types = local_business_types()
-    if category and category not in types and category != "LocalBusiness":
-        first, *_ = category.casefold().split() or [""]
-        hint = nearest(
-            category, [name for name in types if name.casefold().startswith(first)] or types
-        )
-        reason = "not in the list at https://schema.org/LocalBusiness, so search engines are told LocalBusiness"
-        yield "$.business.category", f"{reason}, got {show(category)}{hint}"
+    if category and category not in types:
+        hint = nearest(category, types, _VERY_CLOSE) or nearest(category, _with_word(category), 0)
+        yield "$.business.category", f"{_NO_TYPE}, got {show(category)}{hint or _GENERAL}"
+
+
+def _with_word(category: str) -> list[str]:
+    """Return the types that begin with a word of the category, or else those that have one."""
+    words = [
+        word for word in words_of(category) if len(word) >= _MIN_WORD and word not in _GENERAL_WORDS
+    ]
+    beginnings = tuple(word for word in words if len(word) >= _MIN_BEGINNING)
+    types = {name: words_of(name) for name in local_business_types()}
+    return [
+        name
+        for name, parts in types.items()
+        if parts[0] in words or name.casefold().startswith(beginnings)
+    ] or [name for name, parts in types.items() if not set(parts).isdisjoint(words)]
 
 
 def _overlaps(hours: Sequence[OpeningHours], path: str) -> Iterator[tuple[str, str]]:
