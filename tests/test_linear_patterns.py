@@ -130,6 +130,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("https://a#", "a", "#"),
     ),
     "reviewsd.domain.reviews:_host": (MATCH, ("http://", "a", " "), ("http://a:", "1", "x")),
+    "reviewsd.domain.reviews:_language_tag": (MATCH, ("", "-a", "_"), ("en-", "a", "_")),
     "reviewsd.domain.reviews:_unfit": (SEARCH, ("", "#", ""), ("#", "a", ""), ("", "%4", "1")),
     "reviewsd.domain.strict_json:_AFTER": (MATCH, ("", " ", "x")),
     "reviewsd.domain.strict_json:_MALFORMED": (FULL, ("JSON is malformed: ", " (byte 1", "x")),
@@ -145,6 +146,14 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("", '"', ""),
         ('"', "\\", ""),
         ("", '\\\n"', ""),
+    ),
+    "reviewsd.domain.strict_json:_UNQUOTED": (MATCH, ('":1', " ", "-"), ('":', " ", "x")),
+    "reviewsd.domain.strict_json:_WRONG_END": (
+        SEARCH,
+        ("", "”", '"'),
+        ("”", " ", "x"),
+        ("”", "a", '"'),
+        ("", "” ", ","),
     ),
     "reviewsd.publish.atom:_ILLEGAL": (SUB, ("", "\0", "")),
     "reviewsd.publish.openapi.document:_EMAIL": (

@@ -29,12 +29,13 @@ SERVED_PATTERN = "served_pattern"
 """Key of the pattern in schemas for clients; JavaScript refuses our own grammars in Unicode mode."""
 
 _LANGUAGE_TAG = "^[A-Za-z]{2,3}(-[0-9A-Za-z]{1,8})*" + _END
+_language_tag = re.compile(_LANGUAGE_TAG)
 
 
 def _tag_hint(language: str) -> str:
     """Return the tag that a locale of POSIX, such as "en_IE", stands for."""
     tag = language.strip().replace("_", "-")
-    return f"; write {show(tag)}" if re.match(_LANGUAGE_TAG, tag) and tag != language else ""
+    return f"; write {show(tag)}" if _language_tag.match(tag) and tag != language else ""
 
 
 LanguageTag = Annotated[

@@ -37,7 +37,7 @@ _PLAIN = dict.fromkeys(
 _WRITTEN = 1_000  # bytes before and behind a fault that show what was meant
 _WRONG_QUOTES = "'`\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}«»“”„‟"
 # A text that ends with one of them goes on to the next correct mark, or to the end of its line.
-_WRONG_END = re.compile('(“|”|„|‟)(?:[^"]*|\\s*[:,]\\s*")\\Z'.encode())
+_WRONG_END = re.compile(r'([“”„‟])(?:[^“”„‟"]*+|\s*+[:,]\s*+")\Z')
 _UNQUOTED = re.compile(rb'":[ \t]*+([+(]?[A-Za-z]{0,2}[0-9][-+()/.:0-9A-Za-z ]*[0-9A-Za-z)])')
 _TOO_DEEP = f"nesting deeper than {MAX_DEPTH}"
 
@@ -120,13 +120,13 @@ def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
 
 def _wrong_quote(text: memoryview, offset: int) -> NotJsonError | None:
     """Return the fault that a text has other quotation marks, as word processors write them."""
-    begin = max(0, offset - _WRITTEN)
     mark = text[offset : offset + 3].tobytes().decode(errors="ignore")[:1]
     if not mark or mark not in _WRONG_QUOTES:
-        end = _WRONG_END.search(text[begin:offset].tobytes())
+        before = text[max(0, offset - _WRITTEN) : offset].tobytes().decode(errors="ignore")
+        end = _WRONG_END.search(before)
         if end is None:
             return None
-        offset, mark = begin + end.start(), end[1].decode()
+        offset, mark = offset - len(end[0].encode()), end[1]
     return NotJsonError(
         offset, f'{mark} is not the quotation mark of JSON; write " instead, as in "text"'
     )
@@ -135,11 +135,12 @@ def _wrong_quote(text: memoryview, offset: int) -> NotJsonError | None:
 def _unquoted(text: memoryview, offset: int) -> NotJsonError | None:
     """Return the fault that a text of digits has no quotation marks."""
     begin = max(0, offset - _WRITTEN)
-    for value in _UNQUOTED.finditer(text[begin : offset + _WRITTEN].tobytes()):
-        if value.start(1) <= offset - begin < value.end(1):
-            reason = "a phone number, a postal code, a day or a time is a text; write"
-            return NotJsonError(begin + value.start(1), f"{reason} {show(value[1].decode())}")
-    return None
+    around = text[begin : offset + _WRITTEN].tobytes()
+    value = _UNQUOTED.match(around, max(0, around.rfind(b'":', 0, offset - begin)))
+    if value is None or not value.start(1) <= offset - begin < value.end(1):
+        return None
+    reason = "a phone number, a postal code, a day or a time is a text; write"
+    return NotJsonError(begin + value.start(1), f"{reason} {show(value[1].decode())}")
 
 
 def walk(text: JsonBuffer, members: Mapping[str, Raw]) -> Iterator[tuple[str, int, int]]:
