@@ -39,7 +39,7 @@ def correct(shop: Shop, author: str, action: Action = "hide") -> str:
 
 def correct_one(shop: Shop, identifier: str, action: Action = "hide") -> None:
     reviews = corrections.read(shop.folder)
-    chosen = [each.review for each in reviews.reviews if each.review.id == identifier]
+    chosen = [entry.review for entry in reviews.reviews if entry.review.id == identifier]
     corrected = reviews.with_correction(
         chosen, action, None if action == "restore" else "request", shop.now
     )
@@ -49,8 +49,8 @@ def correct_one(shop: Shop, identifier: str, action: Action = "hide") -> None:
 def states(shop: Shop) -> dict[str, str]:
     """The texts of all reviews with their corrections."""
     return {
-        str(each.review.text): "shown" if each.correction is None else each.correction.action
-        for each in corrections.read(shop.folder).reviews
+        str(entry.review.text): "shown" if entry.correction is None else entry.correction.action
+        for entry in corrections.read(shop.folder).reviews
     }
 
 
@@ -90,6 +90,6 @@ def erase(shop: Shop, author: str) -> None:
 
 def erase_all(shop: Shop, *ids: str) -> None:
     reviews = corrections.read(shop.folder)
-    chosen = [each.review for each in reviews.reviews if each.review.id in ids]
+    chosen = [entry.review for entry in reviews.reviews if entry.review.id in ids]
     target = shop.folder / "reviews.json"
     files.erase(target, reviews.with_erasure(chosen, shop.now), chosen, shop.now)

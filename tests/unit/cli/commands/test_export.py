@@ -196,7 +196,7 @@ def test_import_of_an_export_takes_nothing_of_a_corrected_review(
     assert before == (data / "reviews.json").read_bytes()
     notes = json.loads(run.stdout.splitlines()[-1])["notes"]
     says = any(
-        "1 review not removed, since hidden ones are not in an export" in each for each in notes
+        "1 review not removed, since hidden ones are not in an export" in note for note in notes
     )
     assert says is (action == "hide" and "--replace" in options)
 

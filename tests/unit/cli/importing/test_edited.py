@@ -240,7 +240,7 @@ def test_row_that_the_owner_corrects_is_its_review_without_replace(
     shop.edit("Bo Li", owner_reply=REPLY)
     result = imported(shop, LONG.replace(wrong, right), replace=False)
     assert (1, 0) == (result.merge.count(Fate.CHANGED), result.merge.count(Fate.NEW))
-    (corrected,) = [each for each in shop.file["reviews"] if each["author"] != "Ann Lee"]
+    (corrected,) = [review for review in shop.file["reviews"] if review["author"] != "Ann Lee"]
     assert REPLY == corrected["owner_reply"]
     (note,) = [note for note in result.notes if note.startswith("edited, known by")]
     assert note.endswith("; your replies to them stay")

@@ -1,4 +1,4 @@
-"""What a critic found: ways in which an edited review or its reply came back (corrections.md C23 to C28)."""
+"""Ways in which an edited review or its reply could come back (corrections.md C23 to C28)."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -35,7 +35,7 @@ def test_edited_review_of_an_earlier_import_is_hidden_with_the_old_one(shop: Sho
     imported(shop, ANN, BO)
     shop.edit("Ann Lee", owner_reply=REPLY)
     imported(shop, EDITED, BO, replace=False)
-    old = next(each for each in shop.file["reviews"] if each.get("owner_reply"))
+    old = next(review for review in shop.file["reviews"] if review.get("owner_reply"))
     correct_one(shop, old["id"])
     result = imported(shop, EDITED, BO)
     assert {"They broke the vase in the hall.": "hide", "Quick and clean.": "shown"} == states(shop)
@@ -50,7 +50,7 @@ def test_reply_to_a_hidden_review_is_not_published_under_one_that_the_owner_show
     shop.edit("Ann Lee", owner_reply=REPLY)
     correct(shop, "Ann Lee")
     imported(shop, EDITED, BO, replace=False)
-    new = next(each for each in shop.file["reviews"] if "hall" in each["text"])
+    new = next(review for review in shop.file["reviews"] if "hall" in review["text"])
     correct_one(shop, new["id"], "restore")
     imported(shop, EDITED, BO)
     assert "restore" == states(shop)["They broke the vase in the hall."]
@@ -168,7 +168,7 @@ def test_corrected_cell_shows_no_corrected_review(
     if replace:
         assert 2 == len(shop.file["reviews"])
         assert [REPLY] == [
-            each["owner_reply"] for each in shop.file["reviews"] if "owner_reply" in each
+            review["owner_reply"] for review in shop.file["reviews"] if "owner_reply" in review
         ]
 
 
@@ -195,7 +195,10 @@ def test_review_is_known_by_the_id_that_its_row_gets_later(shop: Shop, *, replac
     before = {review["id"] for review in shop.file["reviews"]}
     result = imported(shop, *with_ids(ANN, BO), header=f"id,{HEADER}", replace=replace)
     assert "2 reviews known by the ids of the table from now on" in result.notes
-    assert (2, before) == (len(shop.file["reviews"]), {each["id"] for each in shop.file["removed"]})
+    assert (2, before) == (
+        len(shop.file["reviews"]),
+        {entry["id"] for entry in shop.file["removed"]},
+    )
     other = "2026-04-01,3,Cy Orr,All other words than before.\n"
     imported(shop, *with_ids(ANN, other), header=f"id,{HEADER}", replace=replace, yes=True)
     assert {"Ann Lee", "Cy Orr"} == shop.reviews.keys()
