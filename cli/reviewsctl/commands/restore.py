@@ -2,7 +2,8 @@
 
 import datetime
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,10 +13,11 @@ from reviewsctl.daemon.session import Json, Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, fail, json_line
 from reviewsctl.terminal.words import counted
+from reviewsd.api.places import KEPT_FOLDER
 
 if TYPE_CHECKING:
     from reviewsctl.backups.archive import Manifest
-    from reviewsctl.backups.restoring import Places
+    from reviewsctl.backups.restoring import Action, Places
 
 _STOP: Final = (
     "Stop it, and its sockets, first (Ctrl-C where it runs in a terminal): "
@@ -75,6 +77,7 @@ def restore(
     whether --force would be needed.
     """
     from reviewsctl.backups import restoring  # msgspec, see main
+    from reviewsctl.importing import history
 
     now, erased = datetime.datetime.now(datetime.UTC), 0
     try:
@@ -106,8 +109,8 @@ def restore(
         return
     if places.config == Path(contents.manifest.config):
         typer.echo(f"this backup goes back to {places.config.parent}; {_ELSEWHERE}")
-    for path, action in actions.items():
-        typer.echo(f"{f'would {action}' if dry_run else _DONE[action]} {path}")
+    for action, what in _files(actions, places.data / KEPT_FOLDER / history.FOLDER):
+        typer.echo(f"{f'would {action}' if dry_run else _DONE[action]} {what}")
     if erased:
         typer.echo(f"not restored, as they were erased since: {counted(erased, 'review')}")
     typer.echo(f"the backup is of {made_at:%Y-%m-%d %H:%M} UTC")
@@ -117,6 +120,18 @@ def restore(
         echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
     else:
         typer.echo("next: reviewsctl check, then start the daemon")
+
+
+def _files(actions: "Mapping[str, Action]", kept: Path) -> "Iterator[tuple[Action, str]]":
+    """Yield the files with their actions, and the number of kept versions for each action."""
+    versions: Counter[Action] = Counter()
+    for path, action in actions.items():
+        if Path(path).parent == kept:
+            versions[action] += 1
+        else:
+            yield action, path
+    for action, count in versions.items():
+        yield action, f"{counted(count, 'file')} in {kept}"
 
 
 def _refusals(*, runs: bool, existing: Sequence[Path], force: bool) -> Iterator[str]:

@@ -125,6 +125,23 @@ def test_dry_run_lists_what_would_be_written_and_kept(ctl: Ctl, tmp_path: Path) 
     }
 
 
+def test_kept_versions_are_one_line_of_their_number(ctl: Ctl, tmp_path: Path) -> None:
+    file, kept = tmp_path / "backup.tar.gz", tmp_path / "restored/.reviewsctl/history"
+    names = [f"data/.reviewsctl/history/{number}" for number in range(18)]
+    archive(file, *names, reviews=REVIEWS)
+    command = ("restore", str(file), "--config", str(tmp_path / "r.yaml"))
+    kept.mkdir(parents=True)
+    (kept / "0").touch()
+    announced = ctl(*command, "--dry-run").stdout.splitlines()
+    assert [
+        f"would write {tmp_path}/restored/reviews.json",
+        f"would replace 1 file in {kept}",
+        f"would write 17 files in {kept}",
+    ] == announced[:3]
+    assert 19 == len(json.loads(ctl(*command, "--dry-run", "--json").stdout)["actions"])
+    assert f"wrote 17 files in {kept}" in ctl(*command, "--force").stdout.splitlines()
+
+
 def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_path: Path) -> None:
     """Without the address of a notice the daemon does not start."""
     file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
