@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.daemon.session import Json, Session
+from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, fail, json_line
 from reviewsctl.terminal.words import counted
@@ -65,6 +65,7 @@ def restore(
         bool,
         typer.Option("--dry-run", help="Only list what would be written and kept."),
     ] = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Puts a backup back: data, configuration, state of the hub.
@@ -106,6 +107,8 @@ def restore(
             "erased": erased,
         }
         typer.echo(json_line(document))
+        return
+    if quiet:
         return
     if places.config == Path(contents.manifest.config):
         typer.echo(f"this backup goes back to {places.config.parent}; {_ELSEWHERE}")

@@ -142,6 +142,17 @@ def test_kept_versions_are_one_line_of_their_number(ctl: Ctl, tmp_path: Path) ->
     assert f"wrote 17 files in {kept}" in ctl(*command, "--force").stdout.splitlines()
 
 
+def test_quiet_restore_prints_nothing(ctl: Ctl, tmp_path: Path) -> None:
+    file, config = tmp_path / "backup.tar.gz", tmp_path / "r.yaml"
+    archive(file, reviews=REVIEWS)
+    done = ctl("restore", str(file), "--config", str(config), "-q")
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+    assert (tmp_path / "restored/reviews.json").exists()
+    refused = ctl("restore", str(file), "--config", str(config), "-q")
+    assert 1 == refused.returncode
+    assert "exists already" in refused.stderr
+
+
 def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_path: Path) -> None:
     """Without the address of a notice the daemon does not start."""
     file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
