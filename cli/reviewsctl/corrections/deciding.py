@@ -31,7 +31,10 @@ _EFFECTS: Final[Mapping[str, str]] = {
     "hide-text": f"without its words and your reply in {_EVERYWHERE}; its stars count",
     "anonymize": f'by "Anonymous", without picture and link to the original, in {_EVERYWHERE}',
     "restore": f"in {_EVERYWHERE} again",
-    "erase": f"gone for good from {_EVERYWHERE}, and from your files; later imports skip it, those of a table without ids if its text, or author and day, are the same",
+    "erase": (
+        f"gone for good from your files and from {_EVERYWHERE}; later imports leave it out, and in a table without"
+        " ids every row with its text, or with its author and day"
+    ),
 }
 _UPDATE: Final = "feeds and subscribers get an update"
 LIST: Final = "List them: reviewsctl reviews list"

@@ -236,7 +236,8 @@ def test_consequences_are_those_of_the_dry_run(shop: Shop) -> None:
         (("hide", "r01", "--text"), "average rating: 5.00 of 25 reviews, as before"),
         (("anonymize", "r01"), 'by "Anonymous", without picture and link'),
         (("erase", "r01"), "average rating: 5.00 of 25 reviews before, 5.00 of 24 reviews after"),
-        (("erase", "r01"), "and from your files; later imports skip it"),
+        (("erase", "r01"), "gone for good from your files and from pages"),
+        (("erase", "r01"), "later imports leave it out, and in a table without ids every row"),
         (("erase", "r01"), "not erased: copies in caches and with subscribers"),
     ],
 )
