@@ -51,10 +51,10 @@ class NotRunning(Unreachable):
 
 
 class Refused(DaemonError):  # noqa: N818  # the same
-    """The daemon answered with a problem (RFC 9457)."""
+    """The daemon answered with a problem (RFC 9457); its title is spelled as those of the command's own errors."""
 
     def __init__(self, title: str, detail: str, *, status: int) -> None:
-        super().__init__(title or f"HTTP {status}", detail, status=status)
+        super().__init__(title.lower() or f"HTTP {status}", detail, status=status)
         if status == HTTPStatus.NOT_FOUND:
             self.exit_code = 4
 

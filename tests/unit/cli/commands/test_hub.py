@@ -43,7 +43,7 @@ SCRIPT: Mapping[str, Scripted] = {
             0,
             "would block x.example and remove 3 subscriptions or requests\nnothing was written\n",
         ),
-        ("hub block 1.2.3", 1, "Error: Invalid Parameters: value: expected a host.\n"),
+        ("hub block 1.2.3", 1, "Error: invalid parameters: value: expected a host.\n"),
         ("hub unblock x.example", 0, "unblocked x.example\n"),
         ("hub unblock y.example", 4, "What is blocked: reviewsctl hub blocks"),
         ("hub", 2, "reviewsctl hub status"),

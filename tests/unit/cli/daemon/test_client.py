@@ -114,11 +114,12 @@ def test_a_fault_of_the_terminal_is_not_blamed_on_the_daemon(tmp_path: Path) -> 
 def test_a_problem_is_a_refusal_with_its_reason(
     tmp_path: Path, status: int, exit_code: int
 ) -> None:
-    script = {"GET /v1/blocks": problem(status, "No", "Because.")}
+    script = {"GET /v1/blocks": problem(status, "No Such Block", "Because.")}
     with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused) as caught:
         Client(daemon.path).blocks()
 
-    assert {"title": "No", "status": status, "detail": "Because."} == caught.value.members()
+    members = caught.value.members()
+    assert {"title": "no such block", "status": status, "detail": "Because."} == members
     assert exit_code == caught.value.exit_code
 
 
