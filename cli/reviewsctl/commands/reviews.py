@@ -81,7 +81,7 @@ Yes = Annotated[bool, typer.Option("-y", "--yes", help="Answer every question wi
       reviewsctl reviews list --hidden
       reviewsctl reviews list --text plumber --json | jq -r .id""",
 )
-def list_(
+def list_(  # noqa: PLR0913  options
     *,
     hidden: Annotated[
         bool, typer.Option("--hidden", help="Only what is hidden or anonymous.")
@@ -99,6 +99,12 @@ def list_(
         str,
         typer.Option(
             metavar="WORDS", show_default=False, help="Only with these words in text or author."
+        ),
+    ] = "",
+    author: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", show_default=False, help="Only of authors with this in their name."
         ),
     ] = "",
     unanswered: Annotated[
@@ -123,6 +129,7 @@ def list_(
         and (not source or entry.review.source.casefold() == source.casefold())
         and (stars is None or entry.review.rating == stars)
         and (not unanswered or entry.review.owner_reply is None)
+        and author.casefold() in entry.review.author.casefold()
         and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
     ]
     output.list(matches, len(reviews.reviews))
@@ -231,7 +238,9 @@ def erase(  # noqa: PLR0913  options
     *,
     author: Annotated[
         str,
-        typer.Option(metavar="NAME", show_default=False, help="Also all reviews of this author."),
+        typer.Option(
+            metavar="NAME", show_default=False, help="Also all reviews of this full name."
+        ),
     ] = "",
     reason: Why,
     note: Note = "",

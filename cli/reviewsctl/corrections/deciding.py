@@ -86,14 +86,18 @@ def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list
 
 
 def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
-    """Return the ids of the reviews of an author.
+    """Return the ids of the reviews of an author, case and white space of the full name aside.
 
     Raises:
         UnknownReviewError: There are none.
     """
-    ids = [entry.review.id for entry in reviews.reviews if entry.review.author == author]
+    from reviewsd.api.texts import plain_text  # see main
+
+    name = plain_text(author)
+    ids = [entry.review.id for entry in reviews.reviews if plain_text(entry.review.author) == name]
     if not ids:
-        raise UnknownReviewError(f"no review is of {author!r}", LIST)
+        remedy = f"Full names: reviewsctl reviews list --author {shlex.quote(author)}"
+        raise UnknownReviewError(f"no review is of {author!r}", remedy)
     return ids
 
 

@@ -302,6 +302,23 @@ def test_source_without_reviews_is_answered_with_those_that_there_are(shop: Shop
     assert "0 of 25 reviews\n" == error
 
 
+def test_reviews_of_an_author_are_listed_by_a_part_of_the_name(shop: Shop, data: Path) -> None:
+    """And not those whose text has it."""
+    with edited(data) as file:
+        file["reviews"][1]["text"] = "Jane helped me"
+    listed, _ = shop.run("reviews", "list", "--author", "jane", "--json")
+    assert [ERASED] == [json.loads(line)["id"] for line in listed.splitlines()]
+
+
+def test_reviews_of_an_author_are_erased_by_the_full_name_in_any_case(shop: Shop) -> None:
+    """A part of a name may be another person's too."""
+    erase = ("reviews", "erase", "--reason", "request", "--dry-run", "--author")
+    assert shop.run(*erase, AUTHOR.lower())[0].startswith(ERASED)
+    _, error = shop.run(*erase, "Jane", code=4)
+    assert "no review is of 'Jane'" in error
+    assert "Full names: reviewsctl reviews list --author Jane\n" in error
+
+
 def test_list_of_one_review_counts_one(shop: Shop, data: Path) -> None:
     document = {"business": {"name": "Acme"}, "reviews": REVIEWS[:1]}
     (data / "reviews.json").write_text(json.dumps(document))
