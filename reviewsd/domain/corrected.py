@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from reviewsd.api.texts import ANONYMOUS, counted
 from reviewsd.domain import times
-from reviewsd.domain.corrections import Correction, Erasure, Overlay, same_words
+from reviewsd.domain.corrections import Correction, Erasure, Overlay, copy_key
 from reviewsd.domain.records import Progress, Records
 from reviewsd.domain.reviews import Review
 
@@ -145,7 +145,7 @@ def _withheld(corrected: Sequence["_CorrectedReview"], overlay: Overlay) -> With
     reasons = Counter(item.correction.reason or "" for item in corrected if item.counts)
     hidden = [item for item in corrected if item.correction.hides]
     withheld = [item for item in corrected if item.correction.hides_words]
-    stars = {same_words(item.review) or item.review.id: item.review.rating for item in hidden}
+    stars = {copy_key(item.review) or item.review.id: item.review.rating for item in hidden}
     return Withheld(
         reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         wordless=len(withheld) - len(hidden),

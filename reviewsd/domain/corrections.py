@@ -146,7 +146,7 @@ def copy_digest(key: str, review: Review) -> str | None:
     return _digest(key, review.source.casefold(), author, day, stars, text)
 
 
-def same_words(review: Review) -> tuple[str, date, str] | None:
+def copy_key(review: Review) -> tuple[str, date, str] | None:
     """Return what a review and its copies from other sources share: author, day and text.
 
     Names count by their short form, since imports may shorten them. None for a text of one word or none, which two

@@ -24,8 +24,8 @@ from reviewsd.domain.corrections import (
     Overlay,
     Reason,
     copy_digest,
+    copy_key,
     load,
-    same_words,
     version_digests,
 )
 from reviewsd.domain.dataset import Dataset
@@ -188,14 +188,16 @@ class ReviewsWithCorrections:
 
     def copies_left(self, reviews: Sequence[Review], action: str) -> list[Review]:
         """Return the copies of some reviews that a correction of these has not reached, newest first."""
-        ids, words = {review.id for review in reviews}, {same_words(review) for review in reviews}
-        reached = {action} if action == "erase" else {action, "hide"}  # which leaves no more to do
+        ids, words = {review.id for review in reviews}, {copy_key(review) for review in reviews}
+        reached = (
+            {action} if action == "erase" else {action, "hide"}
+        )  # hidden copies need only erasure
         left = [
             entry.review
             for entry in self.reviews
             if entry.correction is None or entry.correction.action not in reached
         ]
-        return [one for one in left if one.id not in ids and same_words(one) in words - {None}]
+        return [one for one in left if one.id not in ids and copy_key(one) in words - {None}]
 
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
