@@ -188,16 +188,14 @@ class ReviewsWithCorrections:
 
     def copies_left(self, reviews: Sequence[Review], action: str) -> list[Review]:
         """Return the copies of some reviews that a correction of these has not reached, newest first."""
-        ids, words = {review.id for review in reviews}, {copy_key(review) for review in reviews}
-        reached = (
-            {action} if action == "erase" else {action, "hide"}
-        )  # hidden copies need only erasure
+        ids, keys = {review.id for review in reviews}, {copy_key(review) for review in reviews}
+        reached = {"erase"} if action == "erase" else {action, "hide"}  # hiding covers all others
         left = [
             entry.review
             for entry in self.reviews
             if entry.correction is None or entry.correction.action not in reached
         ]
-        return [one for one in left if one.id not in ids and copy_key(one) in words - {None}]
+        return [one for one in left if one.id not in ids and copy_key(one) in keys - {None}]
 
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
