@@ -1,11 +1,12 @@
 """Checks configuration and data, for ``reviewsd --check``, ``reviewsctl check`` and ``doctor``."""
 
 import datetime
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 import msgspec
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.api.files import CheckReport, Diagnostic, Facts
 from reviewsd.api.jobs import Step
+from reviewsd.api.places import DATA_FILES, LOGO_FILES
 from reviewsd.api.texts import counted
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError, of_file
@@ -146,6 +148,7 @@ def inspect_data(
         language_doubts(dataset),
         _withheld(files.insights, dataset),
         files.left_out,
+        _misnamed_files(folder),
         KeptLabels(files.labels).faults(),
         logo_warnings,
     )
@@ -177,6 +180,22 @@ def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:
         yield Diagnostic(file=INSIGHTS_FILE, path="", reason=reason)
     for path in places:
         yield Diagnostic(file=INSIGHTS_FILE, path=path, reason="of a withheld review")
+
+
+def _misnamed_files(folder: Path) -> Iterator[Diagnostic]:
+    """Yield warnings about files that are not read because of their names."""
+    if not os.access(folder, os.R_OK):
+        return
+    names = sorted(path.name for path in folder.iterdir())
+    for name in names:
+        meant = name.casefold().replace(".yml", ".yaml")
+        if meant in DATA_FILES:
+            if meant not in names:
+                yield Diagnostic(file=name, reason=f"not read; rename it to {meant}")
+        elif PurePath(meant).stem == "logo" and not set(names).intersection(LOGO_FILES):
+            *others, last = LOGO_FILES
+            reason = f"not read; save it as {', '.join(others)} or {last}"
+            yield Diagnostic(file=name, reason=reason)
 
 
 def _first_of_each_file(findings: Iterable[Diagnostic]) -> tuple[list[Diagnostic], int]:

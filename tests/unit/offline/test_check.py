@@ -317,3 +317,38 @@ def test_address_that_only_the_daemon_can_read_is_named(folder: Path) -> None:
         file.write("notify: [{name: owner, stars: 2}, {name: chat, stars: 5}]\n")
     document, _ = report(folder)
     assert ([], ["owner", "chat"]) == (document["problems"], document["unread_addresses"])
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("Logo.PNG", "not read; rename it to logo.png"),
+        ("insights.yml", "not read; rename it to insights.yaml"),
+        ("logo.jpg", "not read; save it as logo.svg, logo.png or logo.webp"),
+        ("LOGO.jpeg", "not read; save it as logo.svg, logo.png or logo.webp"),
+    ],
+)
+def test_file_that_is_not_read_for_its_name_is_reported(
+    folder: Path, name: str, reason: str
+) -> None:
+    (folder / "data" / name).write_bytes(b"x")
+    (warning,) = report(folder)[0]["warnings"]
+    assert (str(folder / "data" / name), reason) == (warning["file"], warning["reason"])
+
+
+def test_file_beside_the_one_that_is_read_has_no_warning(folder: Path) -> None:
+    """The original of a logo may stay there."""
+    (folder / "data/logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    (folder / "data/insights.yaml").write_text("")
+    for name in ("logo.jpg", "Logo.svg", "insights.yml", "notes.txt", "logotype.png"):
+        (folder / "data" / name).write_bytes(b"x")
+    assert [] == report(folder)[0]["warnings"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root lists all folders")
+def test_folder_that_cannot_be_listed_has_no_warning_of_names(folder: Path) -> None:
+    (folder / "data").chmod(0o311)
+    try:
+        assert [] == report(folder)[0]["warnings"]
+    finally:
+        (folder / "data").chmod(0o755)
