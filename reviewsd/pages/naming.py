@@ -30,6 +30,7 @@ _PLATFORMS = {
 
 _DIGITS = "0123456789"
 _MAX_INITIALS = 2
+_SUFFIXES = ("jr", "sr", "ii", "iii", "iv")  # behind the name of one who has a parent's
 _MAX_ADDRESS = 40  # characters
 
 
@@ -41,12 +42,14 @@ def source_name(source: str) -> str:
 def initials(author: str) -> str:
     """Return the first letters of the first and the last word of a name, or a star without letters.
 
-    The town after a comma is no word of it: "Elektro Brandt, Lübeck", but "Brandt, Jörg".
+    The town after a comma is no word of it: "Elektro Brandt, Lübeck", but "Brandt, Jörg"; nor is "Jr".
     """
     words = [word for word in author.split(None, 40) if word[0].isalnum()][:40]
     name = list(itertools.takewhile(lambda word: not word.endswith(","), words))
     if name:
         words = words[: len(name) + 1]
+    if len(words) > 1 and words[-1].rstrip(".").casefold() in _SUFFIXES:
+        words.pop()
     if not words:
         return "★"
     chosen = words if len(words) <= _MAX_INITIALS else [words[0], words[-1]]

@@ -44,6 +44,12 @@ def test_contrast_follows_wcag() -> None:
         ("★", "★"),
         ("   ", "★"),
         ("李 小龍", "李小"),
+        ("Johnny Mannion Jr", "JM"),
+        ("johnny mannion jr.", "JM"),
+        ("Mary Ann Smith Sr.", "MS"),
+        ("Thurston Howell III", "TH"),
+        ("Sr. Pereira", "SP"),
+        ("Jr", "J"),
     ],
 )
 def test_initials(name: str, letters: str) -> None:
