@@ -24,7 +24,7 @@ def page(renderer: Renderer) -> Page:
         description=words("about_description", name=site.business.name),
         script=renderer.crumbs((words("about"), urls.ABOUT)),
         context={
-            "checked": list(checked(renderer)),
+            "checked": list(_origin(renderer)),
             "sources": [
                 (source_name(name), count, statistics.verified_sources.get(name, 0))
                 for name, count in statistics.sources
@@ -34,6 +34,14 @@ def page(renderer: Renderer) -> Page:
             "report": reports and (mail_link(reports) or reports),
         },
     )
+
+
+def _origin(renderer: Renderer) -> Iterator[str]:
+    """Yield who collects the reviews, and whether their authors were checked to be customers."""
+    site = renderer.site
+    if site.statistics.verified or not site.count:  # the sentence on unchecked reviews has it too
+        yield renderer.words("about_collects", name=site.business.name)
+    yield from checked(renderer)
 
 
 def _shown(renderer: Renderer) -> Iterator[str]:

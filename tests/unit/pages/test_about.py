@@ -45,6 +45,15 @@ def test_withheld_reviews_are_counted_with_their_reasons(place: Place) -> None:
         assert ALL not in text
 
 
+@pytest.mark.parametrize("target", ["/about-reviews", "/about-reviews.md"])
+def test_it_says_once_who_collects(place: Place, target: str) -> None:
+    """Where nothing was checked, the sentence on that says it."""
+    place.publish([review(verified=False), review("b", verified=False)], {"name": "Acme"})
+    text = place.get(target).body.decode()
+    assert 1 == text.count("Acme has collected these reviews.")
+    assert "Acme collects these reviews" not in text
+
+
 def test_reviews_that_were_all_checked_are_called_so(place: Place) -> None:
     place.publish([review(), review("b")])
     assert (
