@@ -20,6 +20,10 @@ _AFTER_WORD: Final = word_set("after-word")
 DETERMINERS: Final = word_set("determiners")
 _JOINERS: Final = word_set("name-joiners") | {","}
 TITLES: Final = tuple(sorted(word_set("titles")))
+SURNAME_ARTICLES: Final = tuple(sorted(word_set("surname-articles")))
+"""German articles that customers put before a surname: "der Demir"."""
+NOUN_SURNAMES: Final = word_set("noun-surnames")
+"""Surnames that an article does not show to be one: "der Koch"."""
 _STAFF: Final = word_set("person-before") | set(TITLES)
 _CALLED: Final = word_set("called")
 _JOBS: Final = _STAFF - _CALLED

@@ -7,7 +7,7 @@
 import hashlib
 import itertools
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
@@ -21,7 +21,15 @@ from reviewsd.analysis.language import ENGLISH, Detector
 from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.matching import LanguageMatcher, OwnerPhrase, matcher_of
-from reviewsd.analysis.names import TITLES, Naming, is_staff, person, place
+from reviewsd.analysis.names import (
+    NOUN_SURNAMES,
+    SURNAME_ARTICLES,
+    TITLES,
+    Naming,
+    is_staff,
+    person,
+    place,
+)
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.presets import preset
 from reviewsd.analysis.promises import ToldMatch, comparisons
@@ -191,7 +199,7 @@ class Rules:
 
     def _owner_phrases(self, settings: InsightSettings) -> Iterator[OwnerPhrase]:
         """Yield what is looked up in every text, whatever its language."""
-        for name, owner in _names(settings):
+        for name, owner in _names(settings, self._name):
             yield OwnerPhrase(name, _Owned("technicians", owner), is_person=True)
         for area, name in self.areas.items():
             yield OwnerPhrase(name, _Owned("service_areas", area))
@@ -239,15 +247,21 @@ def _named(entities: Mapping[str, Mapping[str, Sequence[Match]]]) -> AbstractSet
     }
 
 
-def _names(settings: InsightSettings) -> Iterator[tuple[str, str]]:
-    """Yield the names of each person: name, aliases, given name, and surname with a title."""
+def _names(settings: InsightSettings, business: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names of each person: name, aliases, given name, and surname with a title or an article.
+
+    An article shows no person where the surname is a noun, or a word of the name of the business.
+    """
     people = [(person.id, words_of(person.name), person.aliases) for person in settings.technicians]
     short: dict[str, set[str]] = {}
     for owner, words, aliases in people:
         plain_words = [word for word in words if word not in TITLES] or words
         names = plain_words[:1]  # empty for a name without letters
         if len(plain_words) > 1:
-            names += [f"{title} {plain_words[-1]}" for title in TITLES]
+            surname = plain_words[-1]
+            is_plain = surname in NOUN_SURNAMES or surname in business
+            before = TITLES if is_plain else (*TITLES, *SURNAME_ARTICLES)
+            names += [f"{word} {surname}" for word in before]
         for name in (*names, *(" ".join(words_of(alias)) for alias in aliases)):
             short.setdefault(name, set()).add(owner)
         yield " ".join(words), owner

@@ -179,6 +179,29 @@ def test_name_of_the_business_is_not_the_person(
     assert names == [label.id for label in rules.label(text, 5).technicians]
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Bester Mann, der Demir.", ["emre-demir"]),
+        ("Ich war beim Demir.", ["emre-demir"]),
+        ("Ich hab dem Herrn Demir alles gesagt.", ["emre-demir"]),
+        ("Ich hab es Herrn Demir gesagt.", ["emre-demir"]),
+        ("Frau Koch nahm sich Zeit.", ["anna-koch"]),
+        ("Der Koch war gut gelaunt.", []),
+        ("Der Oral hat angerufen.", []),
+    ],
+)
+def test_german_article_before_a_surname_that_is_no_noun_shows_the_person(
+    text: str, names: list[str]
+) -> None:
+    people = tuple(NamedTechnician(name=name) for name in ("Emre Demir", "Anna Koch", "Can Oral"))
+    rules = Rules(
+        Business(name="Praxis Oral", language="de"),
+        InsightSettings(language="de", technicians=people),
+    )
+    assert names == [label.id for label in rules.label(text, 5).technicians]
+
+
 def test_name_without_letters_is_that_of_no_business() -> None:
     people = (NamedTechnician(name="***", aliases=("Bob",)),)
     rules = Rules(Business(name="Bob & Co"), InsightSettings(technicians=people))
