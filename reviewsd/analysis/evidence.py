@@ -15,7 +15,7 @@ from reviewsd.analysis.clause_rules import ClauseReading, Reason
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labeling import Reading
 from reviewsd.analysis.lexicon import Opinion, lexicon_of
-from reviewsd.analysis.names import DETERMINERS, RELATIONS
+from reviewsd.analysis.names import DETERMINERS, RELATIONS, TITLES
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.text import ENDS, sentence_spans
 from reviewsd.analysis.wordings import wording_spans
@@ -157,12 +157,13 @@ class _Sentence(NamedTuple):
         lexicon = self.reading.lexicon
         words = self.reading.tokens.words[clause.clause.start : clause.clause.end]
         has_joiner = words[0] in lexicon.grammar.joiners and len(words) > 1
-        is_about_a_relative = words[0] in DETERMINERS and not RELATIONS.isdisjoint(words[1:2])
+        subject = words[words[0] in DETERMINERS :][:1]
+        names = {word.removesuffix("'s") for word in subject} - {*TITLES}
         return (
             clause.mark is not None
             or clause.clause.contrasted
             or not lexicon.grammar.contrasts.isdisjoint(words)
-            or is_about_a_relative
+            or not RELATIONS.isdisjoint(names)
             or (sign > 0 and not self.lists.weakens.isdisjoint(words))
             or (sign > 0 and not self.lists.compares.isdisjoint(words))
             or words[has_joiner] in self.lists.conditions

@@ -92,9 +92,12 @@ def _trimmed(
             end -= 1
     size = end - start
     if size == 1:
-        return None if words[start] in lexicon.never_alone else (start, end)
+        is_part = "_".join(words[start : end + 1]) in lexicon.never_alone  # "clean" of "clean up"
+        return None if is_part or words[start] in lexicon.never_alone else (start, end)
     span = words[start:end]
     if not 0 < size <= MAX_WORDS or lexicon.empty_words.issuperset(span):
+        return None
+    if "_".join(span) in lexicon.never_alone:
         return None
     return (start, end) if lexicon.separators.isdisjoint(span) else None
 

@@ -82,6 +82,18 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
         ("The friendly staff never called us back.", "friendliness", "positive", ""),
         # about a relative or a pet
         ("My dog is very friendly and loves it here.", "friendliness", "positive", ""),
+        ("Son's a very skilled player and happy.", "technical_knowledge", "positive", ""),
+        ("He is a competent driver now.", "technical_knowledge", "positive", ""),
+        ("I'm a competent driver now.", "technical_knowledge", "positive", ""),
+        # what the customer may have done
+        ("Cleaned up all the dirt with my own hose.", "cleanliness", "negative", ""),
+        ("Cancelled the night before.", "scheduling", "negative", ""),
+        (
+            "They cancelled the night before.",
+            "scheduling",
+            "negative",
+            "They cancelled the night before.",
+        ),
         # tied to the sentence before
         ("Because the staff was so friendly.", "friendliness", "positive", ""),
         ("Took in a laptop with a slow fan.", "response_time", "negative", ""),
@@ -168,6 +180,7 @@ def test_long_sentence_is_cut_at_a_clause_that_stands_alone() -> None:
     [
         (5, "She is so patient and kind.", "friendliness", ("patient", "kind")),
         (5, "She explains everything.", "communication", ("explains everything", "explains")),
+        (5, "They'll clean up, that part's true.", "cleanliness", ()),  # no verb without its object
         (1, "The prices are steep.", "pricing", ("prices are steep",)),
         (1, "They were hardly on time.", "punctuality", ()),
         (4, "I wish they were friendly.", "friendliness", ()),
