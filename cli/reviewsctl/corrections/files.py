@@ -24,7 +24,8 @@ from reviewsd.api.places import KEPT_FOLDER, LABELS_FILE
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
     from reviewsd.domain.reviews import Review
-    from reviewsd.offline.corrections import PassedCorrection, ReviewsWithCorrections
+    from reviewsd.offline.corrections import ReviewsWithCorrections
+    from reviewsd.offline.passed_corrections import PassedCorrection
 
 FILE: Final = "corrections.json"
 LOG: Final = "corrections.log"
@@ -104,7 +105,7 @@ def pass_on(
     Raises:
         ImportRefusedError: Another program has changed it, or it is invalid.
     """
-    from reviewsd.offline.corrections import with_passed  # see ``read``
+    from reviewsd.offline.passed_corrections import with_passed  # see ``read``
 
     with parsing("Fix or restore corrections.json."):
         _replace(folder, FILE, lambda text: with_passed(text, passed, erased, now))

@@ -22,7 +22,7 @@ from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Correction, Erasure, Overlay
-    from reviewsd.offline.corrections import PassedCorrection
+    from reviewsd.offline.passed_corrections import PassedCorrection
 
 SKIPPED: Final = "erased (reviewsctl reviews erase)"
 """The reason in the report of an import."""
@@ -136,7 +136,7 @@ class KnownCorrections:
     def _found(self, record: Mapping[str, object]) -> "Correction | Erasure | None":
         if self._overlay is None:
             return None
-        from reviewsd.offline.corrections import find_correction  # see ``_read``
+        from reviewsd.offline.passed_corrections import find_correction  # see ``_read``
 
         return find_correction(self._overlay, record)
 
@@ -155,7 +155,10 @@ class KnownCorrections:
             }
             if not corrections or self._is_decided(record):
                 continue
-            from reviewsd.offline.corrections import PassedCorrection, strictest  # see ``_read``
+            from reviewsd.offline.passed_corrections import (  # see ``_read``
+                PassedCorrection,
+                strictest,
+            )
 
             action, reason = strictest(list(corrections.values()))
             yield PassedCorrection(

@@ -13,15 +13,12 @@ from reviewsctl.importing.reviews_file import removed_member
 from reviewsd.domain.corrections import Action, Correction, Corrections, Overlay
 from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review
-from reviewsd.offline.corrections import (
+from reviewsd.offline.corrections import ReviewsWithCorrections, merge, parse, without_erased
+from reviewsd.offline.passed_corrections import (
     PassedCorrection,
-    ReviewsWithCorrections,
     find_correction,
-    merge,
-    parse,
     strictest,
     with_passed,
-    without_erased,
 )
 from tests.support.columns import review
 

@@ -1,0 +1,112 @@
+"""The corrections that an import passes on to edited reviews, and what it remembers of erased ones (corrections.md 6)."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewsd.api.texts import merge_key
+from reviewsd.domain.corrections import (
+    Action,
+    Correction,
+    Erasure,
+    Overlay,
+    Reason,
+    copy_digest,
+    version_digests,
+)
+from reviewsd.domain.reviews import Review
+from reviewsd.offline.corrections import encoded, parse
+
+
+def strictest(corrections: Sequence[Correction]) -> tuple[Action, Reason | None]:
+    """Return the action that withholds everything the corrections withhold, and the reason of the strictest.
+
+    If one correction hides the text and another the author, the review is hidden.
+    """
+    order: tuple[Action, ...] = ("hide", "hide-text", "anonymize")
+    first, *rest = sorted(corrections, key=lambda correction: order.index(correction.action))
+    is_mixed = any(correction.action != first.action for correction in rest)
+    return ("hide" if is_mixed else first.action), first.reason
+
+
+class PassedCorrection(Struct, frozen=True, kw_only=True):
+    """A correction of a review that is, or may be, an edited version of a corrected review."""
+
+    record: Mapping[str, object]
+    """The review, as JSON has it; it may be invalid."""
+    action: Action
+    reason: Reason | None
+    predecessors: Sequence[str]
+    """The ids of the corrected reviews."""
+    is_certain: bool
+    """Whether the review is certainly an edited version of its one predecessor."""
+
+    @property
+    def review_id(self) -> str:
+        """The id of the review."""
+        return str(self.record["id"])
+
+
+def find_correction(overlay: Overlay, record: Mapping[str, object]) -> Correction | Erasure | None:
+    """Return the correction of a review; one of an invalid review is found by its id alone."""
+    try:
+        return overlay.find(msgspec.convert(record, Review))
+    except msgspec.ValidationError:
+        return overlay.of_id(str(record.get("id")))
+
+
+def with_passed(
+    text: bytes,
+    passed: Sequence[PassedCorrection],
+    erased: tuple[Sequence[Mapping[str, object]], Sequence[str]],
+    now: datetime.datetime,
+) -> bytes:
+    """Return a corrections.json with further corrections, and with further versions and ids of erased reviews.
+
+    Existing corrections stay: the owner made them for these reviews. Of a version only the digests are kept, so that
+    the same row with an id of its own is another review.
+
+    Args:
+        text: The content of the file.
+        passed: The further corrections.
+        erased: Valid rows that may be versions of erased reviews, and the ids of rows that are erased reviews.
+        now: The time of both.
+
+    Raises:
+        DataError: The file is not valid.
+    """
+    corrections = parse(text)
+    overlay = Overlay(corrections)
+    entries = {
+        correction.review_id: Correction(
+            action=correction.action,
+            reason=correction.reason,
+            at=now,
+            copies=_copy_digest(corrections.key, correction.record),
+        )
+        for correction in passed
+        if overlay.of_id(correction.review_id) is None
+    }
+    rows, ids = erased
+    versions = {merge_key(review_id): Erasure(at=now) for review_id in ids}
+    for review in msgspec.convert(rows, list[Review]):
+        digests = version_digests(corrections.key or "", review)
+        new = {name: digest for name, digest in digests.items() if not overlay.is_version(digest)}
+        versions |= {digest: Erasure(at=now, **{name: digest}) for name, digest in new.items()}
+    return encoded(
+        replace(
+            corrections,
+            reviews=corrections.reviews | entries,
+            erased=versions | corrections.erased,
+        )
+    )
+
+
+def _copy_digest(key: str | None, record: Mapping[str, object]) -> str | None:
+    try:
+        return None if key is None else copy_digest(key, msgspec.convert(record, Review))
+    except msgspec.ValidationError:
+        return None
