@@ -11,7 +11,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -113,26 +113,25 @@ def _explain_struct(
     value: dict[str, object], kind: type[msgspec.Struct], path: str
 ) -> Iterator[tuple[str, str]]:
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    unknown = [name for name in value if name not in fields]
+    refuses_unknown = kind.__struct_config__.forbid_unknown_fields
     for name, field in fields.items():
         hint = _hints(kind)[field.name]
         example = f"; for example: {name}: {text}" if (text := example_of(hint)) else ""
         if name in value:
             yield from explain(value[name], hint, member(path, name), example)
         elif field.required:
-            yield member(path, name), f"{MISSING}{_rename(value, name, fields) or example}"
-    if kind.__struct_config__.forbid_unknown_fields:
-        for name in value:
-            if name not in fields:
-                hint = nearest(name, fields) or f"; there are: {', '.join(fields)}"
-                yield member(path, name), f"unknown key {show(name)}{hint}"
+            other = "" if refuses_unknown else _rename(unknown, name)
+            yield member(path, name), f"{MISSING}{other or example}"
+    for name in unknown if refuses_unknown else ():
+        hint = nearest(name, fields) or f"; there are: {', '.join(fields)}"
+        yield member(path, name), f"unknown key {show(name)}{hint}"
 
 
-def _rename(value: dict[str, object], name: str, fields: Container[str]) -> str:
+def _rename(unknown: Iterable[str], name: str) -> str:
     """Return the end of the reason where a missing member is there under another name, or ""."""
-    for other in value:
-        if other not in fields and similar_member(other, (name,)):
-            return f"; rename {show(other)} to {show(name)}"
-    return ""
+    other = next((other for other in unknown if similar_member(other, (name,))), None)
+    return "" if other is None else f"; rename {show(other)} to {show(name)}"
 
 
 @functools.cache

@@ -109,6 +109,10 @@ class Known(Struct, forbid_unknown_fields=True):
         ({"size": 1, "names": {"": "ab"}}, [('$.names[""]', "name must not be empty")]),
         ({"size": 1, "weight": 10**400}, [("$.weight", "Number out of range")]),
         ({"size": 1, "names": []}, [("$.names", "expected object, got array")]),
+        (
+            {"sise": 2},
+            [("$.size", "missing"), ("$.sise", 'unknown key "sise"; did you mean "size"?')],
+        ),
         ({"size": 1, "sise": 2}, [("$.sise", 'unknown key "sise"; did you mean "size"?')]),
         (
             {"size": "1", "x": 1},
