@@ -3,25 +3,31 @@
 Words are about a person if they are in the clause with the name, or in a following clause that begins with
 "he" or "she". In the clause with the name, words before a preceding comma or "and" do not count, nor do those
 of the next subject ("Grace was kind and the bill was a shock"). If these words contain no opinion, a good
-review praises the person by naming them, and any other review is neutral.
+review praises the person by naming them, one of one star blames them for what they did not do (decision 557), and
+any other review is neutral.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
-from reviewsd.analysis.evidence_words import evidence_words
+from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.lexicon import Lexicon, Opinion, score
 from reviewsd.analysis.names import DETERMINERS
 from reviewsd.analysis.patterns import Match
-from reviewsd.analysis.text import Tokens, first_word
+from reviewsd.analysis.text import ENDS, Tokens, first_word
 from reviewsd.analysis.wordings import wordings
+from reviewsd.analysis.wordlists import word_set
 from reviewsd.domain.insights import Sentiment
 
 _CLEAR: Final = 0.25  # absolute score of words with an opinion
 _GOOD_STARS: Final = 4
 _BAD_STARS: Final = 2
 _STARS: Final = Reason.STARS
+_STOPS: Final = ENDS | {","}
+_REFUSING: Final = 3  # words after a name that say what the person did not do
+_BEING: Final = word_set("being")
 _OF_THE_BUSINESS: Final = frozenset({"pricing", "scheduling", "response_time", "cleanliness"})
 """Aspects of the business; their criticism blames no person."""
 _NO_CALLBACK: Final = "no-callback"  # blames the person, although it is about ``response_time``
@@ -114,6 +120,10 @@ def opinion_of(
         sentiment = "positive"
     elif total <= -_CLEAR:
         sentiment = "negative"
+    lists = evidence_words(lexicon.language)
+    if sentiment == "neutral" and rating == 1 and not praise:
+        refusals = (_refuses(tokens.words, lexicon, lists, mention) for mention in mentions)
+        sentiment = "negative" if any(refusals) else sentiment
     texts = (
         text
         for span in spans
@@ -121,7 +131,6 @@ def opinion_of(
         if decision.sentiment == sentiment
         for text in wordings(tokens, lexicon, decision, span.clause)
     )
-    lists = evidence_words(lexicon.language)
     uncertain = (lists.compares, lists.conditions)
     praised = (
         decision.aspect
@@ -133,6 +142,21 @@ def opinion_of(
         and decision.start < span.reported
     )
     return OpinionOf(sentiment, tuple(dict.fromkeys(texts)), tuple(dict.fromkeys(praised)))
+
+
+def _refuses(words: Sequence[str], lexicon: Lexicon, lists: EvidenceWords, mention: Match) -> bool:
+    """Return whether a clause begins with the person and goes on with what they did not do, or should do.
+
+    "Grace wouldn't even look" is no opinion, but in a review of one star it is blame; "Grace was not there" is none.
+    """
+    before = words[mention.start - 1] if mention.start else ","
+    following = words[mention.end : mention.end + _REFUSING]
+    after = list(itertools.takewhile(lambda word: word not in _STOPS, following))
+    return (
+        (before in _STOPS or before in lexicon.grammar.joiners)
+        and _BEING.isdisjoint(after)
+        and (not lexicon.negations.isdisjoint(after) or not lists.conditions.isdisjoint(after))
+    )
 
 
 def _about(

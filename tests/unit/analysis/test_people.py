@@ -143,3 +143,24 @@ def test_speed_is_of_the_business_except_a_call_that_a_person_owed(
     text: str, sentiment: str
 ) -> None:
     assert sentiment == _sentiment(text, 1)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "stars", "sentiment"),
+    [
+        ("en", "The tap leaks. Grace wouldn't even look at it.", 1, "negative"),
+        ("en", "We wrote. And Grace never wrote.", 1, "negative"),
+        ("en", "Grace should take a course.", 1, "negative"),
+        ("de", "Frau Holloway sollte einen Kurs machen.", 1, "negative"),
+        ("fr", "Mme Holloway n'a rien voulu entendre.", 1, "negative"),
+        ("en", "The tap leaks. Grace wouldn't even look at it.", 2, "neutral"),
+        ("en", "The tap leaks. Grace wasn't there.", 1, "neutral"),
+        ("en", "The tap leaks. I asked Grace not to come.", 1, "neutral"),
+        ("en", "I gave it to Grace, nothing more.", 1, "neutral"),
+        ("en", "It was told to Grace.", 1, "neutral"),
+    ],
+)
+def test_what_a_person_did_not_do_is_blame_in_a_review_of_one_star(
+    language: str, text: str, stars: int, sentiment: Sentiment
+) -> None:
+    assert sentiment == _sentiment(text, stars, language)
