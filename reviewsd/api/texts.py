@@ -14,6 +14,9 @@ RUN: Final = 4
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _TIME: Final = 10  # characters of a ULID that are its time
 
+MANY: Final = 8
+"""Number of words from which on two customers do not write the same text (corrections.md C23, C28)."""
+
 _nameless = re.compile(
     r"(?:|anonymous|google user|a [^\W\d_]+ user)"
 )  # imports write "A Google user"
@@ -48,7 +51,7 @@ def author_key(author: str) -> str:
     """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."; "" of no name."""
     if is_nameless(author):
         return ""
-    first, *rest = plain_text(unicodedata.normalize("NFC", author)).split() or [""]
+    first, *rest = plain_text(unicodedata.normalize("NFKC", author)).split() or [""]
     return f"{first} {rest[-1][0]}" if rest else first
 
 

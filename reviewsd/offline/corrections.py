@@ -157,9 +157,13 @@ class ReviewsWithCorrections:
         reason: Reason | None,
         now: datetime.datetime,
     ) -> "ReviewsWithCorrections":
-        """Return a copy in which some reviews have a further correction."""
+        """Return a copy in which some reviews have a further correction, also under the ids that they had before."""
         key = self._key_of_copies()
-        entries = self._entries_without(reviews)
+        earlier_ids = self._earlier_ids(reviews)
+        entries = self._entries_without([*(review.id for review in reviews), *earlier_ids])
+        entries |= {
+            review_id: Correction(action=action, reason=reason, at=now) for review_id in earlier_ids
+        }
         for review in reviews:
             entries[review.id] = Correction(
                 action=action, reason=reason, at=now, copies=copy_digest(key, review)
@@ -170,9 +174,14 @@ class ReviewsWithCorrections:
     def with_erasure(
         self, reviews: Sequence[Review], now: datetime.datetime
     ) -> "ReviewsWithCorrections":
-        """Return a copy in which some reviews are erased; ``without_erased`` takes them out of a file."""
+        """Return a copy in which some reviews are erased, also under the ids that they had before.
+
+        ``without_erased`` takes them out of a file.
+        """
         key = self._key_of_copies()
-        erasures = {
+        earlier_ids = self._earlier_ids(reviews)
+        erasures = {merge_key(review_id): Erasure(at=now) for review_id in earlier_ids}
+        erasures |= {
             merge_key(review.id): Erasure(
                 copies=copy_digest(key, review), at=now, **version_digests(key, review)
             )
@@ -180,7 +189,7 @@ class ReviewsWithCorrections:
         }
         corrections = replace(
             self.corrections,
-            reviews=self._entries_without(reviews),
+            reviews=self._entries_without([*(review.id for review in reviews), *earlier_ids]),
             key=key,
             erased=self.corrections.erased | erasures,
         )
@@ -200,8 +209,18 @@ class ReviewsWithCorrections:
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
 
-    def _entries_without(self, reviews: Iterable[Review]) -> dict[str, Correction]:
-        keys = {merge_key(review.id) for review in reviews}
+    def _earlier_ids(self, reviews: Iterable[Review]) -> list[str]:
+        """Return the ids that reviews had before their rows were edited, as kept versions of the file have them."""
+        ids = {review.id for review in reviews}
+        earlier: list[str] = []
+        for removed in self._dataset.removed:  # newest first
+            if removed.successor in ids and removed.id not in ids:
+                ids.add(removed.id)
+                earlier.append(removed.id)
+        return earlier
+
+    def _entries_without(self, ids: Iterable[str]) -> dict[str, Correction]:
+        keys = set(map(merge_key, ids))
         entries = self.corrections.reviews.items()
         return {name: entry for name, entry in entries if merge_key(name) not in keys}
 

@@ -7,10 +7,8 @@ import msgspec
 
 from reviewsctl.importing.outcomes import Predecessors
 from reviewsctl.importing.review import Entry
-from reviewsctl.importing.review_merge import ADDED, Review, moment
-from reviewsctl.importing.successors import Sketch, Successors, find, shares_words, sketch
-
-_REPLY = "owner_reply"
+from reviewsctl.importing.review_merge import Review
+from reviewsctl.importing.successors import Sketch, Successors, are_versions, find, sketch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,14 +19,8 @@ class EditedReviews:
     """The new row of each review that it takes the place of, by the id of the review."""
     doubled: frozenset[str] = frozenset()
     """The merge keys of the new rows that are reviews which stay all the same, without ``--replace``."""
-    replies: Mapping[str, object] = field(default_factory=dict)
-    """The owner's replies that pass to a review that is there already, by the merge key of its row."""
-    answered: frozenset[str] = frozenset()
-    """The ids of the reviews that are removed, and had these replies."""
-    successors: Mapping[str, str] = field(default_factory=dict)
-    """The ids of the reviews that came with an earlier import, by the ids of those that are removed for them."""
     predecessors: Mapping[str, Predecessors] = field(default_factory=dict)
-    """The predecessors of new rows, and of rows that came with an earlier import, by the merge key of the row."""
+    """The predecessors of new rows, by the merge key of the row."""
     possible_pairs: Sequence[tuple[Review, Review]] = ()
     """Corrected reviews, each with a row that is by its author and not known to be an edited version of it."""
 
@@ -45,7 +37,6 @@ class EditedSearch:
         self._absent: list[Sketch] = []
         self._corrected: dict[str, Review] = {}
         self._removed: set[str] = set()
-        self._answered: set[str] = set()  # those of the removed ones that have a reply
 
     def add(self, review: Review, *, is_removed: bool) -> None:
         """Add a review of the file that no row is of."""
@@ -56,35 +47,26 @@ class EditedSearch:
             self._corrected[absent.review_id] = review
         if is_removed:
             self._removed.add(absent.review_id)
-            if review.get(_REPLY):
-                self._answered.add(absent.review_id)
 
-    def find(
-        self, rows: Iterable[Entry], there: Callable[[], Iterable[tuple[Review, str]]]
-    ) -> EditedReviews:
+    def find(self, rows: Iterable[Entry], there: Callable[[], Iterable[Review]]) -> EditedReviews:
         """Return the edited reviews.
 
         Args:
             rows: The new rows without ids of their own.
-            there: Returns all reviews of the file, each with the merge key of its row without an id, or "".
+            there: Returns all reviews of the file.
         """
         if not self._absent:
             return EditedReviews()
         sketches, by_id = self._related_rows(rows)
         successors = find(self._absent, sketches)
-        certain = {new: [old] for old, new in successors.pairs.items()}
+        replaced = self._removed | self._same_texts(successors, by_id, there)
+        olds_of = {**successors.doubts, **{new: [old] for old, new in successors.pairs.items()}}
         predecessors = {
-            by_id[new].key: Predecessors(corrected, is_certain)
-            for olds_of, is_certain in ((certain, True), (successors.doubts, False))
+            by_id[new].key: Predecessors(
+                corrected, successors.pairs.get(olds[0]) == new and olds[0] in replaced
+            )
             for new, olds in olds_of.items()
             if (corrected := [self._corrected[old] for old in olds if old in self._corrected])
-        }
-        earlier = self._rows_of_earlier_imports(successors, there)
-        replaced = self._removed | self._same_texts(successors, by_id, there)
-        replies = {
-            old: (key, reply)
-            for old, (key, _, reply) in earlier.items()
-            if old in self._answered and reply is not None
         }
         return EditedReviews(
             rows={old: by_id[new] for old, new in successors.pairs.items() if old in replaced},
@@ -93,15 +75,7 @@ class EditedSearch:
                 for old, new in successors.pairs.items()
                 if old not in replaced and old not in self._corrected
             ),
-            replies=dict(replies.values()),
-            answered=frozenset(replies),
-            successors={old: new for old, (_, new, _) in earlier.items()},
-            predecessors=predecessors
-            | {
-                key: Predecessors([self._corrected[old]], is_certain=True)
-                for old, (key, _, _) in earlier.items()
-                if old in self._corrected
-            },
+            predecessors=predecessors,
             possible_pairs=[
                 (self._corrected[old], msgspec.json.decode(by_id[new].record))
                 for old, new in successors.possible_pairs
@@ -112,9 +86,9 @@ class EditedSearch:
         self,
         successors: Successors,
         by_id: Mapping[str, Entry],
-        there: Callable[[], Iterable[tuple[Review, str]]],
+        there: Callable[[], Iterable[Review]],
     ) -> set[str]:
-        """Return the reviews that would stay, and whose rows have half of their words: these are the reviews.
+        """Return the reviews that would stay, and are their rows: ``are_versions``.
 
         Without ``--replace`` a table may have other reviews than the file, and two people may have one first name.
         """
@@ -122,17 +96,12 @@ class EditedSearch:
             old: by_id[new] for old, new in successors.pairs.items() if old not in self._removed
         }
         same: set[str] = set()
-        for review, _ in there() if staying else ():
+        for review in there() if staying else ():
             entry = staying.get(str(review.get("id")))
             if entry is not None:
                 old = sketch(review, with_text=True)
                 row = sketch(msgspec.json.decode(entry.record), with_text=True)
-                is_named = " " in row.author and not old.words_key and not row.words_key
-                if (
-                    shares_words(old, row, least=0.5)
-                    or old.words_key == row.words_key != 0
-                    or is_named
-                ):
+                if are_versions(old, row):
                     same.add(old.review_id)
         return same
 
@@ -154,57 +123,3 @@ class EditedSearch:
                 sketches.append(row)
                 by_id[row.review_id] = entry
         return sketches, by_id
-
-    def _rows_of_earlier_imports(
-        self, successors: Successors, there: Callable[[], Iterable[tuple[Review, str]]]
-    ) -> dict[str, tuple[str, str, object]]:
-        """Return the merge key and the id of the row of each removed review that an earlier import has, and its reply.
-
-        The reply to a corrected review may repeat its words, so it passes to a corrected one alone.
-
-        An edited row comes as a new review without ``--replace``; a later import with it removes the old one. So the
-        review that is there has to have come later.
-        """
-        doubtful = {old for olds in successors.doubts.values() for old in olds}
-        unpaired = [
-            review
-            for review in self._absent
-            if review.review_id in self._removed
-            and review.review_id not in successors.pairs
-            and review.review_id not in doubtful
-        ]
-        if not unpaired:
-            return {}
-        pair_keys = {key for review in unpaired for key in review.pair_keys}
-        reviews: dict[str, Review] = {}
-        keys: dict[str, str] = {}
-        candidates: list[Sketch] = []
-        for review, key in there():
-            current = sketch(review, with_text=bool(self._corrected))
-            if pair_keys.isdisjoint(current.pair_keys):
-                continue
-            if key or current.review_id in self._removed:
-                reviews[current.review_id] = review
-            if key:
-                candidates.append(current)
-                keys[current.review_id] = key
-        return {
-            old: (
-                keys[new],
-                new,
-                reviews[old].get(_REPLY) if self._may_pass(old, reviews[new]) else None,
-            )
-            for old, new in find(unpaired, candidates).pairs.items()
-            if _came_later(reviews[new], reviews[old])
-        }
-
-    def _may_pass(self, old: str, review: Review) -> bool:
-        """Return whether a review that is there may get the reply to a removed one."""
-        if review.get(_REPLY):
-            return False
-        return old not in self._corrected or self._is_corrected(review)
-
-
-def _came_later(review: Review, earlier: Review) -> bool:
-    first, second = moment(earlier.get(ADDED)), moment(review.get(ADDED))
-    return first is not None and second is not None and first < second

@@ -6,6 +6,7 @@ sorts.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import BinaryIO, Final
 
 import msgspec
@@ -61,6 +62,7 @@ class Merge:
         Raises:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
+        self._document = document
         if any(NO_ID in entry.notes for entry in self._staged):
             self._edited = self._find_edited(document)
             self._result.possible_pairs = self._edited.possible_pairs
@@ -95,8 +97,7 @@ class Merge:
     def _removed_member(self) -> Mapping[str, object]:
         now = self._plan.now.replace(microsecond=0)
         result = self._result
-        successors = {**self._edited.successors, **result.successors}
-        return removed_member(self._removed_before, result.removed_ids, now, successors)
+        return removed_member(self._removed_before, result.removed_ids, now, result.successors)
 
     # Reviews
 
@@ -119,14 +120,8 @@ class Merge:
                 fate = self._absence(review, merge_key(identifier))
                 search.add(review, is_removed=fate is Fate.REMOVED)
 
-        def there() -> Iterator[tuple[Review, str]]:
-            for review, identifier in _identified(document):
-                entry = self._staged.find(identifier, merge_key(identifier))
-                has_row = entry is not None and NO_ID in entry.notes
-                yield review, entry.key if entry is not None and has_row else ""
-
         self._used = erased
-        return search.find(rows, there)
+        return search.find(rows, lambda: (review for review, _ in _identified(document)))
 
     def _is_erased(self, entry: Entry) -> bool:
         """Return whether a new row may be an edited version of an erased review; then count it."""
@@ -219,10 +214,6 @@ class Merge:
         key = merge_key(str(review["id"]))
         merged = self._merged(review, record, entry, key)
         changes, fates = merged.changes, merged.fates
-        reply = self._edited.replies.get(entry.key)
-        if reply is not None and _REPLY not in changes:
-            changes = {**changes, _REPLY: reply}
-            fates = {**_without_no_change(fates), Fate.CHANGED: tuple(changes)}
         self._retain(key)
         if merged.log_row != self._plan.log.reviews.get(key, NOTHING):
             self._log(key, merged.log_row)
@@ -234,9 +225,12 @@ class Merge:
         """Return the record and the fates of a review that no row has the id of: it is absent, or was edited."""
         key, entry = merge_key(identifier), self._edited.rows.get(identifier)
         if entry is None:
-            loses_reply = bool(review.get(_REPLY)) and identifier not in self._edited.answered
-            return text, self._absent(review, key, loses_reply=loses_reply)
+            return text, self._absent(review, key, loses_reply=bool(review.get(_REPLY)))
         self._used.add(entry.key)
+        if not is_of_content(review):  # its id outlasts one that is made of content
+            record = msgspec.json.decode(entry.record)
+            new_text, fates = self._under_own_id(review, text, entry, record)
+            return new_text, {**fates, Fate.EDITED: (_REPLY,) * bool(review.get(_REPLY))}
         new_text, merged = self._under_new_id(review, text, identifier, entry)
         has_reply = bool({**review, **merged.changes}.get(_REPLY))
         return new_text, {
@@ -287,9 +281,18 @@ class Merge:
     def _copy(self, review: Review) -> Entry | None:
         """Return the review of the export that is there under another id, unless it became another one."""
         for entry, record in self._alike(review):
-            if entry.key not in self._used and is_copy(review, record, entry.place):
+            if (
+                entry.key not in self._used
+                and is_copy(review, record, entry.place)
+                and entry.key not in self._keys_there
+            ):
                 return entry
         return None
+
+    @cached_property
+    def _keys_there(self) -> frozenset[str]:
+        """The merge keys of the file's reviews; a row with one of them is of that review alone."""
+        return frozenset(merge_key(identifier) for _, identifier in _identified(self._document))
 
     def _alike(self, review: Review) -> Iterator[tuple[Entry, Review]]:
         """Iterate over the reviews of the export with the same author, day and rating, each with its record."""

@@ -264,5 +264,5 @@ def _doubled(count: int, changes: Sequence[Change], *, has_refused: bool) -> str
     seem = "seems an edited version of one" if count == 1 else "seem edited versions of ones"
     return (
         f"{counted(count, 'new review')} {seem} there ({_named(count, changes)}), known by two of author, day and "
-        f"text; if so, {first}import again with --replace, which keeps your replies"
+        f"text; if so, {first}reviewsctl reviews undo, then import again with --replace, which keeps your replies"
     )

@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from reviewsd.api.texts import RUN, author_key, plain_text, runs_of, words_of
+from reviewsd.api.texts import MANY, RUN, author_key, plain_text, runs_of, words_of
 
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
 _MAX_NAMED: Final = 21  # rows that may be a review; one more than notes name
@@ -75,7 +75,8 @@ def sketch(
     author = unicodedata.normalize("NFC", name) if isinstance(name, str) else ""
     text = text if isinstance(text, str) else ""
     source, day = intern(str(review.get("source")).casefold()), intern(str(review.get("date")))
-    stars, words = review.get("rating"), _words(text)
+    rating, words = review.get("rating"), _words(text)
+    stars = rating if isinstance(rating, int | float) else None
     has_text = len(words) >= RUN
     return Sketch(
         review_id=str(review.get("id")),
@@ -253,10 +254,12 @@ def _sharing(
 
 
 def _word_keys(review: Sketch) -> Iterator[object]:
-    """Yield keys of which two reviews of a day have one in common if they ``shares_words``."""
+    """Yield keys of which two reviews of a day, or of an author, have one in common if they ``shares_words``."""
     words = _words(review.text)
     for run in runs_of(words):
         yield review.day_key, run
+        if author_key(review.author):
+            yield review.author_key, run
     for length in range(1, min(RUN, len(words) + 1)):
         yield review.day_key, review.stars, tuple(words[:length])
 
@@ -279,6 +282,15 @@ def _possible_pairs(
             if not names.has_name(review) or names.are_same_author(review, row)
         )
         yield from itertools.islice(similar, _MAX_NAMED)
+
+
+def are_versions(review: Sketch, row: Sketch) -> bool:
+    """Return whether a row is a review that would stay: of its author and day with similar words, or in many words."""
+    if review.person_key == row.person_key:
+        is_equal = review.words_key == row.words_key != 0
+        return is_equal or shares_words(review, row, least=0.5)
+    is_equal = review.words_key == row.words_key and review.stars == row.stars
+    return is_equal and len(_words(row.text)) >= MANY
 
 
 def shares_words(first: Sketch, second: Sketch, *, least: float = 0) -> bool:

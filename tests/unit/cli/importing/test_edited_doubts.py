@@ -8,7 +8,7 @@ import pytest
 
 from reviewsctl.corrections import files
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.undo import undo
 from reviewsd.domain.corrections import Action
 from reviewsd.offline import corrections
 from tests.support.edited import (
@@ -132,7 +132,7 @@ def test_edited_row_beside_its_hidden_review_is_hidden(shop: Shop) -> None:
     result = imported(shop, EDITED, BO, replace=False)
     assert 3 == len(shop.file["reviews"])
     assert "shown" not in {state for text, state in states(shop).items() if "vase" in text}
-    assert "1 edited review stays hidden" in result.merge.corrected[0]
+    assert "1 new review is hidden, as it may be an edited" in result.merge.corrected[0]
 
 
 def test_second_review_beside_a_hidden_one_in_the_table_is_shown(shop: Shop) -> None:
@@ -145,24 +145,27 @@ def test_second_review_beside_a_hidden_one_in_the_table_is_shown(shop: Shop) -> 
         assert [] == result.merge.corrected
 
 
-def test_reply_passes_to_the_edited_review_when_the_old_one_is_removed(shop: Shop) -> None:
-    """As the note of the first import says."""
+def test_reply_passes_to_an_edited_review_after_the_way_that_the_note_says(shop: Shop) -> None:
     same_stars = EDITED.replace(",2,", ",1,")
     imported(shop, ANN, BO)
     shop.edit("Ann Lee", owner_reply=REPLY)
     result = imported(shop, same_stars, BO, replace=False)
-    assert "import again with --replace, which keeps your replies" in "\n".join(result.notes)
-    assert [REPLY, None] == [
-        review.get("owner_reply")
-        for review in shop.file["reviews"]
-        if review["author"] == "Ann Lee"
-    ]
-    result = imported(shop, same_stars, BO)
-    assert REPLY == shop.reviews["Ann Lee"]["owner_reply"]
-    assert "  Ann Lee, 2026-03-14, website" in shop.lines
-    assert (1, 1) == (result.merge.count(Fate.CHANGED), result.merge.count(Fate.REMOVED))
+    way = "reviewsctl reviews undo, then import again with --replace, which keeps your replies"
+    assert way in "\n".join(result.notes)
+    undo(shop.folder / "reviews.json", 1, shop.now)
     imported(shop, same_stars, BO)
     assert REPLY == shop.reviews["Ann Lee"]["owner_reply"]
+
+
+def test_reply_does_not_pass_to_a_review_that_stood_beside_its_own(shop: Shop) -> None:
+    """A customer wrote two on one day, and withdrew the first."""
+    second = EDITED.replace("They broke the vase in the hall.", "Your office called back at once.")
+    imported(shop, ANN, BO)
+    shop.edit("Ann Lee", owner_reply=REPLY)
+    imported(shop, ANN, second, BO)
+    imported(shop, second, BO)
+    assert "owner_reply" not in shop.reviews["Ann Lee"]
+    assert all("successor" not in entry for entry in shop.file["removed"])
 
 
 def test_reply_does_not_pass_to_another_review_of_the_day(shop: Shop) -> None:
@@ -185,7 +188,7 @@ def test_reply_does_not_pass_to_another_review_of_the_day(shop: Shop) -> None:
 # Siblings
 
 
-def test_sync_hides_the_row_at_once_and_passes_the_reply_later(shop: Shop) -> None:
+def test_sync_hides_the_row_at_once(shop: Shop) -> None:
     """The old review is removed when it was missing for long enough."""
     imported(shop, ANN, BO)
     shop.edit("Ann Lee", owner_reply=REPLY)
@@ -195,7 +198,6 @@ def test_sync_hides_the_row_at_once_and_passes_the_reply_later(shop: Shop) -> No
     assert result.merge.corrected
     synced(shop, EDITED, BO)
     assert {"They broke the vase in the hall.": "hide", "Quick and clean.": "shown"} == states(shop)
-    assert REPLY == shop.reviews["Ann Lee"]["owner_reply"]
 
 
 def test_new_id_of_an_export_is_another_review(shop: Shop, tmp_path: Path) -> None:
@@ -369,14 +371,14 @@ def test_erased_review_whose_author_is_corrected_is_not_taken(
 @pytest.mark.parametrize(
     ("text", "stars", "day", "is_taken"),
     [
-        ("They lost a red lamp.", 1, 14, False),
+        ("They lost a red lamp.", 1, 14, True),
         ("They broke the blue vase.", 2, 14, False),
-        ("They broke the blue vase.", 1, 15, False),
+        ("They broke the blue vase.", 1, 15, True),
         ("They lost a red lamp.", 2, 14, True),
         ("They lost a red lamp.", 1, 15, True),
     ],
 )
-def test_erased_review_without_a_name_is_known_by_two_of_day_words_and_stars(
+def test_erased_review_without_a_name_is_known_by_its_words(
     shop: Shop, text: str, stars: int, day: int, *, is_taken: bool, replace: bool
 ) -> None:
     imported(shop, ANN.replace("Ann Lee", "Anonymous"), BO)

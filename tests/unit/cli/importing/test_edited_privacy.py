@@ -1,11 +1,13 @@
 """Ways in which an edited review or its reply could come back (corrections.md C23 to C28)."""
 
+import json
 from collections.abc import Mapping
 from typing import Literal
 
 import pytest
 
 from reviewsctl.importing.successors import find, sketch
+from reviewsctl.importing.undo import undo
 from reviewsd.domain.corrections import Action
 from tests.support.edited import (
     ANN,
@@ -28,19 +30,6 @@ KIND = "2026-03-14,5,Ann Lee,Lovely breakfast with a view.\n"
 
 def angry(stars: int, end: str = "") -> str:
     return f"2026-03-14,{stars},Ann Lee,{THEFT}{end}.\n"
-
-
-def test_edited_review_of_an_earlier_import_is_hidden_with_the_old_one(shop: Shop) -> None:
-    """It came without ``--replace``, and the owner hid the old one afterwards."""
-    imported(shop, ANN, BO)
-    shop.edit("Ann Lee", owner_reply=REPLY)
-    imported(shop, EDITED, BO, replace=False)
-    old = next(review for review in shop.file["reviews"] if review.get("owner_reply"))
-    correct_one(shop, old["id"])
-    result = imported(shop, EDITED, BO)
-    assert {"They broke the vase in the hall.": "hide", "Quick and clean.": "shown"} == states(shop)
-    assert "owner_reply" not in shop.reviews["Ann Lee"]
-    assert ["1 edited review stays hidden"] == [note[:28] for note in result.merge.corrected]
 
 
 def test_reply_to_a_hidden_review_is_not_published_under_one_that_the_owner_shows(
@@ -181,6 +170,9 @@ def test_reply_stays_when_a_name_is_corrected(shop: Shop, name: str) -> None:
     assert 2 == len(shop.file["reviews"])
 
 
+LONG = "2026-03-14,1,Ann Lee,They broke the blue vase of my old aunt.\n"
+
+
 # The table gets ids
 
 
@@ -226,3 +218,75 @@ def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
         assert "Bo Li" in public
         assert "Ann" not in public
         assert "Cy Orr" not in public
+
+
+# What a correction and an import do to each other
+
+
+def test_hidden_review_stays_so_when_its_text_returns(shop: Shop) -> None:
+    """It was shown again once, before it was edited and hidden."""
+    imported(shop, LONG, BO)
+    correct(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "restore")
+    imported(shop, LONG.replace("vase", "vase twice"), BO)
+    correct(shop, "Ann Lee")
+    imported(shop, LONG, BO)
+    assert "Ann Lee" not in published(shop)
+
+
+def test_erased_review_does_not_come_back_by_undo(shop: Shop) -> None:
+    """A kept version has it under the id that it had before its row was edited."""
+    imported(shop, LONG, BO)
+    imported(shop, LONG.replace("vase", "vase twice"), BO)
+    erase(shop, "Ann Lee")
+    for version in (1, 1):
+        undo(shop.folder / "reviews.json", version, shop.now)
+        assert "Ann" not in json.dumps(shop.file)
+    assert "Ann" not in published(shop)
+
+
+def test_second_review_of_a_person_keeps_its_id_when_the_first_gets_one(shop: Shop) -> None:
+    """Two reviews had one id, and the file was refused."""
+    other = "2026-03-14,5,Ann Lee,Now all is well as they came back.\n"
+    imported(shop, LONG)
+    imported(shop, f"w1,{other}", header=f"id,{HEADER}")
+    imported(shop, f"w1,{LONG}", header=f"id,{HEADER}")
+    ids = [review["id"] for review in shop.file["reviews"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_id_of_a_table_outlasts_an_edited_row_without_one(shop: Shop) -> None:
+    imported(shop, f"w1,{LONG}", header=f"id,{HEADER}")
+    before = shop.reviews["Ann Lee"]["id"]
+    imported(shop, LONG.replace("vase", "vase twice"))
+    assert before == shop.reviews["Ann Lee"]["id"]
+    correct(shop, "Ann Lee")
+    imported(shop, f"w1,{LONG.replace('vase', 'vase three times')}", header=f"id,{HEADER}")
+    assert "Ann" not in published(shop)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        BO.replace("Bo Li", "Bob Roe"),
+        BO.replace("2026-03-15", "2026-04-15"),
+        BO.replace("Quick and clean.", "Great service and highly recommended").replace("Bo", "Al"),
+    ],
+)
+def test_review_that_stays_is_not_changed_into_that_of_another_customer(
+    shop: Shop, row: str
+) -> None:
+    """A table of new reviews alone, whose customers write what many write."""
+    imported(shop, BO, BO.replace("Quick and clean.", "Great service and highly recommended"))
+    before = shop.file["reviews"]
+    imported(shop, row, replace=False)
+    assert before == shop.file["reviews"][:2]
+    assert 3 == len(shop.file["reviews"])
+
+
+@pytest.mark.parametrize("stars", [[1], {}, None, "5"])
+def test_invalid_stars_of_a_hidden_review_end_no_import(shop: Shop, stars: object) -> None:
+    imported(shop, ANN.replace("They broke the blue vase.", "Bad!"), BO)
+    correct(shop, "Ann Lee")
+    shop.edit("Ann Lee", rating=stars)
+    imported(shop, ANN.replace("They broke the blue vase.", "Bad work!"), BO, replace=False)

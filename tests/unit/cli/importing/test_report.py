@@ -176,7 +176,7 @@ def test_new_review_that_may_be_an_edited_one_is_named(shop: Shop) -> None:
     edited = export(shop, *GOOD[:-1], rewritten(GOOD[-1]), "2025-03-20,5,Anonymous,Good")
     note = (
         "note: 1 new review seems an edited version of one there (Name 7, 2025-03-07), known by two of author, "
-        "day and text; if so, import again with --replace, which keeps your replies"
+        "day and text; if so, reviewsctl reviews undo, then import again with --replace, which keeps your replies"
     )
     assert note in report(shop, edited)
     assert note not in report(shop, edited), "it is not new any more"
@@ -192,7 +192,7 @@ def test_refused_rows_are_to_be_corrected_before_a_review_is_replaced(shop: Shop
     edited = export(shop, *GOOD[:-1], rewritten(GOOD[-1]), ",5,Max,Nice")
     assert (
         "note: 1 new review seems an edited version of one there (Name 7, 2025-03-07), known by two of author, "
-        "day and text; if so, correct the refused rows, and import again with --replace, which keeps your replies"
+        "day and text; if so, correct the refused rows, and reviewsctl reviews undo, then import again with --replace, which keeps your replies"
     ) in report(shop, edited)
 
 
@@ -203,7 +203,7 @@ def test_many_that_may_be_edited_are_counted(shop: Shop) -> None:
     ]
     assert note == (
         "note: 7 new reviews seem edited versions of ones there (Name 1, 2025-03-01; Name 2, 2025-03-02; Name 3, "
-        "2025-03-03; ...), known by two of author, day and text; if so, import again with --replace, which keeps "
+        "2025-03-03; ...), known by two of author, day and text; if so, reviewsctl reviews undo, then import again with --replace, which keeps "
         "your replies"
     )
 
