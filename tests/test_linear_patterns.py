@@ -101,6 +101,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.search_query:_DATE": (FULL, ("2025-01-", "0", "")),
     "reviewsd.domain.search_query:_ID": (FULL, ("", "a", " ")),
     "reviewsd.domain.reviews:ClockTime": (SEARCH, ("00:", "0", "")),
+    "reviewsd.domain.reviews:_clock": (MATCH, ("00:", "0", "")),
     "reviewsd.domain.reviews:Contact": (
         SEARCH,
         ("", "a", " "),

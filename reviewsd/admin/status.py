@@ -229,13 +229,13 @@ class MaintenanceRoutes:
         audit(request, f"a test message to {name or 'all targets'}")
         if self.notices is None:
             raise _no_target(
-                "no targets under notify; if the file has them now, restart it (docs/how-to/notices.md)"
+                "no targets under notify; if the file has them now, restart reviewsd (docs/how-to/notices.md)"
             )
         tests = await self.tasks.run_detached("test message", self.notices.test(name))
         if not tests:
             names = ", ".join(self.notices.targets)
             raise _no_target(
-                f'no target "{name}"; there are: {names}; restart it if the file has more now.'
+                f'no target "{name}"; there are: {names}; restart reviewsd if the file has more now.'
             )
         return respond(request, NoticeTests(tests=tuple(tests)))
 

@@ -48,7 +48,10 @@ _GENERAL: Final = (
     "MedicalBusiness, ProfessionalService, SportsActivityLocation, Store"
 )
 _GENERAL_WORDS: Final = frozenset(
-    ("and", "business", "company", "office", "service", "services", "shop", "store")
+    (
+        *("and", "business", "company", "office", "service", "services", "shop", "store"),
+        *("agency", "care", "day", "home", "night", "organization", "school"),
+    )
 )
 _VERY_CLOSE: Final = 0.8  # decision 556
 _MIN_WORD: Final = 3  # letters of a word that names a trade

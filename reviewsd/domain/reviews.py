@@ -119,26 +119,31 @@ NonNegative = Annotated[int, Meta(ge=0)]
 def _clock_hint(time: str) -> str:
     if not any(map(str.isdigit, time)):
         return "; leave out the days that are closed"
-    hours, separator, minutes = time.strip().replace(".", ":").partition(":")
-    is_short = len(hours) < len("09") and hours.isdigit() and (minutes or "00").isdigit()
-    return f'; write "{hours.zfill(2)}:{minutes if separator else "00"}"' if is_short else ""
+    hours, _, minutes = time.strip().replace(".", ":").partition(":")
+    written = f"{hours.zfill(2)}:{minutes or '00'}"
+    return f'; write "{written}"' if _clock.match(written) else ""
 
 
+_CLOCK = r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)" + _END
+_clock = re.compile(_CLOCK)
 ClockTime = Annotated[
     str,
     Meta(
-        pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)" + _END,
+        pattern=_CLOCK,
         extra={"expected": "HH:MM", "hint": _clock_hint},
     ),
 ]
 
+_CLOSE_DAY = 0.8  # likeness of a mistyped day
 _Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
 def _day_hint(day: str) -> str:
+    if "-" in day:
+        return "; one entry for each day"
     names = get_args(_Day)
-    short = [name for name in names if len(day) > 1 and name.startswith(day.casefold()[:2])]
-    return nearest(day, names) or (f'; did you mean "{short[0]}"?' if len(short) == 1 else "")
+    short = [name for name in names if len(day) > 1 and name.startswith(day.casefold())]
+    return f'; did you mean "{short[0]}"?' if len(short) == 1 else nearest(day, names, _CLOSE_DAY)
 
 
 Day = Annotated[_Day, Meta(extra={"expected": "monday..sunday", "hint": _day_hint})]

@@ -39,6 +39,7 @@ _WRONG_QUOTES = "'`\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}
 # A text that ends with one of them goes on to the next correct mark, or to the end of its line.
 _WRONG_END = re.compile(r'([“”„‟])(?:[^“”„‟"]*+|\s*+[:,]\s*+")\Z')
 _UNQUOTED = re.compile(rb'":[ \t]*+([+(]?[A-Za-z]{0,2}[0-9][-+()/.:0-9A-Za-z ]*[0-9A-Za-z)])')
+_NO_TEXTS = {b"rating", b"verified", b"latitude", b"longitude"}
 _TOO_DEEP = f"nesting deeper than {MAX_DEPTH}"
 
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -138,6 +139,9 @@ def _unquoted(text: memoryview, offset: int) -> NotJsonError | None:
     around = text[begin : offset + _WRITTEN].tobytes()
     value = _UNQUOTED.match(around, max(0, around.rfind(b'":', 0, offset - begin)))
     if value is None or not value.start(1) <= offset - begin < value.end(1):
+        return None
+    name = around[: value.start()].rpartition(b'"')[2]
+    if name in _NO_TEXTS or name.endswith((b"_count", b"_value")):
         return None
     reason = "a phone number, a postal code, a day or a time is a text; write"
     return NotJsonError(begin + value.start(1), f"{reason} {show(value[1].decode())}")

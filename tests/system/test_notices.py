@@ -46,7 +46,7 @@ def test_daemon_without_targets_says_where_they_are_explained(tmp_path: Path) ->
         done = daemon.ctl("notify", "test")
         assert 4 == done.returncode
         assert (
-            "has no targets under notify; if the file has them now, restart it (docs/how-to/notices.md)"
+            "has no targets under notify; if the file has them now, restart reviewsd (docs/how-to/notices.md)"
             in done.stderr
         )
 
@@ -76,7 +76,7 @@ def test_new_review_of_one_star_is_reported_once(tmp_path: Path, service: Notifi
         done = daemon.ctl("notify", "test", "nobody")
         assert 4 == done.returncode
         assert (
-            'was started with has no target "nobody"; there are: owner; restart it if the file has more now.'
+            'was started with has no target "nobody"; there are: owner; restart reviewsd if the file has more now.'
             in done.stderr
         )
         assert 0 == daemon.stop()

@@ -142,7 +142,11 @@ NINES = "9" * 5000  # more digits than Python makes an integer of
             'expected monday..sunday, got "Mo"; did you mean "monday"?',
         ),
         ("$.business.hours[0].opens", '"8:00"', 'expected HH:MM, got "8:00"; write "08:00"'),
-        ("$.business.hours[0].opens", r'"08:00\n"', r'expected HH:MM, got "08:00\n"'),
+        (
+            "$.business.hours[0].opens",
+            r'"08:00\n"',
+            r'expected HH:MM, got "08:00\n"; write "08:00"',
+        ),
         ("$.business.hours[0].closes", '"24:01"', 'expected HH:MM, got "24:01"'),
         ("$.aggregate_rating.rating_value", "5.01", "expected 0..5, got 5.01"),
         ("$.aggregate_rating.review_count", "-1", "expected 0 or more, got -1"),

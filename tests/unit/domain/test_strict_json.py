@@ -298,3 +298,10 @@ def test_fault_counts_levels_and_nothing_else(value: object) -> None:
     assert None is strict_json.fault(Raw(text), depth)
     if levels(value):
         assert strict_json.fault(Raw(text), depth + 1) == "nesting deeper than 64"
+
+
+@pytest.mark.parametrize("value", ["05", "5/5", "5 stars"])
+def test_number_that_is_no_number_is_not_called_a_text(value: str) -> None:
+    text = b'{"business": {"name": "A"}, "reviews": [{"rating": %b}]}' % value.encode()
+    (line,) = refused(text)
+    assert "is a text" not in line
