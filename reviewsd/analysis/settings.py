@@ -12,7 +12,7 @@ from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.text import words_of
 from reviewsd.domain.data_errors import member
 from reviewsd.domain.insights import slug
-from reviewsd.domain.reviews import LanguageTag, Text
+from reviewsd.domain.reviews import Text
 
 
 class NamedTechnician(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,7 +72,7 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         dict[Text, AspectSetting],
         Meta(extra={"example": "{parking: {label: Parking, words: [parking]}}"}),
     ] = {}
-    language: LanguageTag | None = None
+    language: Text | None = None
     """The language of all reviews; None detects it for each review."""
     publish: Annotated[tuple[Literal["problems"], ...], Meta(extra={"example": "[problems]"})] = ()
     """Additional public results: problems, and the sentence about criticism."""

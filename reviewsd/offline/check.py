@@ -127,7 +127,9 @@ def inspect_data(
         INSIGHTS_FILE: files.insights or b"",
         CORRECTIONS_FILE: files.corrections or b"",
     }
-    _, problems = insights_settings.examine(files.settings or b"", str(folder / SETTINGS_FILE))
+    of_insights, problems = insights_settings.examine(
+        files.settings or b"", str(folder / SETTINGS_FILE)
+    )
     problem_count = len(problems)
     problems = problems[:MAX_FINDINGS]
     try:
@@ -145,7 +147,7 @@ def inspect_data(
     _, logo_warnings = pictures.examine(files.logos)
     findings = chain(
         doubts(files.reviews, dataset, now, progress),
-        language_doubts(dataset),
+        language_doubts(dataset, of_insights.language),
         _withheld(files.insights, dataset),
         files.left_out,
         _misnamed_files(folder),

@@ -12,7 +12,7 @@ from reviewsd.analysis.language_data import has_data
 from reviewsd.analysis.text import has_words
 from reviewsd.api.files import Diagnostic
 from reviewsd.domain.data_errors import explain
-from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, texts_of
+from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE, Dataset, texts_of
 from reviewsd.domain.reviews import LanguageTag, primary_language
 from reviewsd.pages.words import has_catalog
 
@@ -20,11 +20,20 @@ _MOST: Final = 1_000  # texts, the newest; more would take seconds
 _FEWEST: Final = 5  # texts; fewer may be those of travellers
 
 
-def language_doubts(dataset: Dataset) -> Iterator[Diagnostic]:
+def language_doubts(dataset: Dataset, of_reviews: str | None = None) -> Iterator[Diagnostic]:
     """Yield a warning if three quarters of the texts are in another language that pages can have.
 
-    A language that is no tag has a warning of its own (``lint_business``).
+    A language that is no tag has a warning of its own (``lint_business``), and so has that of insights.yaml.
+
+    Args:
+        dataset: The business and its reviews.
+        of_reviews: The language of the reviews in insights.yaml.
     """
+    if of_reviews is not None:
+        for path, reason in explain(of_reviews, LanguageTag, "$.language"):
+            yield Diagnostic(
+                file=SETTINGS_FILE, path=path, reason=f"{reason}; no review is read in it"
+            )
     if any(explain(dataset.business.language, LanguageTag)):
         return
     own = primary_language(dataset.business.language)
