@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -122,7 +123,8 @@ def restore(
     if dry_run:
         echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
     else:
-        typer.echo("next: reviewsctl check, then start the daemon")
+        option = "" if config is None else f" --config {shlex.quote(str(config))}"
+        typer.echo(f"next: reviewsctl check{option}, then start the daemon")
 
 
 def _files(actions: "Mapping[str, Action]", kept: Path) -> "Iterator[tuple[Action, str]]":

@@ -164,5 +164,5 @@ def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_pat
         f"wrote {tmp_path}/restored/reviews.json\n"
         "the backup is of 2026-11-26 00:00 UTC\n"
         f"{MISSING.format(shop=shop)}"
-        "next: reviewsctl check, then start the daemon\n"
+        f"next: reviewsctl check --config {shop}/reviewsd.yaml, then start the daemon\n"
     )
