@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from reviewsd.analysis.quantities import KINDS
-
 STRONG: Final = 0.5
 WEAK: Final = 0.25
 CLEAR: Final = 0.7
@@ -62,17 +60,6 @@ class Sense:
     """From -1 (complaint) to 1 (praise); 0 names the aspect only."""
     needs_opinion: bool = False
     problem: str | None = None
-    is_certain: bool = False
-    """Whether no other word of the clause can change it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """The meaning of a pattern that ends with a number of what was promised, or of what happened."""
-
-    is_promise: bool
-    kinds: frozenset[str] = KINDS
-    """The kinds of quantities that the number may be."""
 
 
 def sense_of(aspect: str, kind: str) -> Sense:

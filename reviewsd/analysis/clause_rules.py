@@ -46,12 +46,9 @@ class Reason(Enum):
     PHRASE = "the phrase says so"
     WORDS = "the opinion words say so"
     OVERRULED = "the clause says the opposite of the stars"
-    NUMBERS = "a number beside the promised one says so"
 
 
-_STARS, _PHRASE, _WORDS, _OVERRULED, _NUMBERS = (
-    Reason  # constants, because access to enum members is slow
-)
+_STARS, _PHRASE, _WORDS, _OVERRULED = Reason  # constants, because access to enum members is slow
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -187,7 +184,6 @@ def _decide_aspect(
     highest = -1.0  # absolute strength of the best match
     praise = blame = 0.0
     problem = None
-    is_compared = False
     for match, sense in senses:
         strength = _strength(match, sense, reading, words, lexicon, claimed)
         if strength is None:
@@ -201,7 +197,6 @@ def _decide_aspect(
         size = strength if strength > 0 else -strength
         if best is None or size > highest or (size == highest and _is_longer(match, best)):
             best, highest = match, size
-            is_compared = sense.is_certain
     if best is None:
         return None
     value, reason = _value(praise + blame, clause)
@@ -215,7 +210,7 @@ def _decide_aspect(
         aspect,
         sentiment,
         value,
-        _NUMBERS if is_compared else why or reason,
+        why or reason,
         best.start,
         best.end,
         problem if value < 0 else None,
@@ -234,8 +229,6 @@ def _strength(
     strength = sense.strength
     if reading.mark is not None:  # WISHED; clauses with other marks are skipped
         return -STRONG
-    if sense.is_certain:
-        return strength
     start, empty_words = match.start, lexicon.empty_words
     if sense.needs_opinion or (
         words[start] in empty_words and empty_words.issuperset(words[start : match.end])

@@ -11,7 +11,7 @@ import collections
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from reviewsd.analysis.clause_rules import ClauseReading, Reason
+from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labeling import Reading
 from reviewsd.analysis.lexicon import Opinion, lexicon_of
@@ -184,8 +184,6 @@ class _Sentence(NamedTuple):
         for decision in clause.decisions:
             if aspect not in (None, decision.aspect) or decision.score * sign < _CLEAR:
                 continue
-            if decision.reason is Reason.NUMBERS:
-                continue  # the promise may be in another sentence: "Paid 140."
             for start, end in wording_spans(tokens, lexicon, decision, clause, negations=sign < 0):
                 wording = words[start:end]
                 alone = self.lists.stand_alone(decision.aspect, wording)

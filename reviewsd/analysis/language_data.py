@@ -14,23 +14,18 @@ Its sections, in brackets, are the same in every language:
   names the aspect, ``?`` names it only with an opinion in the same clause; ``+`` is praise, ``-`` a
   complaint, ``+?`` and ``-?`` are weak forms, ``-!`` counts against five stars; ``-ID`` is a complaint and a mention of that problem;
 - patterns of ``[none]`` hide all matches inside them; ``[others]`` and ``[conditional]`` mark a clause
-  that is not about the work of this business, ``[wished]`` one about something that was missing;
-- patterns of ``[promised]`` and ``[happened]`` end with a number, which ``analysis/promises.py`` compares; before
-  the colon is the kind of quantity (``time``, ``duration`` or ``amount``) that the number must be.
+  that is not about the work of this business, ``[wished]`` one about something that was missing.
 """
 
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from reviewsd.analysis.aspects import ASPECTS, ClauseMark, Sense, Told, sense_of
-from reviewsd.analysis.quantities import KINDS
+from reviewsd.analysis.aspects import ASPECTS, ClauseMark, Sense, sense_of
 from reviewsd.analysis.wordlists import data_lines, is_data
 
 _NOTHING = "-"  # no ending, for readers
 _STEM = "~"
-_PROMISED = "promised"
-_TOLD = (_PROMISED, "happened")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ class LanguageData:
     endings: Endings = field(default_factory=Endings)
     valences: dict[str, float] = field(default_factory=dict)
     classes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    patterns: list[tuple[str, Sense | ClauseMark | Told]] = field(default_factory=list)
+    patterns: list[tuple[str, Sense | ClauseMark]] = field(default_factory=list)
 
 
 @functools.cache
@@ -148,23 +143,13 @@ def _valences(lines: list[tuple[str, str]], endings: Endings) -> dict[str, float
     return {word: valence for word, valence in valences.items() if valence}
 
 
-def _payload(section: str, name: str, aspect: str) -> Sense | ClauseMark | Told:
-    if aspect:
-        return sense_of(aspect, name)
-    if section not in _TOLD:
-        return ClauseMark(section)
-    if name not in KINDS | {""}:
-        raise ValueError(f"no kind of numbers: {name!r}")
-    return Told(is_promise=section == _PROMISED, kinds=frozenset({name}) if name else KINDS)
-
-
 def _patterns(
     sections: Mapping[str, list[tuple[str, str]]], macros: Mapping[str, str]
-) -> Iterator[tuple[str, Sense | ClauseMark | Told]]:
+) -> Iterator[tuple[str, Sense | ClauseMark]]:
     for section, lines in sections.items():
         kind, _, aspect = section.partition(" ")
         marks = {mark.value for mark in ClauseMark}
-        if kind != "aspect" and section not in marks and section not in _TOLD:
+        if kind != "aspect" and section not in marks:
             continue
         if aspect and aspect not in ASPECTS:
             raise ValueError(f"no aspect: {aspect!r}")
@@ -172,5 +157,5 @@ def _patterns(
             text = patterns
             for macro, phrases in macros.items():
                 text = text.replace(macro, phrases)
-            sense = _payload(section, name, aspect)
+            sense = sense_of(aspect, name) if aspect else ClauseMark(section)
             yield from ((pattern.strip(), sense) for pattern in text.split(","))

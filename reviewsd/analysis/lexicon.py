@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from reviewsd.analysis.language_data import LanguageData, load
 from reviewsd.analysis.patterns import PatternMatcher
-from reviewsd.analysis.quantities import Quantities
 from reviewsd.analysis.spelling import Spelling
 from reviewsd.analysis.text import Grammar, Tokens, tokenise, words_of
 
@@ -92,7 +91,6 @@ class Lexicon:
         self._modifiers = self.negations | self._boosters.keys() | self._excess
         self.function_words = self._modifiers | numbers
         """Negations, boosters and numbers."""
-        self.quantities = Quantities(data.words)
         features = lists.get("features", none)
         self._elides = "elisions" in features
         self._matcher = PatternMatcher(data)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense, Told
+from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense
 from reviewsd.analysis.clause_rules import ClauseReading, decide
 from reviewsd.analysis.labeling import Reading, labels_of
 from reviewsd.analysis.labels import RULES, WORDLESS, Labels
@@ -32,7 +32,6 @@ from reviewsd.analysis.names import (
 )
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.presets import preset
-from reviewsd.analysis.promises import ToldMatch, comparisons
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
 from reviewsd.analysis.text import Tokens, clauses, has_words, words_of
 from reviewsd.domain.insights import slug
@@ -43,7 +42,6 @@ _HIDES: Final = ClauseMark.HIDES
 _WISHED: Final = ClauseMark.WISHED
 _end: Final = operator.itemgetter(1)
 _NAMED: Final = ("technicians", "service_areas")
-_SPEED: Final = "response_time"
 _BUSINESS: Final = "business"
 
 
@@ -111,7 +109,7 @@ class Rules:
             self._matchers[language] = matcher
         return matcher
 
-    def _sort(  # noqa: C901  calls in the loop over all matches would cost time
+    def _sort(
         self,
         matches: list[Match],
         tokens: Tokens,
@@ -121,7 +119,6 @@ class Rules:
     ) -> None:
         """Assign each match to its clause or to the entities."""
         owned: list[tuple[Match, _Owned]] = []
-        told: list[ToldMatch] = []
         hides = [match for match in reversed(matches) if match.payload is _HIDES]
         begin = reach = -1  # of the hiding match with the greatest end so far
         rest = iter(readings)
@@ -139,9 +136,6 @@ class Rules:
                     reading.senses.append((match, payload))
             elif isinstance(payload, _Owned):
                 owned.append((match, payload))
-            elif isinstance(payload, Told):
-                if match.end > reach and not begin < start < reach:
-                    told.append(ToldMatch(match, payload, reading))
             elif (
                 payload is not _HIDES
                 and reading.mark is not _WISHED
@@ -149,8 +143,6 @@ class Rules:
                 and not _compared(tokens.words, match, payload, lexicon)
             ):
                 reading.mark = payload
-        if len(told) > 1:
-            _compare(told, tokens.words, lexicon)
         if owned:
             self._enter(owned, tokens, entities)
 
@@ -213,24 +205,6 @@ class Rules:
                     yield OwnerPhrase(text, Sense(aspect=name, strength=strength))
         if settings.services is not None:
             yield from _service_words(settings.services)
-
-
-def _compare(told: list[ToldMatch], words: list[str], lexicon: Lexicon) -> None:
-    """Add what follows from numbers to the clauses, in place of other matches of the same numbers."""
-    for reading, match, sense in comparisons(words, told, lexicon):
-        others = (item for item in reading.senses if not _retells(item, match, sense))
-        reading.senses = sorted((*others, (match, sense)), key=_span)
-
-
-def _retells(item: tuple[Match, Sense], match: Match, sense: Sense) -> bool:
-    """Return whether an item speaks of the same number as the match of a comparison."""
-    other, meaning = item
-    is_near = other.start < match.end and match.start < other.end
-    return is_near and meaning.aspect in (sense.aspect, _SPEED)
-
-
-def _span(item: tuple[Match, Sense]) -> tuple[int, int]:
-    return item[0].start, item[0].end
 
 
 _NOWHERE: Final[AbstractSet[int]] = frozenset()

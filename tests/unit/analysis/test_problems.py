@@ -32,7 +32,7 @@ def _problems(text: str, language: str = "en", stars: int = 2) -> list[str]:
         ("Left a big hole in the drywall.", "property-damage"),
         ("Sat in the waiting room for 50 minutes.", "long-wait"),
         ("He snapped at me.", "rude-staff"),
-        ("My 10 am started at 10:40.", "late-arrival"),
+        ("My 10 am started at 10:40.", "long-wait"),
         ("I waited nearly an hour past my slot.", "long-wait"),
         ("It was promised for Friday and still wasn't done.", "late-finish"),
         ("Then a letter for another 410 came.", "price-above-quote"),
