@@ -6,8 +6,6 @@ from typing import Final
 
 STRONG: Final = 0.5
 WEAK: Final = 0.25
-CLEAR: Final = 0.7
-"""Strength of a complaint that counts in a review of five stars as well."""
 
 ASPECTS: Final = (
     "punctuality",
@@ -81,10 +79,7 @@ def sense_of(aspect: str, kind: str) -> Sense:
             return Sense(aspect=aspect, strength=-STRONG)
         case "-?":
             return Sense(aspect=aspect, strength=-WEAK)
-        case "-!":
-            return Sense(aspect=aspect, strength=-CLEAR)
-    problem = kind.removeprefix("-").removeprefix("!")
+    problem = kind.removeprefix("-")
     if problem not in PROBLEMS:
         raise ValueError(f"no kind of patterns: {kind!r}")
-    strength = -CLEAR if kind.startswith("-!") else -STRONG
-    return Sense(aspect=aspect, strength=strength, problem=problem)
+    return Sense(aspect=aspect, strength=-STRONG, problem=problem)

@@ -12,7 +12,7 @@ Its sections, in brackets, are the same in every language:
   one name are one;
 - ``[aspect ID]`` are patterns (``analysis/patterns.py``), with their meaning before the colon: ``=``
   names the aspect, ``?`` names it only with an opinion in the same clause; ``+`` is praise, ``-`` a
-  complaint, ``+?`` and ``-?`` are weak forms, ``-!`` counts against five stars; ``-ID`` is a complaint and a mention of that problem;
+  complaint, ``+?`` and ``-?`` are weak forms; ``-ID`` is a complaint and a mention of that problem;
 - patterns of ``[none]`` hide all matches inside them; ``[others]`` and ``[conditional]`` mark a clause
   that is not about the work of this business, ``[wished]`` one about something that was missing.
 """

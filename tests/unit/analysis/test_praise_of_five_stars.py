@@ -14,6 +14,13 @@ from reviewsd.domain.reviews import Business
         ("en", "Table for 4 at 7:30, seated at 7:30"),
         ("en", "Quoted me $50 per tire, paid $200 for four"),
         ("en", "They said 9, it was " + "9" * 400 + "."),
+        ("en", "My appointment was moved to an earlier time, great!"),
+        ("en", "The line moves like lightning, great staff"),
+        ("en", "They are never cheap on quality."),
+        ("de", "Pünktlichkeit ist hier kein Fremdwort"),
+        ("de", "Warten musste ich nicht"),
+        ("de", "5 Minuten im Wartezimmer und schon dran, top!"),
+        ("de", "Ich war immer zu spät, sie waren geduldig"),
         ("de", "Kostenvoranschlag war 400, Rechnung 380"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A clear complaint counts in a review of five stars (decision 546)."""
+"""Phrases that complain, and what they hide."""
 
 import pytest
 
@@ -7,9 +7,9 @@ from reviewsd.analysis.settings import InsightSettings
 from reviewsd.domain.reviews import Business
 
 
-def _opinions(text: str, language: str = "en") -> list[tuple[str, str]]:
+def _opinions(text: str, language: str = "en", *, stars: int = 5) -> list[tuple[str, str]]:
     rules = Rules(Business(name="B", language=language), InsightSettings(language=language))
-    return [(aspect.id, aspect.sentiment) for aspect in rules.label(text, 5).aspects]
+    return [(aspect.id, aspect.sentiment) for aspect in rules.label(text, stars).aspects]
 
 
 @pytest.mark.parametrize(
@@ -20,27 +20,30 @@ def _opinions(text: str, language: str = "en") -> list[tuple[str, str]]:
         ("Lovely man. They came an hour after they'd said. Hedge is perfect.", "punctuality"),
         ("Lovely man. He's always running late. Hedge is perfect.", "punctuality"),
         ("Lovely woman. She's booked solid until June. Hair is perfect.", "scheduling"),
-        ("Lovely woman. My appointment was moved again. Hair is perfect.", "scheduling"),
+        ("Lovely woman. My appointment was pushed back. Hair is perfect.", "scheduling"),
         ("Great pizza. A bit pricey. Will be back.", "pricing"),
     ],
 )
-def test_clear_complaint_counts_in_a_review_of_five_stars(text: str, aspect: str) -> None:
-    """Other complaints in such a review are mostly about the weather or the old roof."""
-    assert (aspect, "negative") in _opinions(text)
+def test_complaint_counts_in_a_review_of_three_stars_only(text: str, aspect: str) -> None:
+    """In a review of five stars it is mostly about the weather or the old roof (decision 450)."""
+    assert (aspect, "negative") in _opinions(text, stars=3)
+    assert (aspect, "negative") not in _opinions(text)
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "Tolle Farbe. Angefangen hat sie 40 Minuten später als ausgemacht. Immer wieder!",
+        "Tolle Farbe. Pünktlichkeit ist hier ein Fremdwort. Immer wieder!",
         "Tolle Farbe. Man sitzt eine halbe Stunde im Wartebereich. Immer wieder!",
     ],
 )
-def test_clear_german_complaint_counts_in_a_review_of_five_stars(text: str) -> None:
-    assert ("punctuality", "negative") in _opinions(text, "de")
+def test_german_complaint_counts_in_a_review_of_three_stars_only(text: str) -> None:
+    assert ("punctuality", "negative") in _opinions(text, "de", stars=3)
+    assert ("punctuality", "negative") not in _opinions(text, "de")
 
 
-def test_clear_complaint_that_is_negated_is_praise() -> None:
+def test_complaint_that_is_negated_is_praise() -> None:
     assert ("pricing", "positive") in _opinions("Great pizza and not at all pricey.")
 
 
