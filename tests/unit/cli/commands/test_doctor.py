@@ -121,7 +121,7 @@ def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
     diagnosis = running.socket(GONE, Path("/s"), None)
     assert Diagnosis(FAIL, "it is not running: there is no /s", "Start it") == diagnosis
     refused = Refused("Draining", "", status=503)
-    assert "Draining" == running.socket(refused, Path("/s"), None).detail
+    assert "draining" == running.socket(refused, Path("/s"), None).detail
     for test in (running.serving, running.hub):
         assert SKIP == test(GONE).verdict
     assert SKIP == running.same_configuration(GONE, "", "").verdict
