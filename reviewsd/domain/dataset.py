@@ -6,7 +6,8 @@ Each review is decoded once, typed, and only its place in the file is kept (``re
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -61,14 +62,30 @@ class Dataset:
 
         What is withheld is left out: neither an old address nor a new one leads to it.
         """
-        shown_ids = frozenset(self.records.ids)
-        moved: dict[str, str] = {}
-        for review in self.removed:  # newest first, so the one that a successor became is known
-            new = review.successor or ""
-            new = moved.get(new, new)
-            if new in shown_ids and merge_key(review.id) not in self.withheld.keys:
-                moved[review.id] = new
-        return moved
+        return self.earlier_ids(frozenset(self.records.ids), self.withheld.keys)
+
+    def earlier_ids(
+        self, ids: frozenset[str], without: Collection[str] = frozenset()
+    ) -> dict[str, str]:
+        """Return the ids that reviews had before their rows were edited, each with the id that it has.
+
+        Args:
+            ids: The ids that the reviews have.
+            without: Merge keys of ids that are left out, with those before them.
+        """
+        previous: defaultdict[str, list[str]] = defaultdict(list)
+        for removed in self.removed:
+            if removed.successor is not None:
+                previous[removed.successor].append(removed.id)
+        found: dict[str, str] = {}
+        chain = [(review_id, review_id) for review_id in previous.keys() & ids]
+        while chain:
+            later, review_id = chain.pop()
+            for earlier in previous.get(later, ()):
+                if earlier not in found and merge_key(earlier) not in without:
+                    found[earlier] = review_id
+                    chain.append((earlier, review_id))
+        return found
 
     @property
     def updated_at(self) -> datetime.datetime | None:

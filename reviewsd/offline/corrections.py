@@ -211,13 +211,8 @@ class ReviewsWithCorrections:
 
     def _earlier_ids(self, reviews: Iterable[Review]) -> list[str]:
         """Return the ids that reviews had before their rows were edited, as kept versions of the file have them."""
-        ids = {review.id for review in reviews}
-        earlier: list[str] = []
-        for removed in self._dataset.removed:  # newest first
-            if removed.successor in ids and removed.id not in ids:
-                ids.add(removed.id)
-                earlier.append(removed.id)
-        return earlier
+        ids = frozenset(review.id for review in reviews)
+        return [earlier for earlier in self._dataset.earlier_ids(ids) if earlier not in ids]
 
     def _entries_without(self, ids: Iterable[str]) -> dict[str, Correction]:
         keys = set(map(merge_key, ids))
