@@ -115,15 +115,15 @@ class PageReads:
         """
         published = self.now()
         snapshot, negotiated = published.snapshot, True
-        successor = snapshot.moved.get(id.removesuffix(_TWIN))
-        if successor is not None:
-            path = urls.permalink(successor) + _TWIN * id.endswith(_TWIN)
-            return self._responses.moved(path.encode(), request.query)
         position = snapshot.position(id)
         if position is None and id.endswith(_TWIN):
-            position, negotiated = snapshot.position(id.removesuffix(_TWIN)), False
+            id, negotiated = id.removesuffix(_TWIN), False  # noqa: A001
+            position = snapshot.position(id)
+        if position is None and (successor := snapshot.moved.get(id)) is not None:
+            path = urls.permalink(successor) + _TWIN * (not negotiated)
+            return self._responses.moved(path.encode(), request.query)
         if position is None and not negotiated:  # Markdown has the errors of the API
-            return self.reads.no_review(request, id.removesuffix(_TWIN))
+            return self.reads.no_review(request, id)
         if position is None:
             status = HTTPStatus.GONE if snapshot.is_gone(id) else HTTPStatus.NOT_FOUND
             return published.error(status, published.pages.frames.gone)

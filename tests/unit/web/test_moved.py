@@ -70,3 +70,21 @@ def test_api_says_that_the_old_id_is_gone(place: Place) -> None:
     publish(place, TWICE)
     assert 410 == place.get("/api/reviews/second").status
     assert [{"id": "second", "at": LATER}] == place.get("/reviews.json").json()["removed"]
+
+
+@pytest.mark.parametrize("ids", [("a", "b"), ("b", "a")])
+def test_edits_of_one_moment_are_one_chain(place: Place, ids: tuple[str, str]) -> None:
+    """Two imports within a second; the times say nothing of their order."""
+    first, second = ids
+    entries = (
+        {"id": first, "at": AT, "successor": second},
+        {"id": second, "at": AT, "successor": "third"},
+    )
+    publish(place, *entries)
+    assert (308, ["/r/third"]) == redirect(place, f"/r/{first}")
+
+
+def test_address_of_a_shown_review_is_never_an_old_one(place: Place) -> None:
+    publish(place, {**TWICE, "id": "page"}, ids=("third", "page.md"))
+    assert 200 == place.get("/r/page.md").status
+    assert (308, ["/r/third"]) == redirect(place, "/r/page")
