@@ -34,23 +34,18 @@ FULL, MATCH, SEARCH, FIND, SUB, SPLIT = "fullmatch", "match", "search", "findall
 Attack = tuple[str, str, str]
 """The beginning of an input, its repeated part, and its end."""
 
+_TOKENS: tuple[str, *tuple[Attack, ...]] = (
+    SPLIT,
+    ("", "a'", ""),
+    ("", "1.", ""),
+    ("", "-", "x"),
+    ("a", "'a", "'"),
+    ("", "dr.", ""),
+)
+
 PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
-    "reviewsd.analysis.text:_TOKEN": (
-        SPLIT,
-        ("", "a'", ""),
-        ("", "1.", ""),
-        ("", "-", "x"),
-        ("a", "'a", "'"),
-        ("", "dr.", ""),
-    ),
-    "reviewsd.analysis.text:_ASCII_TOKEN": (
-        SPLIT,
-        ("", "a'", ""),
-        ("", "1.", ""),
-        ("", "-", "x"),
-        ("a", "'a", "'"),
-        ("", "dr.", ""),
-    ),
+    "reviewsd.analysis.text:_TOKEN": _TOKENS,
+    "reviewsd.analysis.text:_ASCII_TOKEN": _TOKENS,
     "reviewsd.analysis.text:_ELIDED_TOKEN": (SPLIT, ("", "a'", ""), ("a", "'", "'a")),
     "reviewsd.config.rules:_IPV6": (MATCH, ("http://[", "0", "x")),
     "reviewsd.domain.callback:_BRACKETED": (FULL, ("[::1]:", ":", "\n"), ("[", ":", "x")),
