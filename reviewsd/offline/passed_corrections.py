@@ -1,4 +1,4 @@
-"""The corrections that an import passes on to edited reviews, and what it remembers of erased ones (corrections.md C24 to C36)."""
+"""The corrections that an import passes on to edited reviews, and what it keeps of erased ones (corrections.md C24)."""
 
 import datetime
 from collections.abc import Mapping, Sequence

@@ -53,7 +53,7 @@ class Fate(Enum):
     REPLY_REMOVED = "reply removed"
     """Changed so that the owner's reply goes."""
     EDITED = "edited"
-    """Changed by a row of a table without ids, known by two of author, day and words, under whose id it is now."""
+    """Changed by a row of a table without ids, which two of author, day and words identify."""
     IDENTIFIED = "identified"
     """Has the id that the table has given it, where it had one made of its content; these are changed too."""
     ERASED = "erased"

@@ -231,12 +231,12 @@ def notes_of_merge(
         notes.append(
             f"names that are short already: {count:,}; they stay so (--set names=full){new}"
         )
-    kept, found = (
+    without_row, all_there = (
         sum(counts[place] for place in result.met) for counts in (result.kept, result.there)
     )
-    if may_remove and 0 < kept * 2 <= found:  # else it has the new reviews alone
+    if may_remove and 0 < without_row * 2 <= all_there:  # else it has the new reviews alone
         notes.append(
-            f"{counted(kept, 'review')} of this source not in the table; --replace removes such reviews"
+            f"{counted(without_row, 'review')} of this source not in the table; --replace removes such reviews"
         )
     if result.filled.keys() - {"name"}:
         notes.append(f"your business got from the export: {', '.join(result.filled)}")

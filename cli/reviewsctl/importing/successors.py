@@ -23,9 +23,7 @@ from reviewsd.api.texts import MANY, RUN, author_key, plain_text, runs_of, words
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
 _MAX_NAMED: Final = 21  # rows that may be a review; one more than notes name
 _MAX_COMPARED: Final = 100  # rows with a similar author that are compared for a note
-_MAX_ALIKE: Final = (
-    20  # reviews with the same words, or of a day with similar ones, that are told apart
-)
+_MAX_ALIKE: Final = 20  # reviews with one key that are told apart
 
 
 class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):

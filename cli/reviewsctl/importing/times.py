@@ -189,8 +189,15 @@ def by_pattern(pattern: str) -> Reading:
 def _alike(day: str) -> Sequence[str]:
     """Return the pattern of a day, and those that can be read in one way beside it: in its order, or with a name."""
     order = _ORDER.findall(day.lower())
-    others = [o for o in _DAYS if "b" in o.lower() or _ORDER.findall(o.lower()) == order]
-    return (day, *others)
+    codes = {other: _ORDER.findall(other.lower()) for other in _DAYS}
+    return [
+        day,
+        *(
+            other
+            for other in codes
+            if other != day and ("b" in codes[other] or codes[other] == order)
+        ),
+    ]
 
 
 def _in_words(pattern: str) -> str:
