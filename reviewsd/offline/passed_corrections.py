@@ -61,7 +61,8 @@ def find_correction(overlay: Overlay, record: Mapping[str, object]) -> Correctio
 def with_passed(
     text: bytes,
     passed: Sequence[PassedCorrection],
-    erased: tuple[Sequence[Mapping[str, object]], Sequence[str]],
+    versions: Sequence[Mapping[str, object]],
+    erased_ids: Sequence[str],
     now: datetime.datetime,
 ) -> bytes:
     """Return a corrections.json with further corrections, and with further versions and ids of erased reviews.
@@ -72,8 +73,9 @@ def with_passed(
     Args:
         text: The content of the file.
         passed: The further corrections.
-        erased: Valid rows that may be versions of erased reviews, and the ids of rows that are erased reviews.
-        now: The time of both.
+        versions: Valid rows that may be versions of erased reviews.
+        erased_ids: The ids of rows that are erased reviews.
+        now: The time of all of them.
 
     Raises:
         DataError: The file is not valid.
@@ -90,17 +92,16 @@ def with_passed(
         for correction in passed
         if overlay.of_id(correction.review_id) is None
     }
-    rows, ids = erased
-    versions = {merge_key(review_id): Erasure(at=now) for review_id in ids}
-    for review in msgspec.convert(rows, list[Review]):
+    erasures = {merge_key(review_id): Erasure(at=now) for review_id in erased_ids}
+    for review in msgspec.convert(versions, list[Review]):
         digests = version_digests(corrections.key or "", review)
         new = {name: digest for name, digest in digests.items() if not overlay.is_version(digest)}
-        versions |= {digest: Erasure(at=now, **{name: digest}) for name, digest in new.items()}
+        erasures |= {digest: Erasure(at=now, **{name: digest}) for name, digest in new.items()}
     return encoded(
         replace(
             corrections,
             reviews=corrections.reviews | entries,
-            erased=versions | corrections.erased,
+            erased=erasures | corrections.erased,
         )
     )
 

@@ -97,7 +97,8 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
 def pass_on(
     folder: Folder,
     passed: "Sequence[PassedCorrection]",
-    erased: tuple[Sequence[Mapping[str, object]], Sequence[str]],
+    versions: Sequence[Mapping[str, object]],
+    erased_ids: Sequence[str],
     now: datetime.datetime,
 ) -> None:
     """Add corrections, and versions and ids of erased reviews, to corrections.json as it is now.
@@ -108,7 +109,7 @@ def pass_on(
     from reviewsd.offline.passed_corrections import with_passed  # see ``read``
 
     with parsing("Fix or restore corrections.json."):
-        _replace(folder, FILE, lambda text: with_passed(text, passed, erased, now))
+        _replace(folder, FILE, lambda text: with_passed(text, passed, versions, erased_ids, now))
 
 
 def erase(

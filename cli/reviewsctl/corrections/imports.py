@@ -202,7 +202,7 @@ class KnownCorrections:
             )
         if not (self._passed or self._skipped or self._erased_ids):
             return
-        files.pass_on(folder, self._passed, (self._skipped, self._erased_ids), now)
+        files.pass_on(folder, self._passed, self._skipped, self._erased_ids, now)
         for correction in self._passed:
             verb = "is" if correction.is_certain else "may be"
             ids = " or ".join(correction.predecessors)

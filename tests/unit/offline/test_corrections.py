@@ -218,7 +218,7 @@ def test_passed_correction_finds_copies_and_leaves_others_alone() -> None:
     reviews, _ = uncorrected(*REVIEWS)
     before = reviews.with_correction(named(reviews, "a"), "restore", None, NOW).encoded()
     new = review("d", text="Other words")
-    after = parse(with_passed(before, [passed(new), passed(REVIEWS[0])], ([], []), NOW))
+    after = parse(with_passed(before, [passed(new), passed(REVIEWS[0])], [], [], NOW))
     assert {"a": "restore", "d": "hide"} == {name: it.action for name, it in after.reviews.items()}
     copy = find_correction(Overlay(after), {**new, "id": "e"})
     assert copy is not None
@@ -230,12 +230,12 @@ def test_passed_correction_of_an_invalid_review_is_by_its_id() -> None:
     reviews, _ = uncorrected(*REVIEWS)
     before = reviews.with_correction(named(reviews, "a"), "hide", "spam", NOW).encoded()
     invalid = {"id": "d", "rating": "many"}
-    after = parse(with_passed(before, [passed(invalid)], ([], []), NOW))
+    after = parse(with_passed(before, [passed(invalid)], [], [], NOW))
     assert "hide" == after.reviews["d"].action
     assert after.reviews["d"].copies is None
     assert find_correction(Overlay(after), invalid) is after.reviews["d"]
 
 
 def test_passed_correction_needs_no_key_of_copies() -> None:
-    after = parse(with_passed(b'{"reviews": {}}', [passed(review("d"))], ([], []), NOW))
+    after = parse(with_passed(b'{"reviews": {}}', [passed(review("d"))], [], [], NOW))
     assert (None, None) == (after.key, after.reviews["d"].copies)
