@@ -25,10 +25,10 @@ MAX_FAQ: Final = 6
 MIN_MENTIONS: Final = 5  # of a sentiment that a sentence names, and of an aspect with a question
 MIN_QUOTE: Final = 40  # characters
 MAX_QUOTE: Final = 160
-SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.75, "negative": 0.6}
-"""Share of the mentions of an aspect that most praise, or criticize; with a third of the praise missed, half of
-them still do (decision 473)."""
-MIXED_SHARE: Final = 0.25  # of both sentiments where opinions differ
+SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.5}
+"""Share of the mentions of an aspect that most praise, or criticize, if ``MISSED`` more said the opposite."""
+MISSED: Final = 3  # mentions; they count most where few were found (decision 584)
+MIXED_SHARE: Final = 0.35  # of both sentiments where opinions differ
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
 _NAMED: Final = 2  # aspects that most praise, or criticize
@@ -333,7 +333,7 @@ def _claimed(ranking: Ranking) -> tuple[Sentiment, ...]:
 
 def _prevails(ranking: Ranking, sentiment: Sentiment) -> bool:
     """Return whether enough reviews, and enough of the mentions, have a sentiment."""
-    return ranking.of(sentiment) >= max(MIN_MENTIONS, SHARES[sentiment] * ranking.count)
+    return ranking.of(sentiment) >= max(MIN_MENTIONS, SHARES[sentiment] * (ranking.count + MISSED))
 
 
 def _leading(aspects: Sequence[RankedAspect], sentiment: Sentiment) -> list[RankedAspect]:
