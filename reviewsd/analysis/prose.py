@@ -183,8 +183,12 @@ class ProseWriter:
         """Return the clause that says which sentiments the mentions of an aspect have."""
         label = self._label(aspect.insight)
         if len(sentiments) == 1:
-            counted = self._counted(aspect.ranking, sentiments[0])
-            return self._words(f"answer_{sentiments[0]}", label=label, counted=counted)
+            ranking, sentiment = aspect.ranking, sentiments[0]
+            if ranking.of(sentiment) == ranking.count:
+                count = self._number(ranking.count)
+                return self._words(f"answer_all_{sentiment}", label=label, count=count)
+            counted = self._counted(ranking, sentiment)
+            return self._words(f"answer_{sentiment}", label=label, counted=counted)
         positive, negative = (self._number(aspect.ranking.of(s)) for s in sentiments)
         return self._words("answer_mixed", label=label, positive=positive, negative=negative)
 

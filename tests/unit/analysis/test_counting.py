@@ -290,7 +290,7 @@ def test_faq_answers_with_counts_and_a_quotation() -> None:
     (entry,) = insights.faq
     assert entry.question == "What do customers say about the prices?"
     assert entry.answer == (
-        "Most reviews that mention pricing praise it (all 5 counted)."
+        "All 5 reviews counted that mention pricing praise it."
         " \u201cFair price.\u201d \u2013 Ann, June 15, 2026"
     )
     assert len(entry.example_review_ids) == 5
@@ -314,6 +314,7 @@ def _answer(positive: int, neutral: int, negative: int, steep: str = _STEEP) -> 
     [
         (7, 1, 0, "Most reviews that mention pricing praise it (7 of the 8 counted)."),
         (2, 0, 5, "Most reviews that mention pricing criticize it (5 of the 7 counted)."),
+        (0, 0, 5, "All 5 reviews counted that mention pricing criticize it."),
         (
             5,
             0,
@@ -561,7 +562,7 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
     insights = _count(*reviews, language="de-AT")
     assert insights.faq[0].question == "Was sagen Kunden zu den Preisen?"
     assert insights.faq[0].answer == (
-        "Die meisten Bewertungen zum Thema Pricing sind positiv (alle 5 erkannten Erwähnungen)."
+        "Alle 5 erkannten Erwähnungen zum Thema Pricing sind positiv."
         " \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
     )
     assert insights.summary == (
@@ -585,7 +586,7 @@ def test_statements_on_aspects_name_the_languages_with_rules() -> None:
     ]
     insights = _count(*priced, *more)
     read = "of the 8 reviews in English, German and Spanish"
-    praise = "most reviews that mention pricing praise it (all 5 counted)."
+    praise = "all 5 reviews counted that mention pricing praise it."
     assert insights.faq[0].answer.startswith(f"O{read[1:]}, {praise}")
     assert f"O{read[1:]}, mostly praised: pricing" in str(insights.summary)
     assert insights.method.note.endswith(f" Aspects are those {read}.")
