@@ -7,7 +7,7 @@ A business that shows its reviews must say whether and how it checks that they c
 from collections.abc import Iterator
 
 from reviewsd.http1 import urls
-from reviewsd.pages.naming import mail_link, source_name
+from reviewsd.pages.naming import mail_link
 from reviewsd.pages.rendering import Page, Renderer
 
 
@@ -26,7 +26,7 @@ def page(renderer: Renderer) -> Page:
         context={
             "checked": list(_origin(renderer)),
             "sources": [
-                (source_name(name), count, statistics.verified_sources.get(name, 0))
+                (words.source(name), count, statistics.verified_sources.get(name, 0))
                 for name, count in statistics.sources
             ],
             "shown": list(_shown(renderer)),

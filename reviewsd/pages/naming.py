@@ -34,6 +34,11 @@ _SUFFIXES = ("jr", "sr", "ii", "iii", "iv")  # behind the name of one who has a 
 _MAX_ADDRESS = 40  # characters
 
 
+def is_own_website(source: str) -> bool:
+    """Return whether a source is the website of the business, which no platform publishes."""
+    return source.casefold() == "website"
+
+
 def source_name(source: str) -> str:
     """Return the brand name of a known platform, or the source as it is."""
     return _PLATFORMS.get(source.casefold(), source)
