@@ -112,6 +112,8 @@ def _tests(
     yield "serving", running.serving(answer)
     yield "hub", running.hub(answer)
     if settings is not None:
+        changes = None if isinstance(answer, DaemonError) else client.pending_changes(socket)
+        yield "in effect", running.same_configuration(answer, settings, changes)
         yield from _address_tests(settings, answer, now, offline=outbound is None)
     if outbound is not None:
         yield "outbound https", public.outbound(outbound)
@@ -121,10 +123,9 @@ def _tests(
 def _address_tests(
     settings: "EffectiveConfig", answer: "Status | DaemonError", now: float, *, offline: bool
 ) -> "Iterator[tuple[str, Diagnosis]]":
-    from reviewsctl.doctor import public, running  # see main
+    from reviewsctl.doctor import public  # see main
 
-    base_url, data_dir = settings.text("base_url"), settings.text("data_dir")
-    yield "in effect", running.same_configuration(answer, base_url, data_dir)
+    base_url = settings.text("base_url")
     listen, trusted = map(settings.texts, ("listen", "server.trusted_proxies"))
     yield "proxy", public.proxy(base_url, listen, trusted, getattr(answer, "listen", ()))
     if offline:

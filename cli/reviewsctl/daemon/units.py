@@ -69,6 +69,15 @@ def start_command(root: Path = ROOT) -> str:
     return START if enabled or not is_packaged(root) else f"sudo {' '.join(ENABLE)}"
 
 
+def restart_remedy(root: Path = ROOT) -> str:
+    """Return how to restart the daemon: as a service, as a container, or by hand."""
+    if in_container():
+        return "Restart it: docker compose restart"
+    if is_installed(root):
+        return f"Restart it: sudo systemctl restart {SERVICE.removesuffix('.service')}"
+    return "Restart it: Ctrl-C in its terminal, then reviewsd"
+
+
 def install_command(root: Path = ROOT) -> str:
     """Return the command that has systemd run the daemon, now and after a reboot.
 

@@ -19,8 +19,9 @@ import pytest
 from reviewsctl.daemon.errors import Refused, Unreachable
 from reviewsctl.doctor import offline, public, running
 from reviewsctl.doctor.verdict import Diagnosis, Verdict
-from reviewsd.api.files import CheckReport, Diagnostic, Facts
+from reviewsd.api.files import CheckReport, Diagnostic, EffectiveConfig, Facts, Setting
 from reviewsd.api.hub import HubState
+from reviewsd.api.jobs import ConfigChanges
 from reviewsd.api.places import DATA_FILES
 from reviewsd.api.status import Status
 from tests.support.admin_fake import STATUS
@@ -47,6 +48,12 @@ def report(data: Path | None = None, **members: object) -> CheckReport:
         facts=None,
     )
     return msgspec.structs.replace(empty, **members)
+
+
+def effective(base_url: str, data_dir: str) -> EffectiveConfig:
+    values = {"base_url": base_url, "data_dir": data_dir}
+    settings = (Setting(key=key, value=value, origin="file") for key, value in values.items())
+    return EffectiveConfig(file="/etc/r.yaml", settings=tuple(settings))
 
 
 NO_FACTS = Facts(
@@ -124,7 +131,7 @@ def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
     assert "draining" == running.socket(refused, Path("/s"), None).detail
     for test in (running.serving, running.hub):
         assert SKIP == test(GONE).verdict
-    assert SKIP == running.same_configuration(GONE, "", "").verdict
+    assert SKIP == running.same_configuration(GONE, effective("", ""), None).verdict
 
 
 def test_serving_reports_count_and_refused_data() -> None:
@@ -165,11 +172,39 @@ def test_hub_reports_its_state(members: dict[str, object], verdict: Verdict, det
 
 def test_configuration_of_another_daemon_is_a_warning() -> None:
     def verdict(base_url: str, data_dir: str) -> Verdict:
-        return running.same_configuration(GOOD, base_url, data_dir).verdict
+        return running.same_configuration(GOOD, effective(base_url, data_dir), None).verdict
 
     assert OK == verdict("https://reviews.example.com", "/srv/reviews")
     assert WARN == verdict("https://other.example.com", "/srv/reviews")
     assert WARN == verdict("https://reviews.example.com", "/srv/other")
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "detail"),
+    [
+        (ConfigChanges(), OK, "the daemon uses this configuration"),
+        (ConfigChanges(applied=("crawlers",)), WARN, "changed, and not in effect: crawlers"),
+        (
+            ConfigChanges(applied=("crawlers",), restart=("notify", "hub.store")),
+            WARN,
+            "changed since the daemon has started: crawlers, notify, hub.store",
+        ),
+        (
+            ConfigChanges(problems=("/etc/r.yaml:3:1: notify: there is no x", "more")),
+            WARN,
+            "the daemon cannot start again with this configuration: /etc/r.yaml:3:1: notify: there is no x",
+        ),
+        (None, OK, "the daemon uses base_url and data_dir of this configuration"),
+    ],
+)
+def test_change_that_is_not_in_effect_is_named_with_its_remedy(
+    changes: ConfigChanges | None, verdict: Verdict, detail: str
+) -> None:
+    """Every key counts: it said that a daemon without the new target of notices uses this configuration."""
+    settings = effective("https://reviews.example.com", "/srv/reviews")
+    diagnosis = running.same_configuration(GOOD, settings, changes)
+    assert (verdict, detail) == (diagnosis.verdict, diagnosis.detail)
+    assert (verdict == WARN) == bool(diagnosis.remedy)
 
 
 def program(folder: Path, name: str, output: str, code: int = 0) -> None:
