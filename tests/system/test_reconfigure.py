@@ -95,13 +95,10 @@ def test_doctor_names_what_is_not_in_effect_yet(daemon: Daemon) -> None:
         return next(line for line in output.splitlines() if line[6:].startswith("in effect"))
 
     assert in_effect().endswith("the daemon uses this configuration")
-    address = daemon.directory / "owner.url"
-    address.touch(0o600)
-    address.write_text("json://localhost:9/")
     configure(daemon, "hub: {lease: {default: 4000}}\n")
     assert in_effect().endswith("changed, and not in effect: hub.lease.default")
-    configure(daemon, "notify: [{name: owner, url_file: owner.url, stars: 2}]\n")
-    assert in_effect().endswith("changed since the daemon has started: notify")
+    configure(daemon, "cache: {max_age: 7}\n")
+    assert in_effect().endswith("changed since the daemon has started: cache.max_age")
     assert not daemon.status()["config"]["restart"]  # nothing was reloaded
 
 
