@@ -24,7 +24,9 @@ _STOP: Final = (
     "Stop it, and its sockets, first (Ctrl-C where it runs in a terminal): "
     "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd"
 )
-_ELSEWHERE: Final = "to restore it elsewhere: --config FOLDER/reviewsd.yaml"
+_ELSEWHERE: Final = "to restore it elsewhere: --config NEW-FOLDER/reviewsd.yaml"
+_APART: Final = "to restore it elsewhere: reviewsctl init NEW-FOLDER, and here --config NEW-FOLDER/reviewsd.yaml --force"
+"""A remedy for a backup whose places would not move with its configuration: that of ``init`` has new ones."""
 
 _DONE: Final = {"write": "wrote", "replace": "replaced", "merge": "merged", "keep": "kept"}
 
@@ -54,6 +56,7 @@ def restore(
             "--config",
             metavar="FILE",
             show_default=False,
+            dir_okay=False,
             help="The place of the configuration, if it is not the old one; what was in its folder comes "
             "into this folder. An existing configuration is not replaced, and its places of data and state "
             "are used.",
@@ -91,7 +94,8 @@ def restore(
             missing = restoring.missing_files(contents, places)
             runs = _runs(ctx.obj, places.config)
             if not dry_run:
-                _check(runs=runs, existing=[] if force else existing)
+                elsewhere = _elsewhere(contents.manifest)
+                _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
                 erased = restoring.restore(archive, plan, places, now)
     except OSError as fault:
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
@@ -112,7 +116,9 @@ def restore(
     if quiet:
         return
     if places.config == Path(contents.manifest.config):
-        typer.echo(f"this backup goes back to {places.config.parent}; {_ELSEWHERE}")
+        typer.echo(
+            f"this backup goes back to {places.config.parent}; {_elsewhere(contents.manifest)}"
+        )
     for action, what in _files(actions, places.data / KEPT_FOLDER / history.FOLDER):
         typer.echo(f"{f'would {action}' if dry_run else _DONE[action]} {what}")
     if erased:
@@ -146,7 +152,7 @@ def _refusals(*, runs: bool, existing: Sequence[Path], force: bool) -> Iterator[
         yield f"it would need --force, which replaces {counted(len(existing), 'existing file')}"
 
 
-def _check(*, runs: bool, existing: Sequence[Path]) -> None:
+def _check(*, runs: bool, existing: Sequence[Path], elsewhere: str) -> None:
     """Refuse to restore below a running daemon, or over existing files.
 
     Raises:
@@ -157,7 +163,7 @@ def _check(*, runs: bool, existing: Sequence[Path]) -> None:
     if existing:
         raise ImportRefusedError(
             f"{existing[0]} exists already",
-            f"Replace {counted(len(existing), 'existing file')} with --force; {_ELSEWHERE}",
+            f"Replace {counted(len(existing), 'existing file')} with --force; {elsewhere}",
         )
 
 
@@ -182,6 +188,13 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
         data = default_paths.data_dir(target, environ) or data
         keys = state = default_paths.state_dir(environ)
     return Places(config=target.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
+
+
+def _elsewhere(manifest: "Manifest") -> str:
+    """Return how to restore a backup into a new folder."""
+    folder = Path(manifest.config).parent
+    places = (manifest.data_dir, manifest.state_dir, manifest.keys_dir)
+    return _ELSEWHERE if all(Path(at).is_relative_to(folder) for at in places) else _APART
 
 
 def _runs(session: Session, config: Path) -> bool:
