@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from reviewsctl.daemon import units
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, fail, json_line
 from reviewsctl.terminal.words import counted
-from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.places import KEPT_FOLDER, SYSTEM
 
 if TYPE_CHECKING:
     from reviewsctl.backups.archive import Manifest
@@ -130,7 +131,7 @@ def restore(
         echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
     else:
         option = "" if config is None else f" --config {shlex.quote(str(config))}"
-        typer.echo(f"next: reviewsctl check{option}, then start the daemon")
+        typer.echo(f"next: reviewsctl check{option}, then {start_of(places.config)}")
 
 
 def _files(actions: "Mapping[str, Action]", kept: Path) -> "Iterator[tuple[Action, str]]":
@@ -188,6 +189,13 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
         data = default_paths.data_dir(target, environ) or data
         keys = state = default_paths.state_dir(environ)
     return Places(config=target.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
+
+
+def start_of(config: Path) -> str:
+    """Return how to start the daemon of a configuration; on a new machine the service is not installed yet."""
+    if config != SYSTEM:
+        return "start the daemon"
+    return units.start_command() if units.is_installed() else units.install_command()
 
 
 def _elsewhere(manifest: "Manifest") -> str:
