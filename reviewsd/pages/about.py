@@ -45,7 +45,7 @@ def _origin(renderer: Renderer) -> Iterator[str]:
 
 
 def _shown(renderer: Renderer) -> Iterator[str]:
-    """Yield which reviews are shown, in which order, and how old they are."""
+    """Yield which reviews are shown, in which order and by which stars, and how old they are."""
     site, words = renderer.site, renderer.words
     note = renderer.withheld_note()
     if note is not None:
@@ -54,6 +54,8 @@ def _shown(renderer: Renderer) -> Iterator[str]:
         yield words("about_empty")
         return
     yield words("about_order_withheld" if site.withheld.count else "about_order")
+    if platforms := site.statistics.platforms_of_ten_points:
+        yield words("about_points", sources=renderer.formats.listed(platforms))
     yield words("about_latest", date=renderer.language.date(site.latest))
     yield words("about_updated", date=renderer.as_of())
 

@@ -5,18 +5,23 @@ import unicodedata
 from urllib.parse import quote
 
 _PLATFORMS = {
+    "agoda": "Agoda",
     "airbnb": "Airbnb",
     "amazon": "Amazon",
     "angi": "Angi",
     "apple": "Apple Maps",
     "bbb": "BBB",
     "booking": "Booking.com",
+    "booking.com": "Booking.com",
     "capterra": "Capterra",
     "checkatrade": "Checkatrade",
+    "expedia": "Expedia",
     "facebook": "Facebook",
     "feefo": "Feefo",
     "g2": "G2",
     "google": "Google",
+    "hostelworld": "Hostelworld",
+    "hotels.com": "Hotels.com",
     "houzz": "Houzz",
     "nextdoor": "Nextdoor",
     "opentable": "OpenTable",
@@ -27,6 +32,8 @@ _PLATFORMS = {
     "yell": "Yell",
     "yelp": "Yelp",
 }
+
+_TEN_POINTS = frozenset(("agoda", "booking", "booking.com", "hostelworld"))
 
 _DIGITS = "0123456789"
 _MAX_INITIALS = 2
@@ -42,6 +49,11 @@ def is_own_website(source: str) -> bool:
 def source_name(source: str) -> str:
     """Return the brand name of a known platform, or the source as it is."""
     return _PLATFORMS.get(source.casefold(), source)
+
+
+def has_ten_points(source: str) -> bool:
+    """Return whether a source is a platform where customers give up to ten points."""
+    return source.casefold() in _TEN_POINTS
 
 
 def initials(author: str) -> str:

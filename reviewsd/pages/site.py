@@ -20,6 +20,7 @@ from reviewsd.domain.insights import Insights
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import AggregateRating, Business, Location, Review, aggregate
 from reviewsd.http1 import urls
+from reviewsd.pages.naming import has_ten_points, source_name
 from reviewsd.pages.pictures import Picture
 
 NEWEST = 50
@@ -118,6 +119,11 @@ class Statistics(Struct):
     def sources(self) -> tuple[tuple[str, int], ...]:
         """(source, reviews), the most frequent first."""
         return tuple(sorted(self.by_source.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def platforms_of_ten_points(self) -> list[str]:
+        """Names of the platforms whose points were brought to five stars by the import."""
+        return sorted({source_name(source) for source in self.by_source if has_ten_points(source)})
 
     def years(self) -> tuple[tuple[int, int], ...]:
         """Return the years with reviews, newest first, and the number of each."""
