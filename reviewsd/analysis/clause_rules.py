@@ -202,9 +202,7 @@ def _decide_aspect(
     value, reason = _value(praise + blame, clause)
     stars = rating - _NEUTRAL_STARS
     if value * stars < 0 and -(limit := _limit(reading, words, rating)) < value < limit:
-        if stars > 0 or -OVERRULES_CONTRASTED < value < OVERRULES_CONTRASTED:
-            return None  # too weak to contradict the stars, but no agreement either
-        value = 0.0  # the aspect is mentioned, and the praise in bad reviews is mostly bitter
+        return None  # too weak to contradict the stars, but no agreement either
     sentiment, why = _sentiment(value, stars)
     return Decision(
         aspect,

@@ -77,7 +77,8 @@ def rules() -> Rules:
         (2, "Fair enough, no comment.", {}),
         # and one or five stars in a contrast only
         (5, "The ferry was too expensive. Great spot.", {}),
-        (1, "Of course he was on time. Avoid.", {"punctuality": "negative"}),
+        (1, "Of course he was on time. Avoid.", {}),
+        (1, "The place is clean. Avoid.", {}),
         (5, "Great spot, but it was too expensive.", {"pricing": "negative"}),
         (4, "It was too expensive. Great spot.", {"pricing": "negative"}),
         # people of the settings are subjects

@@ -151,7 +151,7 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     assert (
         [] == written["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
-    assert "lexicon-9" == written["model"]
+    assert "lexicon-10" == written["model"]
     file.write_text('{"model": "mine"}')
     _, errors = printed(ctl, folder, "write", code=1)
     assert "is there already" in errors
