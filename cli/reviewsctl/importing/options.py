@@ -59,3 +59,5 @@ class Prompts:
     """Asks where the reviews of a table were written, with a default; None without a terminal."""
     confirm: Callable[[str], bool] | None = None
     """Asks a question that is answered by yes or no; None without a terminal."""
+    describe: Callable[[Sequence[str]], None] = lambda _: None
+    """Shows how the export is read: at once before a question or a failure, else after the result."""

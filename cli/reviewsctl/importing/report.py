@@ -45,32 +45,42 @@ def _counts(result: ImportResult) -> str:
     return ", ".join([*parts, f"{result.rows.refused:,} refused"])
 
 
-def lines(options: ImportOptions, result: ImportResult, *, undo: str) -> list[str]:
-    """Return the result for people.
+def lines(
+    options: ImportOptions, result: ImportResult, described: Sequence[str], *, undo: str
+) -> list[str]:
+    """Return the result for people: what was done, which rows were refused, how the export was read, and notes.
 
-    It is the line that counts, what changed or was refused, and the notes.
+    Most owners read the first two lines. Notes on what is, or may be, hidden come before the others.
+
+    Args:
+        options: The options of the import.
+        result: The result.
+        described: The lines about the export.
+        undo: The command that takes the import back.
     """
     notes = [note for note in result.notes if options.verbose or not isinstance(note, Detail)]
+    notes.sort(key=lambda note: note not in result.merge.corrected)
     has_more = len(notes) < len(result.notes) or result.rows.refused > _SHOWN
     has_more |= bool(result.rows.skips) or any(
         map(result.merge.count, (Fate.CHANGED, Fate.REMOVED))
     )
     hint = " (details with --verbose)" if has_more and not options.verbose else ""
     done = "would import" if options.dry_run else "imported"
-    text = [f"{done} {_counts(result)}{hint}"]
+    text = [f"{done} {_counts(result)}{hint}", _written(options, result, undo)]
     rows = result.rows
     if rows.refused * 2 > (count := rows.rows.total()):
         text.append(f"warning: most rows were refused ({rows.refused:,} of {count:,})")
     text += _details(result) if options.verbose else _refusals(result.rows, _SHOWN)
-    text += [f"note: {note}" for note in notes]
+    return [*text, *described, *(f"note: {note}" for note in notes)]
+
+
+def _written(options: ImportOptions, result: ImportResult, undo: str) -> str:
     if options.dry_run:
-        text.append(f"nothing was written to {options.target} (--dry-run)")
-    elif not result.merge.is_written:
-        text.append(f"{options.target} needs no change; nothing was written")
-    else:
-        hint = f"; to take it back: {undo}" if result.merge.backup else ""
-        text.append(f"wrote {options.target} with {counted(result.merge.total, 'review')}{hint}")
-    return text
+        return f"nothing was written to {options.target} (--dry-run)"
+    if not result.merge.is_written:
+        return f"{options.target} needs no change; nothing was written"
+    hint = f"; to take it back: {undo}" if result.merge.backup else ""
+    return f"wrote {options.target} with {counted(result.merge.total, 'review')}{hint}"
 
 
 def problems(result: ImportResult) -> list[str]:
