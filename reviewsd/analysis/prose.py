@@ -31,8 +31,7 @@ MISSED: Final = 3  # mentions; they count most where few were found (decision 58
 MIXED_SHARE: Final = 0.35  # of both sentiments where opinions differ
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
-_NAMED: Final = 2  # aspects that most praise, or criticize
-_DIVIDED: Final = 3  # aspects on which opinions differ
+_NAMED: Final = 3  # aspects that most praise, that most criticize, or on which opinions differ
 _WORDINGS: Final = 3  # wordings of an aspect
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
 _Z: Final = 1.96  # quantile of the normal distribution for 95 %
@@ -229,7 +228,7 @@ class ProseWriter:
             if aspect.insight.mention_count >= MIN_MENTIONS and len(_claimed(aspect.ranking)) > 1
         )
         contents = []
-        for aspect in itertools.islice(divided, _DIVIDED):
+        for aspect in itertools.islice(divided, _NAMED):
             positive, negative = (self._number(aspect.ranking.of(s)) for s in SHARES)
             contents.append(
                 self._words(

@@ -376,6 +376,8 @@ _TEXTS: Final[dict[tuple[str, Sentiment], tuple[int, str]]] = {
     ("pricing", "positive"): (5, "Fair price."),
     ("pricing", "negative"): (1, "The price is steep."),
     ("punctuality", "positive"): (5, "They were always on time."),
+    ("cleanliness", "positive"): (5, "The place is clean."),
+    ("work_quality", "positive"): (5, "The work is good."),
 }
 
 
@@ -433,6 +435,19 @@ def test_good_reviews_are_not_summed_up_by_criticism_alone(good: int, *, named: 
 
 def test_criticism_is_private_without_problems() -> None:
     assert not _named(*_mentioned("pricing", 0, 5), catalogue=replace(_CATALOGUE, problems={}))
+
+
+def test_three_aspects_are_named_the_most_praised_first() -> None:
+    labels = {
+        name: name.capitalize()
+        for name in ("cleanliness", "pricing", "punctuality", "work_quality")
+    }
+    counts = {"cleanliness": 6, "work_quality": 7, "pricing": 8, "punctuality": 9}
+    praised = [item for name, count in counts.items() for item in _mentioned(name, count, 0)]
+    assert _named(*praised, catalogue=replace(_CATALOGUE, aspects=labels)) == (
+        "Mostly praised: punctuality (all 9 counted), pricing (all 8 counted)"
+        " and work_quality (all 7 counted)"
+    )
 
 
 def test_wording_that_repeats_the_aspect_is_not_named() -> None:
