@@ -46,6 +46,8 @@ class Withheld:
     """The time of the newest correction."""
     stars: tuple[int, ...] = ()
     """The ratings of the hidden reviews; one of copies."""
+    erased: tuple[str, ...] = ()
+    """The ids of the erased reviews that the file has again."""
 
     @property
     def count(self) -> int:
@@ -156,6 +158,7 @@ def _withheld(corrected: Sequence["_CorrectedReview"], overlay: Overlay) -> With
         names=tuple(item.review.author for item in corrected if item.correction.hides_author),
         latest=overlay.latest,
         stars=tuple(stars.values()),
+        erased=tuple(item.review.id for item in corrected if isinstance(item.correction, Erasure)),
     )
 
 

@@ -72,7 +72,7 @@ def export(
 
 
 def _texts(path: "Path", *, every: bool) -> Iterator[bytes]:
-    """Yield the JSON of each review, as readers see it, or of every review as reviews.json has it."""
+    """Yield the JSON of each review, as readers see it, or of every review that is not erased, as reviews.json has it."""
     from reviewsctl.corrections.imports import KnownCorrections  # see main
     from reviewsctl.files.folders import opened
     from reviewsctl.importing.errors import ImportRefusedError
@@ -94,14 +94,14 @@ def _texts(path: "Path", *, every: bool) -> Iterator[bytes]:
             )
         document = Document(file.read(), path.name, "See: reviewsctl check")
         reviews = document.members().get("reviews")
-    corrections = None if every else KnownCorrections(path.parent)
+    corrections = KnownCorrections(path.parent)
     for index, review in enumerate([] if reviews is None else document.elements(reviews)):
         piece = document.piece(review)
         if not isinstance(piece.value, dict):
             raise ImportRefusedError(
                 f"{path.name}: $.reviews[{index}] is no object", "See: reviewsctl check"
             )
-        text = piece.text if corrections is None else corrections.shown(piece.text)
+        text = corrections.exported(piece.text, every=every)
         if text is not None:
             yield text
 

@@ -6,7 +6,7 @@ import getpass
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.reviews_file import commit, removed_member
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
-from reviewsd.api.places import KEPT_FOLDER, LABELS_FILE
+from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, LABELS_FILE
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from reviewsd.offline.passed_corrections import PassedCorrection
 
 FILE: Final = "corrections.json"
-LOG: Final = "corrections.log"
-"""The log of corrections with their notes, a JSON object a line; never served."""
-
 REVIEWS: Final = "reviews.json"
 INSIGHTS: Final = "insights.json"
 CACHES: Final = ("insights.json.bak", "reviews.json.bak")
@@ -140,8 +137,31 @@ def erase(
         _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
 
 
+def take_out_erased(folder: Folder, corrections: "Corrections", now: datetime.datetime) -> int:
+    """Remove erased reviews that reviews.json has again, as by an older copy of it, and return their number.
+
+    A file with an invalid review stays as it is: it is not served, and ``check`` says why.
+    """
+    from reviewsd.offline.corrections import without_erased  # see ``read``
+
+    if not corrections.erased or folder.look(REVIEWS) is None:
+        return 0
+    erased_ids: list[str] = []
+
+    def member(listed: Iterable[object], ids: Iterable[str]) -> Mapping[str, object]:
+        erased_ids.extend(ids)
+        return removed_member(listed, erased_ids, now)
+
+    with contextlib.suppress(msgspec.MsgspecError, KeyError), uninterrupted():
+        _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
+    if erased_ids:
+        with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
+            _erase_kept(own, corrections)
+    return len(erased_ids)
+
+
 def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, why: str) -> None:
-    """Append a line to the log of corrections."""
+    """Append a line to the log of corrections, a JSON object with their note; it is never served."""
     line = {
         "at": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
         "user": getpass.getuser(),
@@ -153,7 +173,7 @@ def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, 
         _faults(target),
         opened(target.parent) as folder,
         folder.folder(KEPT_FOLDER, make=True) as own,
-        own.journal(LOG, _PRIVATE) as log,
+        own.journal(CORRECTIONS_LOG, _PRIVATE) as log,
     ):
         log.write(json.dumps(line).encode() + b"\n")
 

@@ -19,9 +19,10 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import NO_ID, Entry
 from reviewsctl.terminal.words import counted
+from reviewsd.api.places import are_corrections_lost
 
 if TYPE_CHECKING:
-    from reviewsd.domain.corrections import Correction, Erasure, Overlay
+    from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
     from reviewsd.offline.passed_corrections import PassedCorrection
 
 SKIPPED: Final = "erased (reviewsctl reviews erase)"
@@ -47,25 +48,46 @@ class KnownCorrections:
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before: bytes | None = None  # the file
-        path = folder / files.FILE
-        if path.exists():
-            self._read(path)
+        self._corrections: Corrections | None = None
+        self._taken_out = 0  # erased reviews that the file had again
+        if (folder / files.FILE).exists() or are_corrections_lost(folder):
+            self._read(folder)
 
-    def _read(self, path: Path) -> None:
+    def _read(self, folder: Path) -> None:
         from reviewsd.domain.corrections import Overlay  # 0.1 s, see main
-        from reviewsd.offline.corrections import parse
+        from reviewsd.offline.corrections import check_present, parse
 
         remedy = "Fix or restore corrections.json: without it erased reviews would return."
         with files.parsing(remedy):
-            self._before = path.read_bytes()
-            self._overlay = Overlay(parse(self._before))
+            check_present(folder)
+            self._before = (folder / files.FILE).read_bytes()
+            self._corrections = parse(self._before)
+            self._overlay = Overlay(self._corrections)
 
-    def shown(self, text: bytes) -> bytes | None:
-        """Return the public form of a review, or None if it is hidden.
+    def take_out_erased(self, folder: Folder, now: datetime.datetime) -> None:
+        """Remove erased reviews that reviews.json has again; ``pass_on`` says so."""
+        if self._corrections is not None:
+            self._taken_out = files.take_out_erased(folder, self._corrections, now)
+
+    def exported(self, text: bytes, *, every: bool) -> bytes | None:
+        """Return a review as an export has it, or None if it is left out.
+
+        Args:
+            text: The review as the file has it.
+            every: Whether it stays so unless it was erased; else it is as readers see it.
 
         Raises:
             msgspec.MsgspecError: The review is invalid.
         """
+        if self._overlay is None:
+            return text
+        if every:
+            found = self._found(msgspec.json.decode(text))
+            return None if found is not None and found.action == "erase" else text
+        return self._shown(text)
+
+    def _shown(self, text: bytes) -> bytes | None:
+        """Return the public form of a review, or None if it is hidden."""
         if self._overlay is None:
             return text
         from reviewsd.domain.corrected import shown  # see ``_read``
@@ -114,7 +136,7 @@ class KnownCorrections:
     def public_form(self, record: Mapping[str, object]) -> Mapping[str, object] | None:
         """Return what readers are shown of a review of the file: nothing if it is invalid."""
         try:
-            text = self.shown(msgspec.json.encode(record))
+            text = self._shown(msgspec.json.encode(record))
         except msgspec.ValidationError:
             return None
         return None if text is None else cast("Mapping[str, object]", msgspec.json.decode(text))
@@ -143,7 +165,20 @@ class KnownCorrections:
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
         self._passed, self._skipped = list(self._find_passed(merge)), merge.erased_versions
-        return [*_passed_notes(self._passed), *self._other_notes(merge), *_erased_notes(merge)]
+        return [
+            *self._taken_out_notes(),
+            *_passed_notes(self._passed),
+            *self._other_notes(merge),
+            *_erased_notes(merge),
+        ]
+
+    def _taken_out_notes(self) -> Iterator[str]:
+        if count := self._taken_out:
+            is_or_are = "is" if count == 1 else "are"
+            yield (
+                f"{counted(count, 'erased review')} had come back into reviews.json, as by an older copy of it, and "
+                f"{is_or_are} taken out"
+            )
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
         for text, predecessors in merge.successions:

@@ -74,11 +74,13 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))
     staged = Staging()
     with opened(place) as folder:
+        corrections = KnownCorrections(place)
+        if not options.dry_run:
+            corrections.take_out_erased(folder, options.now)
         document = read(folder, options.target.name)
         declared = declared_in(document)
         options = named_source(options, exports, prompts, document)
         del document  # it is read again when it is merged
-        corrections = KnownCorrections(place)
         rows = read_rows(options, exports, staged, prompts, corrections)
         check_usable(options, staged, rows)
         rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
