@@ -18,9 +18,11 @@ SOURCES_VERSION: Final = 1  # of the file's format
 class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The condition of one source; the file has more of it."""
 
-    state: str = "new"  # ``new``, ``ok``, ``failed`` or ``stopped``
+    state: str = (
+        "new"  # ``new``, ``ok``, ``warn`` (read, but rows were refused), ``failed`` or ``stopped``
+    )
     detail: str = ""
-    """Why it failed or is stopped."""
+    """Why it failed or is stopped, or which rows were refused."""
     remedy: str = ""
     read_at: datetime | None = None  # the last complete read
     confirmed_at: datetime | None = None

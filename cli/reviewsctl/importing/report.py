@@ -14,7 +14,9 @@ from reviewsctl.importing.review import FUTURE, NO_ID
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.terminal.words import counted
 
-_IN_JSON: Final = 100  # refused rows without --verbose
+MAX_IN_JSON: Final = 100
+"""Rows and reviews that JSON lists without --verbose."""
+
 _SHOWN: Final = 3  # refused rows without --verbose, for people
 _LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED)
 
@@ -115,7 +117,7 @@ def _refusals(rows: RowCounts, count: int) -> Iterator[str]:
 def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
     """Return the result under ``--json``."""
     merge, rows = result.merge, result.rows
-    most = None if options.verbose else _IN_JSON
+    most = None if options.verbose else MAX_IN_JSON
     return {
         "type": "result",
         "format": ", ".join(format_.name for format_ in result.formats),
@@ -145,9 +147,14 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
             for fate in (*_LISTED, Fate.OVERWRITTEN, Fate.RETURNED, Fate.REPLY_REMOVED)
             for change in merge.changes.get(fate, ())[:most]
         ],
-        "refusals": [{"where": where, "reason": reason} for where, reason in rows.refusals[:most]],
+        "refusals": refusals(rows, most),
         "skips": [{"where": where, "reason": reason} for where, reason in rows.skips[:most]],
     }
+
+
+def refusals(rows: RowCounts, most: int | None) -> list[dict[str, str]]:
+    """Return the first refused rows for JSON, up to ``most`` of them."""
+    return [{"where": where, "reason": reason} for where, reason in rows.refusals[:most]]
 
 
 _MENTIONED: Final = {

@@ -125,11 +125,10 @@ def _run(options: SyncOptions, config: Config) -> int:
     try:
         for outcome, requests in sync.run(options.names, due=options.due):
             seconds, began = time.monotonic() - began, time.monotonic()
-            is_good = outcome.state.state == "ok"
-            code = code if is_good else EXIT_FAILED
+            code = code if outcome.state.is_read else EXIT_FAILED
             if options.as_json:
                 typer.echo(json_line(report.document(outcome, requests)))
-            elif not (options.quiet and is_good and not outcome.warning and not outcome.notes):
+            elif not options.quiet or outcome.is_notable:
                 dry_run = options.run.dry_run
                 lines = report.lines(outcome, requests, seconds, width, dry_run=dry_run)
                 echo(*lines, err=options.quiet)

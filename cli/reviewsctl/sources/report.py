@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.report import MAX_IN_JSON, refusals
 from reviewsctl.sources.run import Outcome
 from reviewsctl.sources.state import SourceState
 from reviewsctl.terminal.columns import table as laid_out
@@ -22,6 +23,8 @@ def lines(
     """Yield the lines of one outcome of a run; its name is padded to ``width`` characters."""
     state, indent = outcome.state, " " * (width + 2)
     yield f"{outcome.name:<{width}}  {_summary(outcome, requests, seconds, dry_run=dry_run)}"
+    if state.state == "warn":
+        yield f"{indent}warning: {state.detail}"
     if state.remedy:
         yield from (f"{indent}{line}" for line in state.remedy.splitlines())
     if outcome.removed_for_age:
@@ -33,7 +36,7 @@ def lines(
 
 def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) -> str:
     state = outcome.state
-    if state.state != "ok":
+    if not state.is_read:
         verb = "failed" if state.state == "failed" else "stopped"
         again = ""
         if state.next_at is not None and state.tried_at is not None and verb == "failed":
@@ -57,6 +60,10 @@ def document(outcome: Outcome, requests: int) -> dict[str, object]:
     if outcome.merge is not None:
         for fate in (Fate.NEW, Fate.CHANGED, Fate.REMOVED):
             members[fate.value] = outcome.merge.count(fate)
+    if outcome.rows is not None:
+        members["rows"] = outcome.rows.rows.total()
+        members["refused"] = outcome.rows.refused
+        members["refusals"] = refusals(outcome.rows, MAX_IN_JSON)
     members |= _faults(state)
     if outcome.removed_for_age:
         members["removed_for_age"] = outcome.removed_for_age

@@ -16,6 +16,7 @@ from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayM
 from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.settings import SETTINGS, parsed
 from reviewsctl.importing.staging import Place
 from reviewsctl.sources import schedule
@@ -28,6 +29,8 @@ from reviewsd.config.source_schema import ReviewSource
 MAX_SECONDS: Final = 1800
 """For the reading of one source."""
 
+_NAMED: Final = 3  # refused rows in the state
+_CORRECT: Final = "Correct such rows where they are written; the next sync reads them again."
 _SILENT: Final = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 
 
@@ -48,9 +51,17 @@ class Outcome:
     state: SourceState
     is_unchanged: bool = False
     merge: MergeResult | None = None
+    rows: RowCounts | None = None
+    """The rows that were imported; None where there was no import."""
     removed_for_age: int = 0
     """Reviews that left since the source could not be read for too long."""
     warning: str = ""
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether the operator is told of it even with ``--quiet``; refused rows are told when they are read."""
+        is_fault = not self.state.is_read or (self.state.state == "warn" and not self.is_unchanged)
+        return is_fault or bool(self.warning or self.notes)
 
     @property
     def notes(self) -> Sequence[str]:
@@ -130,13 +141,14 @@ class SourceRun:
         )
         options = self._import_options(download.files, synced)
         try:
-            merge = run(options, _SILENT).merge
+            result = run(options, _SILENT)
         except NoReviewsError:
             return self._empty(download)
         except SayMoreError as fault:
             raise SourceStoppedError(fault.detail, fault.remedy) from fault
         except ImportRefusedError as fault:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
+        merge = result.merge
         count = sum(map(merge.count, (Fate.NEW, Fate.CHANGED, Fate.UNCHANGED)))
         after = replace(
             self.before,
@@ -144,9 +156,10 @@ class SourceRun:
             reviews=count,
             places=tuple((place.source, place.name) for place in places),
             missing=rule.missing,
+            refused=_refused(result.rows, may_remove=options.replace),
             read_at=self.now,
         )
-        return self._succeeded(after, merge)
+        return dataclasses.replace(self._succeeded(after, merge), rows=result.rows)
 
     def _import_options(self, exports: Sequence[Path], synced: SyncedRead | None) -> ImportOptions:
         """Return the options of the import of files.
@@ -191,7 +204,13 @@ class SourceRun:
                 )
             merge = self._remove(places)
         after = replace(
-            self.before, look=download.look, reviews=0, places=(), missing={}, read_at=self.now
+            self.before,
+            look=download.look,
+            reviews=0,
+            places=(),
+            missing={},
+            refused="",
+            read_at=self.now,
         )
         return self._succeeded(after, merge)
 
@@ -204,9 +223,9 @@ class SourceRun:
     def _succeeded(self, after: SourceState, merge: MergeResult | None) -> Outcome:
         after = replace(
             after,
-            state="ok",
-            detail="",
-            remedy="",
+            state="warn" if after.refused else "ok",
+            detail=after.refused,
+            remedy=_CORRECT if after.refused else "",
             failures=0,
             tried_at=self.now,
             confirmed_at=self.now,
@@ -245,6 +264,17 @@ class SourceRun:
             state=after,
             warning=schedule.age_warning(self.source, after, self.now),
         )
+
+
+def _refused(rows: RowCounts, *, may_remove: bool) -> str:
+    """Return which rows were refused, and what follows; empty where none was."""
+    if not rows.refused:
+        return ""
+    first = "; ".join(f"{where}: {reason}" for where, reason in rows.refusals[:_NAMED])
+    more = "; ..." if rows.refused > _NAMED else ""
+    was_or_were = "was" if rows.refused == 1 else "were"
+    removal = ", so no review is removed" if may_remove else ""
+    return f"{rows.refused:,} of {counted(rows.rows.total(), 'row')} {was_or_were} refused{removal} ({first}{more})"
 
 
 @contextlib.contextmanager

@@ -45,7 +45,7 @@ def next_run(source: ReviewSource, state: SourceState, now: datetime.datetime) -
     pause = interval(source.every)
     if state.state == "failed":
         pause *= 2 ** min(max(0, state.failures - 1), _MAX_DOUBLINGS)
-    return now + (pause if state.state == "ok" else min(pause, max(DAY, interval(source.every))))
+    return now + (pause if state.is_read else min(pause, max(DAY, interval(source.every))))
 
 
 def max_age(source: ReviewSource) -> datetime.timedelta | None:

@@ -29,9 +29,11 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
 class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True):
     """The state of a source."""
 
-    state: Literal["new", "ok", "failed", "stopped"] = "new"
+    state: Literal["new", "ok", "warn", "failed", "stopped"] = "new"
     tried_at: datetime.datetime | None = None
     next_at: datetime.datetime | None = None
+    refused: str = ""
+    """The rows of the last complete read that were refused; while there are any, no review is removed."""
     look: str = ""
     """Digests or entity tags, by which the next run finds a source unchanged."""
     places: tuple[tuple[str, str], ...] = ()
@@ -41,6 +43,11 @@ class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True
     day: str = ""
     """The day that ``requests`` are of."""
     requests: int = 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the last run read it, or found it unchanged."""
+        return self.state in ("ok", "warn")
 
 
 class _File(msgspec.Struct, kw_only=True):

@@ -1,5 +1,6 @@
 """``reviewsctl sync`` and ``sources`` as processes."""
 
+import datetime
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.sources import overview
 from tests.support.commands import REVIEWSCTL, Ctl
 from tests.support.sources import Business, table
 
@@ -114,3 +116,45 @@ def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: 
     assert "note: 1 edited review stays hidden" in sync("They broke it.", "--quiet")[1]
     told = json.loads(sync("They broke all.", "--json")[0])
     assert told["notes"][0].startswith("1 edited review stays hidden")
+
+
+def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, ctl: Ctl) -> None:
+    """A guest was missing and a deletion not done, and nothing said so."""
+    business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    export = business.folder / "in" / "shop.csv"
+
+    def write(text: str) -> None:
+        export.write_text(text)
+        hour_ago = time.time() - 3600
+        os.utime(export, (hour_ago, hour_ago))
+
+    write(table("abcd"))
+    assert 0 == ctl("sync").returncode
+    write(table("abd").replace("2026-01-15", "4.5.20224"))
+    told = "1 of 3 rows was refused, so no review is removed (row 3: "
+    assert told in ctl("sources", "test", "shop").stdout
+    done = ctl("sync", "--quiet")
+    assert (0, "") == (done.returncode, done.stdout)
+    assert f"      warning: {told}" in done.stderr
+    assert ["Ann a", "Ann b", "Ann c", "Ann d"] == business.authors
+    unchanged = ctl("sync")
+    assert "unchanged" in unchanged.stdout
+    assert f"      warning: {told}" in unchanged.stdout
+    assert "" == ctl("sync", "--quiet").stderr
+    _, row, detail, remedy = ctl("sources", "list").stdout.splitlines()
+    assert ["shop", "file", "warn"] == row.split()[:3]
+    assert told in detail
+    assert "Correct such rows" in remedy
+    now = datetime.datetime.now(datetime.UTC)
+    (diagnosis,) = overview.diagnoses(business.folder / "data", now)
+    assert "warn" == diagnosis.verdict
+    assert told in diagnosis.detail
+    document = json.loads(ctl("sync", "--full", "--json").stdout)
+    assert ("warn", 3, 1) == (document["state"], document["rows"], document["refused"])
+    assert ["row 3"] == [refusal["where"] for refusal in document["refusals"]]
+
+    write(table("abd"))
+    assert "3 reviews read" in ctl("sync").stdout
+    assert ["Ann a", "Ann b", "Ann d"] == business.authors
+    assert ["shop", "file", "ok"] == ctl("sources", "list").stdout.splitlines()[1].split()[:3]
