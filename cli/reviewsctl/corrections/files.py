@@ -207,7 +207,9 @@ def _erase_kept(own: Folder, corrections: "Corrections") -> None:
 
     if own.look(import_log.FILE) is not None:
         _replace(own, import_log.FILE, without_rows)
+    own.sweep()
     with contextlib.suppress(FileNotFoundError), own.folder(history.FOLDER) as versions:
+        versions.sweep()
         for version in history.versions(versions):
             for name in (version.file, version.log):
                 _erase_packed(versions, name, partial(change, name))

@@ -146,3 +146,14 @@ def test_missing_corrections_are_a_problem_until_their_log_is_moved_away(data: D
     assert "all is well" in data.run("check")
     data.imported()
     assert data.has_guest()
+
+
+def test_erasure_removes_what_killed_imports_left_behind(data: Data) -> None:
+    """An owner was told that no file has the text any more."""
+    folders = [data.folder, data.folder / ".reviewsctl", data.folder / ".reviewsctl/history"]
+    drafts = [folder / ".reviews.json-0123456789abcdef.new" for folder in folders]
+    for draft in drafts:
+        draft.write_text(GUEST)
+    data.put_older_copy()
+    data.run("reviews", "erase", data.erased, "--reason", "request", "--yes")
+    assert [] == [draft for draft in drafts if draft.exists()]
