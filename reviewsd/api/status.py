@@ -27,6 +27,7 @@ class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
     read_at: datetime | None = None  # the last complete read
     confirmed_at: datetime | None = None
     """The last run that read it, or found it unchanged."""
+    failing_since: datetime | None = None  # the first failure after that
     failures: int = 0
     """Runs in a row that did not succeed."""
     reviews: int = 0

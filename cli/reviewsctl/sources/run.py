@@ -20,7 +20,7 @@ from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.settings import SETTINGS, parsed
 from reviewsctl.importing.staging import Place
 from reviewsctl.sources import schedule
-from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsctl.sources.paging import Download, SourceReader
 from reviewsctl.sources.state import SourceState
 from reviewsd.api.texts import counted
@@ -227,6 +227,7 @@ class SourceRun:
             detail=after.refused,
             remedy=_CORRECT if after.refused else "",
             failures=0,
+            failing_since=None,
             tried_at=self.now,
             confirmed_at=self.now,
         )
@@ -234,16 +235,13 @@ class SourceRun:
 
     def failed(self, fault: ReadFailedError) -> Outcome:
         """Return the outcome of a failed run; reviews that are too old leave."""
-        failures = self.before.failures + 1
-        is_stop = fault.is_stop or (
-            isinstance(fault, NotFoundError) and failures >= schedule.MAX_NOT_FOUND
-        )
         after = replace(
             self.before,
-            state="stopped" if is_stop else "failed",
+            state="stopped" if fault.is_stop else "failed",
             detail=fault.detail,
             remedy=fault.remedy,
-            failures=failures,
+            failures=self.before.failures + 1,
+            failing_since=self.before.failing_since or self.now,
             tried_at=self.now,
         )
         if not schedule.is_expired(self.source, after, self.now):

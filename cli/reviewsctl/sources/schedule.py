@@ -13,9 +13,6 @@ DAY: Final = datetime.timedelta(days=1)
 BETWEEN_MISSES: Final = datetime.timedelta(hours=6)
 """Two complete reads less than this apart count once for a review that is missing from both."""
 
-MAX_NOT_FOUND: Final = 3
-"""Runs in a row after which an unknown location stops a source."""
-
 _MAX_DOUBLINGS: Final = 20
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsctl.sources.paging import Download
 from reviewsctl.sources.wire import Answer, Wire, host_of
 
@@ -143,5 +143,5 @@ def _refusal(answer: Answer) -> ReadFailedError:
                 "Put a new one into the file that header_file names.",
             )
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
-            return NotFoundError(f"{answer.status}: {answer.host} has no such file")
+            return ReadFailedError(f"{answer.status}: {answer.host} has no such file")
     return ReadFailedError(f"{answer.status} from {answer.host}")

@@ -24,7 +24,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 import msgspec
 
-from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsd.api.texts import counted
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 
@@ -100,7 +100,7 @@ class Answer:
                     "Is the API enabled and approved, and may this account read the business?",
                 )
             case HTTPStatus.NOT_FOUND:
-                raise NotFoundError(
+                raise ReadFailedError(
                     f"404: {self.host} does not know the business", "Check its name or number."
                 )
         raise ReadFailedError(f"{self.status} from {self.host}")

@@ -1,5 +1,6 @@
 """Sources of the type ``url``: the rules of the wire (sources.md 4), over real sockets."""
 
+import datetime
 import gzip
 import json
 import socket
@@ -166,10 +167,20 @@ def test_refusal_is_not_repeated(business: Business, stub: Stub, status: int, st
     assert 1 == len(stub.asked)
 
 
-def test_missing_file_stops_the_source_at_the_third_run(business: Business, stub: Stub) -> None:
+def test_missing_file_never_stops_the_source(business: Business, stub: Stub) -> None:
+    """The file of a shop is missing while its new version is installed."""
     stub.answer = lambda _: response(status=404)
-    states = [(synced(business)).state.state for _ in range(3)]
-    assert ["failed", "failed", "stopped"] == states
+    assert ["failed"] * 4 == [(synced(business)).state.state for _ in range(4)]
+
+
+def test_time_of_the_first_failure_is_kept_until_a_read(business: Business, stub: Stub) -> None:
+    stub.answer = lambda _: response(status=404)
+    began = business.now
+    business.state()
+    business.now += datetime.timedelta(days=2)
+    assert began == business.state().failing_since
+    stub.answer = lambda _: response(table("ab"))
+    assert business.state().failing_since is None
 
 
 def test_redirect_at_the_same_origin_keeps_the_header(business: Business, stub: Stub) -> None:
