@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.clause_rules import SET_ASIDE, ClauseReading, Decision
 from reviewsd.analysis.labeling import Reading, labels_of
 from reviewsd.analysis.labels import WORDLESS, Labels
@@ -86,7 +87,7 @@ def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
     matches: dict[str, list[str]] = {}
     inner = within_longer(match for match, _ in clause.senses)
     for match, sense in clause.senses:
-        if (match.start, match.end) in inner:
+        if (match.start, match.end) in inner and sense.aspect in ASPECTS:
             continue  # decisions leave it out as well
         matches.setdefault(sense.aspect, []).append(cut(match.start, match.end))
     return ClauseExplanation(
