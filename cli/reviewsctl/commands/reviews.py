@@ -9,6 +9,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
 from reviewsctl.terminal.words import counted
 
@@ -16,16 +17,16 @@ app = typer.Typer(
     name="reviews",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Lists reviews, hides, anonymizes or erases some; undoes imports.
+    help="""Lists reviews, replies, hides or erases some; undoes imports.
 
-    The decisions are in corrections.json beside reviews.json, and survive every import. In a table
-    without ids a review is known by two of author, day and text, and the import says where it is
-    not sure. The pages say how many reviews are not shown, and why. A review is named by its id, by
-    the beginning or the end of its id, or by the address of its page. None of this is legal
-    advice.""",
+    What is hidden, anonymous or erased stays so through every import; corrections.json beside
+    reviews.json has it, and the pages say how many reviews are not shown, and why. A review is named
+    by its id, by the beginning or the end of its id, or by the address of its page. None of this is
+    legal advice.""",
     epilog="""\b
     Examples:
       reviewsctl reviews list --text 'my address'
+      reviewsctl reviews reply 01J9ZK3V5Q 'Thank you, Jane!'
       reviewsctl reviews hide 01J9ZK3V5Q --reason spam
       reviewsctl reviews erase 01JWNEY480 --reason request
       reviewsctl reviews undo""",
@@ -140,6 +141,53 @@ def list_(  # noqa: PLR0913  options
 
         hint = nearest(source, sources.values())
         echo(f"no review is from {source!r}{hint}", f"There are: {names}", err=True)
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl reviews list --unanswered
+      reviewsctl reviews reply 01J9ZK3V5Q 'Thank you, Jane!'
+      reviewsctl reviews reply 01J9ZK3V5Q - < reply.txt"""
+)
+def reply(
+    ids: Annotated[
+        str,
+        typer.Argument(metavar="ID", show_default=False, help="An id, or the address of a page."),
+    ],
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT",
+            show_default=False,
+            help="Your reply; - reads it from standard input, and '' takes it away.",
+        ),
+    ],
+    *,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    as_json: Json = False,
+) -> None:
+    """Replies to a review on your page.
+
+    The reply has the day of today, takes the place of an earlier one, and is written into
+    reviews.json. Imports keep it, unless the export has a reply of yours. The platform is not told:
+    what its visitors are to read you write there. "reviewsctl reviews undo" takes the last change back.
+    """
+    from reviewsctl.corrections.deciding import named, reading
+    from reviewsctl.corrections.reply import write  # msgspec, see main
+
+    output, now = Output(as_json=as_json), datetime.datetime.now(datetime.UTC)
+    text = (typer.get_text_stream("stdin").read() if text == "-" else text).strip()
+    target, reviews = reading(data, config)
+    chosen = named([ids], reviews)
+    output.show(chosen)
+    write(target, chosen[0].id, text, now)
+    notes = ["on your page within three seconds by a running daemon, and after every later import"]
+    if (old := chosen[0].owner_reply) is not None:
+        notes.append(f"the reply of before is gone: {printable(old.text)}")
+    notes.append("to take it back: reviewsctl reviews undo")
+    output.report("answered" if text else "without reply", chosen, notes)
 
 
 @app.command(

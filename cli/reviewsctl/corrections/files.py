@@ -49,7 +49,7 @@ def read(target: Path) -> "ReviewsWithCorrections":
     from reviewsd.publish.sources import Unsettled
 
     try:
-        with _faults(target):
+        with faults(target):
             return corrections.read(target.parent)
     except DataError as error:
         first, *rest = error.lines()
@@ -70,7 +70,7 @@ def parsing(remedy: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _faults(target: Path) -> Iterator[None]:
+def faults(target: Path) -> Iterator[None]:
     """Raise faults of the file system as ``ImportRefusedError``."""
     try:
         yield
@@ -87,7 +87,7 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
     Raises:
         ImportRefusedError: Another program has changed it, or it cannot be written.
     """
-    with _faults(target), opened(target.parent) as folder:
+    with faults(target), opened(target.parent) as folder:
         _replace(folder, FILE, lambda _: reviews.encoded())
 
 
@@ -123,7 +123,7 @@ def erase(
 
     corrections = reviews.corrections
     member = partial(removed_member, now=now)
-    with _faults(target), opened(target.parent) as folder, uninterrupted():
+    with faults(target), opened(target.parent) as folder, uninterrupted():
         _replace(folder, FILE, lambda _: reviews.encoded())
         if folder.look(INSIGHTS) is not None:
             _replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
@@ -170,7 +170,7 @@ def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, 
         "note": why,
     }
     with (
-        _faults(target),
+        faults(target),
         opened(target.parent) as folder,
         folder.folder(KEPT_FOLDER, make=True) as own,
         own.journal(CORRECTIONS_LOG, _PRIVATE) as log,

@@ -516,7 +516,7 @@ def test_an_unknown_command_suggests_the_nearest(ctl: Ctl) -> None:
         ("help", "Did you mean: reviewsctl --help"),
         ("reviews delete r1", "reviewsctl reviews erase, or reviewsctl reviews hide"),
         ("reviews edit r1", "See docs/how-to/correct.md"),
-        ("reviews reply r1", "See docs/how-to/correct.md: how to reply"),
+        ("reviews answer r1", "Did you mean: reviewsctl reviews reply"),
         ("reviews add", "Did you mean: reviewsctl import FILE"),
         ("config set pages.accent", "Edit the file that reviewsctl check names"),
         ("reviews show r1", "Did you mean: reviewsctl reviews list --text WORDS"),
