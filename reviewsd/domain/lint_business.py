@@ -120,15 +120,22 @@ def _with_word(category: str) -> list[str]:
 
 
 def _overlaps(hours: Sequence[OpeningHours], path: str) -> Iterator[tuple[str, str]]:
-    """Yield the openings that begin on the same day before an earlier one of the list ends, or the other way round."""
-    for index, one in enumerate(hours):
-        for number, other in enumerate(hours[:index]):
-            if one.day == other.day and one.opens < _end(other) and other.opens < _end(one):
-                yield (
-                    f"{path}[{index}]",
-                    f"overlaps with {path}[{number}], which is of {one.day} too",
-                )
-                break
+    """Yield the openings that begin while another one of their day is open."""
+    overlaps: dict[int, int] = {}
+    order = sorted(range(len(hours)), key=lambda index: (hours[index].day, hours[index].opens))
+    last = order[0] if order else 0  # the one of the day that ends last so far
+    for index in order[1:]:
+        opening, longest = hours[index], hours[last]
+        if opening.day != longest.day:
+            last = index
+            continue
+        if opening.opens < _end(longest):
+            overlaps[index] = last
+        if _end(opening) > _end(longest):
+            last = index
+    for index, other in sorted(overlaps.items()):
+        reason = f"overlaps with {path}[{other}], which is of {hours[index].day} too"
+        yield f"{path}[{index}]", reason
 
 
 def _end(opening: OpeningHours) -> str:

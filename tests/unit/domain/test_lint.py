@@ -318,7 +318,14 @@ def test_slips_are_seen_at_the_top_too() -> None:
         ),
         (
             {"hours": hours("10:00-12:00", "09:00-18:00")},
-            ["hours[1]: overlaps with $.business.hours[0], which is of monday too"],
+            ["hours[0]: overlaps with $.business.hours[1], which is of monday too"],
+        ),
+        (
+            {"hours": hours("11:00-13:00", "09:00-18:00", "10:00-11:00")},
+            [
+                "hours[0]: overlaps with $.business.hours[1], which is of monday too",
+                "hours[2]: overlaps with $.business.hours[1], which is of monday too",
+            ],
         ),
     ],
 )
