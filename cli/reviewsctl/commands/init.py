@@ -250,6 +250,10 @@ def next_steps(folder: Path, endpoint: str | None, *, system: bool, importing: s
             lines.append(f"  {command:<{_COLUMN}}{why}".rstrip())
         else:
             lines += [f"  {command}", f"  {'':<{_COLUMN}}{why}"]
+    lines += [
+        "",
+        "Your phone, address, opening hours, logo: docs/how-to/correct.md says where they go.",
+    ]
     if endpoint is not None:
         lines += ["", "Before others are to reach it, set base_url to its public address."]
     return lines
