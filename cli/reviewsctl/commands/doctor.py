@@ -50,9 +50,9 @@ def doctor(
 ) -> None:
     """Tests everything that serving needs, and says what to fix.
 
-    It tests the daemon, the configuration, the data and its permissions, disk, clock, the address
-    base_url with its certificate, its proxy and our links there, outbound https, and systemd. It
-    changes nothing. Each line begins with ok, warn or fail, or with skip where a test cannot be
+    It tests the daemon, the configuration and whether it is in effect, the data and its
+    permissions, disk and clock, the public address with its certificate and proxy, outbound https,
+    and systemd. It changes nothing. Each line begins with ok, warn or fail, or with skip where a test cannot be
     made from here. The exit code is 5 if a test fails. It takes a few seconds, at most half a
     minute.
     """

@@ -58,9 +58,8 @@ def restore(
             metavar="FILE",
             show_default=False,
             dir_okay=False,
-            help="The place of the configuration, if it is not the old one; what was in its folder comes "
-            "into this folder. An existing configuration is not replaced, and its places of data and state "
-            "are used.",
+            help="Restore for this configuration. One that is there says where reviews and state go; else "
+            "all that lay in the folder of the old one comes into this folder.",
         ),
     ] = None,
     force: Annotated[
@@ -75,11 +74,10 @@ def restore(
 ) -> None:
     """Puts a backup back: data, configuration, state of the hub.
 
-    Everything goes where it was, unless a configuration is here (./reviewsd.yaml) or named. The daemon
-    must not run. A configuration that is there is kept. corrections.json is merged: the
-    later decision about each review counts, and reviews that were erased since the backup do not
-    return. Files that the configuration names and the backup does not have are listed: addresses
-    of notices, secrets, certificates, templates. --dry-run says all that before, and
+    Everything goes where it was. A configuration that is here (./reviewsd.yaml) or named is kept, and
+    says where reviews and state go. The daemon must not run. What you have hidden or erased since the
+    backup stays so. Files that the configuration names and the backup does not have are listed:
+    addresses of notices, secrets, certificates, templates. --dry-run says all that before, and
     whether --force would be needed.
     """
     from reviewsctl.backups import restoring  # msgspec, see main

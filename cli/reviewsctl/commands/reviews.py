@@ -2,7 +2,7 @@
 
 import datetime
 import os
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -49,14 +49,20 @@ Reason = Literal[
 
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", show_default=False, help="An id, or the address of a page."),
+    typer.Argument(
+        metavar="ID...",
+        show_default=False,
+        help="Ids, their beginnings or ends, or the addresses of pages.",
+    ),
 ]
 Why = Annotated[
     Reason,
     typer.Option(
         "--reason",
+        metavar="REASON",
         show_default=False,
-        help="The public reason. That a review is negative is no reason.",
+        help=f"What readers are told: {', '.join(get_args(Reason))}. That a review is negative is no "
+        "reason.",
     ),
 ]
 Note = Annotated[
@@ -153,7 +159,11 @@ def list_(  # noqa: PLR0913  options
 def reply(
     ids: Annotated[
         str,
-        typer.Argument(metavar="ID", show_default=False, help="An id, or the address of a page."),
+        typer.Argument(
+            metavar="ID",
+            show_default=False,
+            help="Its id, a beginning or end of it, or the address of its page.",
+        ),
     ],
     text: Annotated[
         str,
@@ -341,12 +351,12 @@ def undo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Undoes the last import, sync or edit by hand, or the last N.
+    """Undoes the last change of reviews.json, or the last N.
 
-    reviews.json is as it was before, with its reviews, replies and business; a file that was
-    deleted or emptied comes back too. The same command once more takes the undo back. The last ten
-    versions are kept. What is hidden, anonymized or erased stays so: to show a hidden review again
-    there is restore.
+    A change is an import, a sync, a reply or an edit by hand. The file is as it was before, with its
+    reviews, replies and business; one that was deleted or emptied comes back too. The same command
+    once more takes the undo back. The last ten versions are kept. What is hidden, anonymized or
+    erased stays so: to show a hidden review again there is "reviewsctl reviews restore".
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main

@@ -256,9 +256,8 @@ def root() -> None:
 
     To begin: reviewsctl init. A command finds its files by the configuration that $REVIEWSD_CONFIG
     names, else ./reviewsd.yaml, else /etc/reviewsd/reviewsd.yaml. On a server, what changes reviews
-    needs sudo.
+    needs sudo. An error names the remedy, and commands that only read take --json.
 
-    The running daemon is asked through its admin socket: --socket, else that of the configuration.
-    Root and the group reviewsd-admin may use it. Data goes to stdout, errors go to stderr and name
-    the remedy. Reading commands take --json.
+    The commands on the running service need its admin socket, which root and the group
+    reviewsd-admin may use.
     """

@@ -46,7 +46,9 @@ _LEFT: Final = {
 
 Root = Annotated[
     Path,
-    typer.Option(metavar="DIR", show_default=False, help="Of an image, instead of this system."),
+    typer.Option(
+        metavar="DIR", show_default=False, help="The root of an image, instead of this system."
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
 
@@ -83,11 +85,10 @@ def install(
 ) -> None:
     """Installs the service, and starts it.
 
-    Your configuration is copied to /etc/reviewsd/reviewsd.yaml, with the paths of a service, and
-    data that lies beside it or in a home directory to /srv/reviews, with the versions that
-    reviewsctl keeps of it. The service no longer reads the folder from which they come. What is
-    there already stays. --dry-run shows the steps, and of files the lines that would change. Run it
-    again after an upgrade, with --restart.
+    Your configuration is copied to /etc/reviewsd/reviewsd.yaml, and reviews that lie beside it or in
+    a home directory to /srv/reviews, with the versions that are kept of them. From then on the
+    service reads these copies alone. What is there already stays. --dry-run shows each step, and
+    each line that would change. Run it again after an upgrade, with --restart.
 
     The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
     may use reviewsctl without sudo. The files that the configuration names are copied too:
