@@ -4,34 +4,7 @@ import itertools
 import unicodedata
 from urllib.parse import quote
 
-_PLATFORMS = {
-    "agoda": "Agoda",
-    "airbnb": "Airbnb",
-    "amazon": "Amazon",
-    "angi": "Angi",
-    "apple": "Apple Maps",
-    "bbb": "BBB",
-    "booking": "Booking.com",
-    "booking.com": "Booking.com",
-    "capterra": "Capterra",
-    "checkatrade": "Checkatrade",
-    "expedia": "Expedia",
-    "facebook": "Facebook",
-    "feefo": "Feefo",
-    "g2": "G2",
-    "google": "Google",
-    "hostelworld": "Hostelworld",
-    "hotels.com": "Hotels.com",
-    "houzz": "Houzz",
-    "nextdoor": "Nextdoor",
-    "opentable": "OpenTable",
-    "reviews.io": "Reviews.io",
-    "thumbtack": "Thumbtack",
-    "tripadvisor": "Tripadvisor",
-    "trustpilot": "Trustpilot",
-    "yell": "Yell",
-    "yelp": "Yelp",
-}
+from reviewsd.api.platforms import PLATFORMS
 
 _TEN_POINTS = frozenset(("agoda", "booking", "booking.com", "hostelworld"))
 
@@ -48,7 +21,7 @@ def is_own_website(source: str) -> bool:
 
 def source_name(source: str) -> str:
     """Return the brand name of a known platform, or the source as it is."""
-    return _PLATFORMS.get(source.casefold(), source)
+    return PLATFORMS.get(source.casefold(), source)
 
 
 def has_ten_points(source: str) -> bool:

@@ -126,14 +126,16 @@ def list_(  # noqa: PLR0913  options
     With --json each review is a line, with all its members and its "correction".
     """
     from reviewsctl.corrections.deciding import reading  # msgspec, see main
+    from reviewsd.api.platforms import source_of
 
     output, words = Output(as_json=as_json), text.casefold()
+    names = {source.casefold(), source_of(source)}
     _, reviews = reading(data, config)
     matches = [
         entry
         for entry in reviews.reviews
         if (not hidden or (entry.correction is not None and entry.correction.action != "restore"))
-        and (not source or entry.review.source.casefold() == source.casefold())
+        and (not source or entry.review.source.casefold() in names)
         and (stars is None or entry.review.rating == stars)
         and (not unanswered or entry.review.owner_reply is None)
         and author.casefold() in entry.review.author.casefold()
@@ -141,12 +143,12 @@ def list_(  # noqa: PLR0913  options
     ]
     output.list(matches, len(reviews.reviews))
     sources = {entry.review.source.casefold(): entry.review.source for entry in reviews.reviews}
-    if source and source.casefold() not in sources and not as_json:
-        names = ", ".join(sorted(sources.values()))
+    if source and names.isdisjoint(sources) and not as_json:
+        there = ", ".join(sorted(sources.values()))
         from reviewsd.api.spelling import nearest  # difflib, see main
 
         hint = nearest(source, sources.values())
-        echo(f"no review is from {source!r}{hint}", f"There are: {names}", err=True)
+        echo(f"no review is from {source!r}{hint}", f"There are: {there}", err=True)
 
 
 @app.command(

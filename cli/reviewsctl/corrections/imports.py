@@ -4,8 +4,9 @@ Erased reviews are skipped, hidden ones are not exported, and what was edited in
 """
 
 import datetime
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -18,6 +19,8 @@ from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import NO_ID, Entry
+from reviewsctl.importing.values import shown
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
 from reviewsd.api.places import are_corrections_lost
 
@@ -161,6 +164,45 @@ class KnownCorrections:
         from reviewsd.offline.passed_corrections import find_correction  # see ``_read``
 
         return find_correction(self._overlay, record)
+
+    def doubts(
+        self, entries: Iterable[Entry], sources: Collection[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield a question if reviews of a source that the file does not have were erased under another one.
+
+        Args:
+            entries: The reviews of the export.
+            sources: The sources that the file has reviews of.
+        """
+        counts = Counter(
+            (entry.source, erased)
+            for entry in entries
+            if entry.source not in sources and (erased := self._erased_under(entry, sources))
+        )
+        for (source, erased), count in counts.items():
+            was_or_were = "was" if count == 1 else "were"
+            text = (
+                f"{counted(count, 'review')} of {shown(source)}, which is a new source, {was_or_were} erased under "
+                f"the name {shown(erased)}, and would be back"
+            )
+            name = shlex.quote(printable(erased))
+            yield (
+                text,
+                f"If it is the same source: --source {name} (import.source of a sync); if not: --yes",
+            )
+
+    def _erased_under(self, entry: Entry, sources: Iterable[str]) -> str:
+        """Return the source under which a review of another one was erased, or ""."""
+        if self._overlay is None or self._corrections is None or not self._corrections.erased:
+            return ""
+        from reviewsd.domain.reviews import Review  # see ``_read``
+
+        review = msgspec.json.decode(entry.record, type=Review)
+        for source in sorted(sources):
+            found = self._overlay.find(msgspec.structs.replace(review, source=source))
+            if found is not None and found.action == "erase":
+                return source
+        return ""
 
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""

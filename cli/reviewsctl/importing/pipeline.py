@@ -12,7 +12,15 @@ from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log, report
 from reviewsctl.importing.business import declared_in, listing
-from reviewsctl.importing.consent import agree, keep_location, losses, older_places, questions
+from reviewsctl.importing.consent import (
+    agree,
+    keep_location,
+    losses,
+    new_source,
+    older_places,
+    questions,
+    sources_there,
+)
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import ImportLog, PastImport, recorded
@@ -109,6 +117,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = Replacement(options, prompts, folder, staged, plan, corrections).write()
     notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
+    notes += filter(None, [new_source(options, merge)])
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),
@@ -246,7 +255,9 @@ class Replacement:
             self.options.synced.check(merge, self.plan.replaced)
         self.prompts.show(list(losses(self.options, merge)))
         can_ask = self.prompts.confirm is not None and not self.options.dry_run
-        doubts = questions(self.options, self.plan, self.staged, merge, can_ask=can_ask)
+        doubts = list(questions(self.options, self.plan, self.staged, merge, can_ask=can_ask))
+        if self.corrections is not None:
+            doubts = [*self.corrections.doubts(self.staged, sources_there(merge)), *doubts]
         merge.notes += agree(self.options, doubts, self.prompts)
         if self.corrections is not None:
             merge.corrected = self.corrections.pass_on(merge)

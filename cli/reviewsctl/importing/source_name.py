@@ -21,7 +21,7 @@ def named_source(
     prompts: Prompts,
     document: Document | None,
 ) -> ImportOptions:
-    """Return the options with the source of a table that does not say its own.
+    """Return the options with the sources that there are, and that of a table that does not say its own.
 
     A sync is not asked, and neither is an owner whose file has reviews without a source already.
 
@@ -34,16 +34,17 @@ def named_source(
     Raises:
         SayMoreError: Nothing says it, and there is no terminal to ask at.
     """
+    if not any(export.format.generic for export in exports):
+        return options
     unnamed = [
         export.name
         for export in exports
         for source in export.sources
         if not export.format.names_source(source.head, options.settings)
     ]
-    if not unnamed or options.synced is not None:
-        return options
     known = _known_sources(document)
-    if NO_SOURCE in known:
+    options = replace(options, settings=replace(options.settings, sources=known))
+    if not unnamed or options.synced is not None or NO_SOURCE in known:
         return options
     if options.yes and not known:
         name = DEFAULT

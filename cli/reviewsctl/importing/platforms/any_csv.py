@@ -89,7 +89,7 @@ class Table:
             source = word(cells.get("source")) or self.source or settings.source
             rating = columns.scale(fields).stars(cells["rating"])
             return PlatformReview(
-                source=(source or NO_SOURCE).lower(),
+                source=settings.source_of(source or NO_SOURCE),
                 key=word(cells.get("id")),
                 author=" ".join(_words(fields, names.get("author", ()))),
                 rating=rating.stars,

@@ -157,3 +157,9 @@ def test_erasure_removes_what_killed_imports_left_behind(data: Data) -> None:
     data.put_older_copy()
     data.run("reviews", "erase", data.erased, "--reason", "request", "--yes")
     assert [] == [draft for draft in drafts if draft.exists()]
+
+
+def test_review_that_was_erased_under_another_source_is_a_question(data: Data) -> None:
+    out = data.run(*("import", str(data.table), "--source", "portal"), code=2)
+    assert '1 review of "portal", which is a new source, was erased under the name "website"' in out
+    assert not data.has_guest()
