@@ -269,7 +269,7 @@ def _new_sources(staged: Staging, result: MergeResult) -> set[str]:
 
 def sources_there(result: MergeResult) -> set[str]:
     """Return the sources of the reviews that are there."""
-    return {place.source for place in result.there if place is not None}
+    return {place.source for place, count in result.there.items() if place is not None and count}
 
 
 def new_source(options: ImportOptions, result: MergeResult) -> str:

@@ -140,7 +140,7 @@ class MergeResult:
     def add_old(self, review: Mapping[str, object], fates: Fates) -> None:
         """Count the fates of a review that was there."""
         place = Place.of(review)
-        self.there[place] += 1
+        self.there[place] += Fate.EXAMPLE not in fates
         if place is not None and place.name:
             self.places.add(place)
         if place is not None and Fate.KEPT in fates:

@@ -118,6 +118,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         merge = Replacement(options, prompts, folder, staged, plan, corrections).write()
     notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
     notes += filter(None, [new_source(options, merge)])
+    notes += report.notes_of_places((place.name for place in staged.places()), declared)
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),

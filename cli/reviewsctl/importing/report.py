@@ -1,9 +1,10 @@
 """The result of an import: its notes, its lines for people, and JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from reviewsctl.importing.business import Declared
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
@@ -12,12 +13,14 @@ from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import FUTURE, NO_ID
 from reviewsctl.importing.rows import RowCounts
+from reviewsctl.importing.values import listed
 from reviewsctl.terminal.words import counted
 
 MAX_IN_JSON: Final = 100
 """Rows and reviews that JSON lists without --verbose."""
 
 _SHOWN: Final = 3  # refused rows without --verbose, for people
+_MIN_PLACES: Final = 2  # with one location nothing changes
 _LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED)
 
 
@@ -218,6 +221,18 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
     partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
     notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)
+
+
+def notes_of_places(names: Iterable[str], declared: Declared) -> list[str]:
+    """Return a note on the locations of an export that have no page, as reviews.json declares none."""
+    places = sorted({*names} - {""})
+    if declared.listed or len(places) < _MIN_PLACES:
+        return []
+    text = (
+        f"{len(places):,} locations are named ({listed(places)}), and have no pages and no filter: reviews.json "
+        "declares none in business.locations; once it has one, imports add the others"
+    )
+    return [text]
 
 
 def _note(name: object, text: str) -> str:

@@ -430,6 +430,16 @@ def test_insights_may_be_odd(members: dict[str, object], odd: str) -> None:
     assert [odd] == found(review(0), insights={**WHOLE_INSIGHTS, **members})
 
 
+def test_locations_of_which_none_is_declared_are_reported() -> None:
+    """They had no pages, and nothing said why."""
+    named = [review(0, location="North"), review(1, location="South")]
+    reason = (
+        'missing: reviews name 2 locations ("North", "South"), which have no pages and no filter'
+    )
+    assert [f"$.business.locations: {reason}"] == found(*named)
+    assert [] == found(review(0, location="North"), review(1))
+
+
 def test_person_may_be_named_without_an_opinion() -> None:
     entities = {
         "technicians": [{"id": "sam", "mention_count": 4, **PARTS}],

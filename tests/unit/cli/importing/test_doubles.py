@@ -1,6 +1,7 @@
 """Reviews that are there under another source are a question, as they would count twice."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.settings import parsed
+from reviewsctl.manual.keys import SHIPPED
 from tests.support.shop import NOW, Shop, table
 
 HEADER = "date,rating,name,text\n"
@@ -131,6 +133,11 @@ def test_new_source_beside_others_is_a_note(shop: Shop) -> None:
     assert [] == [note for note in imported(shop, "booking", ANN) if "new source" in note]
     assert '"portal" is a new source; there are reviews of booking' in imported(shop, "portal", EVE)
     assert [] == [note for note in imported(shop, "portal", EVE, CY) if "new source" in note]
+
+
+def test_examples_of_init_are_no_other_source(shop: Shop) -> None:
+    shutil.copy(SHIPPED / "reviews.json", shop.folder)
+    assert [] == [note for note in imported(shop, "website", ANN) if "new source" in note]
 
 
 def test_blank_source_is_refused() -> None:
