@@ -13,8 +13,9 @@ from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, S
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.reviews_file import EXAMPLES, updated
 from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import milliseconds
-from reviewsctl.importing.values import encoded, short_name, words
+from reviewsctl.importing.times import milliseconds, only_day
+from reviewsctl.importing.values import encoded, members, short_name, words
+from reviewsd.domain.data_errors import explain
 from reviewsd.domain.reviews import Review
 
 COLUMNS = (
@@ -73,7 +74,8 @@ def parser(head: Head, settings: Settings) -> Parser:
                 )
             review = decoder.decode(record)
         except msgspec.DecodeError as error:
-            raise RowRefusedError(f"not a review of ours: {error}") from None
+            fault = _fault(record, is_table=head.shape == "table") or str(error)
+            raise RowRefusedError(f"not a review of ours: {fault}") from None
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
         location = row.fields.get("location")
@@ -89,6 +91,20 @@ def parser(head: Head, settings: Settings) -> Parser:
         )
 
     return read
+
+
+def _fault(record: bytes, *, is_table: bool) -> str:
+    """Return why a record is no review, by the column or the member that is at fault; "" if it is none of them."""
+    review = msgspec.json.decode(record)
+    for path, reason in explain(review, Review):
+        name = path.removeprefix("$.")
+        value = members(review.get("owner_reply") if "." in name else review).get(
+            name.split(".")[-1]
+        )
+        is_day = reason.startswith("expected YYYY-MM-DD")
+        remedy = f"; write {only_day(value) or 'the day as 2026-03-14'}" if is_day else ""
+        return f"{name.replace('.', '_') if is_table else name}: {reason}{remedy}"
+    return ""
 
 
 def _members(fields: Fields) -> dict[str, object]:
