@@ -248,7 +248,7 @@ def opened(path: Path, *, root: Path = ROOT, make: bool = False) -> Iterator[Fol
     """Open a folder, and yield it.
 
     Args:
-        path: The folder; absolute with a ``root``.
+        path: The folder; below ``root``, if there is one.
         root: The root of the system; below that of an image, no link is followed.
         make: Whether missing folders are made.
 
@@ -256,11 +256,12 @@ def opened(path: Path, *, root: Path = ROOT, make: bool = False) -> Iterator[Fol
         LinkError: The path has a link that is not followed.
         OSError: It is missing, or no folder.
     """
-    image = root != ROOT
+    image, rest = root != ROOT, path.absolute()
     here = os.open(ROOT, _FOLDER)
     if image:
         here = _walked(here, root.absolute(), follow=True, make=False)
-    here = _walked(here, path.absolute(), follow=not image, make=make)
+        rest = ROOT / rest.relative_to(root.absolute())
+    here = _walked(here, rest, follow=not image, make=make)
     try:
         if not stat.S_ISDIR(os.fstat(here).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
