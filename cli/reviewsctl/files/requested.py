@@ -39,6 +39,8 @@ class Installation:
     files: tuple[NamedFile, ...] = ()
     """The other files and folders that the configuration names."""
     listen: Sequence[str] = ()
+    metrics: str = ""
+    """The endpoint of the metrics; empty without one."""
     has_sources: bool = False
     """The configuration has sources, so a timer runs ``reviewsctl sync``."""
     has_notices: bool = False
@@ -89,6 +91,7 @@ def requested(config: Path | None, root: Path) -> Installation:
         data=data,
         files=tuple(files),
         listen=settings.texts("listen"),
+        metrics=str(settings.value("metrics.listen") or ""),
         has_sources=bool(entries(settings, "sources")),
         has_notices=any(
             not there.exists() or target.get("url_file") is None

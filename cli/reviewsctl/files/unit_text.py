@@ -10,6 +10,8 @@ from reviewsctl.files.requested import Installation, is_hidden
 from reviewsctl.manual.keys import SHIPPED
 
 _LAST_KEY: Final = "LoadCredential=reviewsd.mcp-session-key\n"
+_BIND: Final = "SocketBindDeny=any\n"
+_PORT: Final = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]+)")
 _TCP: Final = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>([0-9a-f.]|\\:)+))?")
 
 
@@ -42,8 +44,11 @@ def unit(installation: Installation, name: str, user: str = "", group: str = "")
             "Group=reviewsd-data\n": f"Group={group}\n",
         }
         readable, writable = [*installation.needs, *_of_sources(installation)], [data]
-    if name in {SERVICE, NODE_SERVICE} and installation.has_notices:
-        changes[_LAST_KEY] = f"{_LAST_KEY}LoadCredential=notify:{NOTICES}\n"
+    if name in {SERVICE, NODE_SERVICE}:
+        if installation.has_notices:
+            changes[_LAST_KEY] = f"{_LAST_KEY}LoadCredential=notify:{NOTICES}\n"
+        if match := _PORT.match(installation.metrics):
+            changes[_BIND] = f"SocketBindAllow=tcp:{match['port']}\n{_BIND}"
     changes["\nProtectHome=yes\n"] = _home(readable, writable)
     text = shipped(name)
     for before, after in changes.items():

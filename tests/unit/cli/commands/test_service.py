@@ -118,6 +118,22 @@ def test_file_is_copied_from_beside_the_configuration_or_where_a_service_cannot_
 
 
 @pytest.mark.parametrize(
+    ("metrics", "allowed"),
+    [
+        ("tcp:9090:interface=127.0.0.1", "SocketBindAllow=tcp:9090\n"),
+        ("tcp6:port=9091", "SocketBindAllow=tcp:9091\n"),
+        ("unix:/run/reviewsd/metrics.sock", ""),
+        ("", ""),
+    ],
+)
+def test_service_may_open_the_port_of_the_metrics(metrics: str, allowed: str) -> None:
+    """SocketBindDeny= would keep it from starting."""
+    for name in ("reviewsd.service", "reviewsd@.service"):
+        text = unit(replace(SERVED, metrics=metrics), name)
+        assert f"adds the line.\n{allowed}SocketBindDeny=any\n" in text
+
+
+@pytest.mark.parametrize(
     ("listen", "stream"),
     [
         ("tcp:8081:interface=127.0.0.1", "127.0.0.1:8081"),
