@@ -57,9 +57,7 @@ class Business:
         sources: dict[str, Any] = json.loads(text)["sources"]
         return sources
 
-    def sync(
-        self, names: Sequence[str] = (), *, due: bool = False, **options: bool
-    ) -> list[Outcome]:
+    def sync(self, names: Sequence[str] = (), **options: bool) -> list[Outcome]:
         """Run a sync whose pauses are only kept."""
         sync = Sync(
             config=load(self.folder / "reviewsd.yaml", {})[0],
@@ -68,7 +66,7 @@ class Business:
             now=lambda: self.now,
             sleep=self.pauses.append,
         )
-        return [outcome for outcome, _ in sync.run(names, due=due)]
+        return [outcome for outcome, _ in sync.run(names)]
 
     def state(self) -> SourceState:
         """Run a sync of a single source and return its state."""

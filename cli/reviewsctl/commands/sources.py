@@ -107,7 +107,6 @@ def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) 
     options = SyncOptions(
         names=[name],
         config=config,
-        due=False,
         every=None,
         run=RunOptions(full=True, dry_run=True),
         as_json=as_json,

@@ -70,9 +70,10 @@ def sync(  # noqa: PLR0913  # these are the options of the command
     options = SyncOptions(
         names=names or [],
         config=config,
-        due=due or every is not None,
         every=seconds,
-        run=RunOptions(full=full, dry_run=dry_run, accept_loss=accept_loss),
+        run=RunOptions(
+            due=due or every is not None, full=full, dry_run=dry_run, accept_loss=accept_loss
+        ),
         as_json=as_json,
         quiet=quiet,
     )

@@ -44,7 +44,6 @@ class SyncOptions:
 
     names: Sequence[str]
     config: Path | None
-    due: bool
     every: float | None
     """Seconds between two rounds; None for one round."""
     run: RunOptions
@@ -123,7 +122,7 @@ def _run(options: SyncOptions, config: Config) -> int:
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
     try:
-        for outcome, requests in sync.run(options.names, due=options.due):
+        for outcome, requests in sync.run(options.names):
             seconds, began = time.monotonic() - began, time.monotonic()
             code = code if outcome.state.is_read else EXIT_FAILED
             if options.as_json:
@@ -133,7 +132,7 @@ def _run(options: SyncOptions, config: Config) -> int:
                 lines = report.lines(outcome, requests, seconds, width, dry_run=dry_run)
                 echo(*lines, err=options.quiet)
     except BusyError:
-        if not options.due:
+        if not options.run.due:
             fail("not synced", "another sync is running", as_json=options.as_json)
     if options.run.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)

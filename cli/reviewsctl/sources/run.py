@@ -38,6 +38,8 @@ _SILENT: Final = Prompts(progress=lambda _: None, show=lambda _: None, choose=No
 class RunOptions:
     """The options of ``reviewsctl sync``."""
 
+    due: bool = False
+    """Only sources that are due, for a timer; else a person runs it."""
     full: bool = False
     dry_run: bool = False
     accept_loss: bool = False
@@ -240,7 +242,7 @@ class SourceRun:
             state="stopped" if fault.is_stop else "failed",
             detail=fault.detail,
             remedy=fault.remedy,
-            failures=self.before.failures + 1,
+            failures=max(1, self.before.failures + self.options.due),
             failing_since=self.before.failing_since or self.now,
             tried_at=self.now,
         )
@@ -256,7 +258,11 @@ class SourceRun:
         )
 
     def _outcome(self, after: SourceState) -> Outcome:
-        after = replace(after, next_at=schedule.next_run(self.source, after, self.now))
+        next_at = self.before.next_at
+        is_put_off = self.options.due or not after.failures  # not by a failure by hand
+        if is_put_off or next_at is None or next_at <= self.now:
+            next_at = schedule.next_run(self.source, after, self.now)
+        after = replace(after, next_at=next_at)
         return Outcome(
             name=self.source.name,
             state=after,

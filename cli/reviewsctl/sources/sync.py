@@ -46,12 +46,11 @@ class Sync:
     """Makes the reader of a source."""
     sleep: Callable[[float], None] = time.sleep
 
-    def run(self, names: Sequence[str], *, due: bool) -> Iterator[tuple[Outcome, int]]:
+    def run(self, names: Sequence[str]) -> Iterator[tuple[Outcome, int]]:
         """Run the sources; each outcome comes with the number of its requests.
 
         Args:
             names: Of the sources; all that are enabled if it is empty.
-            due: Whether only those that are due are run.
 
         Raises:
             BusyError: Another sync is running.
@@ -68,7 +67,7 @@ class Sync:
                 before = states.get(source.name, SourceState())
                 if source.name not in names and (names or not source.enabled):
                     continue
-                if due and not schedule.is_due(before, self.now()):
+                if self.options.due and not schedule.is_due(before, self.now()):
                     continue
                 outcome, requests = self._run(source, before)
                 if not self.options.dry_run:

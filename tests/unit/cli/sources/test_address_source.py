@@ -15,6 +15,7 @@ from reviewsctl.sources.wire import PAUSES, Wire
 from tests.support.source_stub import Asked, Stub, response
 from tests.support.sources import START, Business, table
 
+HOUR = datetime.timedelta(hours=1)
 TOKEN, HUSH = "Bearer s3cret-t0ken", "qu3ry-t0ken"
 
 
@@ -171,6 +172,18 @@ def test_missing_file_never_stops_the_source(business: Business, stub: Stub) -> 
     """The file of a shop is missing while its new version is installed."""
     stub.answer = lambda _: response(status=404)
     assert ["failed"] * 4 == [(synced(business)).state.state for _ in range(4)]
+
+
+def test_tries_by_hand_do_not_postpone_the_next_run(business: Business, stub: Stub) -> None:
+    """Who looks for the reason of a fault runs it several times within a minute."""
+    stub.answer = lambda _: response(status=404)
+    by_hand = [business.state() for _ in range(4)]
+    assert [(1, business.now + HOUR)] * 4 == [(each.failures, each.next_at) for each in by_hand]
+    business.now += HOUR
+    (outcome,) = business.sync(due=True)
+    assert (2, business.now + 2 * HOUR) == (outcome.state.failures, outcome.state.next_at)
+    business.now += 3 * HOUR
+    assert business.now + 2 * HOUR == business.state().next_at, "no timer runs"
 
 
 def test_time_of_the_first_failure_is_kept_until_a_read(business: Business, stub: Stub) -> None:

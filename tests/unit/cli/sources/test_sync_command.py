@@ -50,7 +50,7 @@ def test_sync_prints_a_line_for_each_source(business: Business, ctl: Ctl) -> Non
     business.configure(SOURCE.replace("*.csv", "*.zip"))
     failed = ctl("sync", "--quiet")
     assert (1, "") == (failed.returncode, failed.stdout)
-    assert f"no file {business.folder}/in/*.zip; tried again in 1 h 0 min" in failed.stderr
+    assert f"no file {business.folder}/in/*.zip; tried again in 59 min" in failed.stderr
     listed = ctl("sources", "list").stdout.splitlines()
     assert f"      there is no file {business.folder}/in/*.zip" == listed[2]
 
