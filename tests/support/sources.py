@@ -27,6 +27,8 @@ class Business:
     now: datetime.datetime = START
     pauses: list[float] = field(default_factory=list)
     """Seconds that were to be waited between requests."""
+    told: list[str] = field(default_factory=list)
+    """What a sync tells while it runs."""
     environ: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -65,6 +67,7 @@ class Business:
             options=RunOptions(**options),
             now=lambda: self.now,
             sleep=self.pauses.append,
+            tell=self.told.append,
         )
         return [outcome for outcome, _ in sync.run(names)]
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import typer
 
@@ -18,10 +18,11 @@ from reviewsctl.sources import adding, readers, report, state
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.oauth import log_in
 from reviewsctl.sources.run import RunOptions
-from reviewsctl.sources.state import SourceState, StateUnreadableError
-from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
+from reviewsctl.sources.state import BusyError, SourceState, StateUnreadableError
+from reviewsctl.sources.sync import REVIEWS, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import EXIT_FAILED, NOTHING_WRITTEN, echo, fail, json_line
 from reviewsd.api.spelling import nearest
 from reviewsd.config import load as configuration
@@ -36,6 +37,12 @@ _TESTING: Final = (
 
 def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
+
+
+def _tell(text: str) -> None:
+    """Tell a person at a terminal what a command waits for."""
+    if sys.stderr.isatty():
+        echo(text, err=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,15 +91,15 @@ def loaded(config: Path | None, names: Sequence[str], *, as_json: bool) -> Confi
     return settings
 
 
-def states_of(config: Config) -> Mapping[str, SourceState]:
-    """Return what is known of the sources.
+def states_of(config: Config) -> tuple[Mapping[str, SourceState], str]:
+    """Return what is known of the sources, and which sync is running, or "".
 
     Raises:
         StateUnreadableError: sources.json cannot be read.
         OSError: There is no data directory.
     """
     with opened(config.data_dir) as folder:
-        return state.load(folder)
+        return state.load(folder), state.running(folder)
 
 
 def sync(options: SyncOptions) -> int:
@@ -118,25 +125,45 @@ def _run(options: SyncOptions, config: Config) -> int:
         remedy = "Add one: reviewsctl sources add"
         fail("no sources", "the configuration has none", remedy, as_json=options.as_json)
     bound_memory(config.data_dir / REVIEWS)
-    sync = Sync(config=config, environ=os.environ, options=options.run, now=_now)
+    sync = Sync(
+        config=config,
+        environ=os.environ,
+        options=options.run,
+        now=_now,
+        tell=(lambda _: None) if options.quiet else _tell,
+    )
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
+    done: list[str] = []
     try:
         for outcome, requests in sync.run(options.names):
             seconds, began = time.monotonic() - began, time.monotonic()
             code = code if outcome.state.is_read else EXIT_FAILED
+            done.append(outcome.name)
             if options.as_json:
                 typer.echo(json_line(report.document(outcome, requests)))
             elif not options.quiet or outcome.is_notable:
                 dry_run = options.run.dry_run
                 lines = report.lines(outcome, requests, seconds, width, dry_run=dry_run)
                 echo(*lines, err=options.quiet)
-    except BusyError:
+    except BusyError as busy:
         if not options.run.due:
-            fail("not synced", "another sync is running", as_json=options.as_json)
+            fail("not synced", str(busy), as_json=options.as_json)
+    except Stopped as stopped:
+        _interrupted(stopped, options, done)
     if options.run.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)
     return code
+
+
+def _interrupted(stopped: Stopped, options: SyncOptions, done: Sequence[str]) -> NoReturn:
+    """End a round whose first sources are done; a command that stays is ended by a signal as a rule."""
+    if options.every is not None:
+        raise stopped
+    is_partial = bool(done) and not options.run.dry_run
+    before = f" but what was read before: {', '.join(done)}" if is_partial else ""
+    detail = f"{NOTHING_WRITTEN}{before}"
+    fail("interrupted", detail, as_json=options.as_json, code=stopped.exit_code)
 
 
 def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
@@ -147,7 +174,7 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
         detail = f"a source of type {source.type} has no login, but files with its secrets"
         fail("no login", detail, as_json=False)
 
-    wire = Wire(allow_private=False, requests_left=source.requests_per_day, now=_now)
+    wire = Wire(allow_private=False, requests_left=source.requests_per_day, now=_now, tell=_tell)
     folder = state_folder(settings, os.environ)
     try:
         tokens = readers.google_tokens(source, wire, folder, os.environ, _now)

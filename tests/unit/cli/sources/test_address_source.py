@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import json
+import re
 import socket
 from pathlib import Path
 
@@ -85,6 +86,18 @@ def test_passing_fault_is_tried_five_times(business: Business, stub: Stub, statu
     pauses = business.pauses
     assert len(PAUSES) == len(pauses)
     assert all(p / 2 <= pause <= p * 1.5 for p, pause in zip(PAUSES, pauses, strict=True))
+
+
+def test_each_pause_is_told(business: Business, stub: Stub) -> None:
+    """Else a sync by hand looks hung for minutes."""
+    answers = [response(status=503, Retry_After="120"), response(status=500), response(table("a"))]
+    stub.answer = lambda _: answers.pop(0)
+    synced(business)
+    host = stub.url.removeprefix("http://")
+    first, then, second = business.told
+    assert "reading portal ..." == first
+    assert f"503 from {host}; tried again in 120 s (2 of 5), Ctrl-C ends" == then
+    assert re.fullmatch(rf"500 from {host}; tried again in \d+ s \(3 of 5\), Ctrl-C ends", second)
 
 
 @pytest.mark.parametrize(

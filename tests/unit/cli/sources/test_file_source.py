@@ -8,8 +8,7 @@ import pytest
 
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.outcomes import Fate
-from reviewsctl.sources.state import StateUnreadableError, locked
-from reviewsctl.sources.sync import BusyError
+from reviewsctl.sources.state import BusyError, StateUnreadableError, locked
 from tests.support.sources import Business, table
 
 SHOP = "  - {name: shop, type: file, path: in/*.csv, gone: 1, import: {verified: true, source: shop, name: Harbor}}\n"
@@ -191,10 +190,12 @@ def test_download_is_deleted_after_success_and_failure(business: Business) -> No
 
 
 def test_second_sync_does_not_run(business: Business) -> None:
-    with opened(business.folder / "data") as folder, locked(folder) as is_ours:
-        assert is_ours
-        with pytest.raises(BusyError):
-            business.sync()
+    with (
+        opened(business.folder / "data") as folder,
+        locked(folder, business.now),
+        pytest.raises(BusyError, match=r"pid \d+, since 2030-01-01 00:00:00 UTC"),
+    ):
+        business.sync()
 
 
 def test_damaged_state_is_refused(business: Business) -> None:

@@ -3,6 +3,8 @@
 import datetime
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import pytest
 
 from reviewsctl.sources import overview
 from tests.support.commands import REVIEWSCTL, Ctl
+from tests.support.source_stub import Stub, response
 from tests.support.sources import Business, table
 
 pytestmark = pytest.mark.processes
@@ -89,6 +92,34 @@ def test_signal_ends_a_sync_that_stays(business: Business, ctl: Ctl) -> None:
         _, errors = process.communicate(timeout=30)
     assert (143, "") == (process.returncode, errors)
     assert [] == list((business.folder / "state/spool").iterdir())
+
+
+def test_sync_that_waits_says_so_until_it_is_interrupted(
+    business: Business, ctl: Ctl, stub: Stub
+) -> None:
+    url = f"  - {{name: portal, type: url, url: {stub.url}/r.csv, allow_private: true}}\n"
+    business.configure(SOURCE + url)
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    stub.answer = lambda _: response(status=503, Retry_After="120")
+    command = [sys.executable, "-m", REVIEWSCTL, "sync"]
+    master, slave = pty.openpty()
+    with subprocess.Popen(command, env=ctl.environment, stdout=slave, stderr=slave) as process:
+        os.close(slave)
+        screen = ""
+        while "Ctrl-C" not in screen:
+            screen += os.read(master, 4096).decode()
+        host = stub.url.removeprefix("http://")
+        assert f"503 from {host}; tried again in 120 s (2 of 5), Ctrl-C ends" in screen
+        busy = ctl("sync")
+        running = rf"another sync is running \(pid {process.pid}, since 20\d\d-\S+ \S+ UTC\)"
+        assert re.fullmatch(rf"Error: not synced: {running}\n", busy.stderr)
+        assert re.search(rf"^{running}$", ctl("sources", "list").stdout, re.MULTILINE)
+        process.send_signal(signal.SIGINT)
+        screen = os.read(master, 4096).decode()
+    os.close(master)
+    assert 130 == process.returncode
+    assert "Error: interrupted: nothing was written but what was read before: shop" in screen
+    assert "another sync" not in ctl("sources", "list").stdout
 
 
 def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: Ctl) -> None:
