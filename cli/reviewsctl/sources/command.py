@@ -12,18 +12,26 @@ from typing import Final, NoReturn
 
 import typer
 
+from reviewsctl.daemon import local
 from reviewsctl.files.folders import opened
-from reviewsctl.importing.bounds import bound_memory
+from reviewsctl.importing.bounds import bound_memory, unbound_memory
 from reviewsctl.sources import adding, readers, report, state
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.oauth import log_in
-from reviewsctl.sources.run import RunOptions
+from reviewsctl.sources.run import Outcome, RunOptions
 from reviewsctl.sources.state import BusyError, SourceState, StateUnreadableError
 from reviewsctl.sources.sync import REVIEWS, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.interruption import Stopped
-from reviewsctl.terminal.output import EXIT_FAILED, NOTHING_WRITTEN, echo, fail, json_line
+from reviewsctl.terminal.output import (
+    EXIT_FAILED,
+    NOTHING_WRITTEN,
+    complain,
+    echo,
+    fail,
+    json_line,
+)
 from reviewsd.api.spelling import nearest
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
@@ -134,12 +142,12 @@ def _run(options: SyncOptions, config: Config) -> int:
     )
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
-    done: list[str] = []
+    done: list[Outcome] = []
     try:
         for outcome, requests in sync.run(options.names):
             seconds, began = time.monotonic() - began, time.monotonic()
             code = code if outcome.state.is_read else EXIT_FAILED
-            done.append(outcome.name)
+            done.append(outcome)
             if options.as_json:
                 typer.echo(json_line(report.document(outcome, requests)))
             elif not options.quiet or outcome.is_notable:
@@ -153,15 +161,32 @@ def _run(options: SyncOptions, config: Config) -> int:
         _interrupted(stopped, options, done)
     if options.run.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)
-    return code
+    is_written = any(outcome.merge is not None and outcome.merge.is_written for outcome in done)
+    return EXIT_FAILED if is_written and _is_refused(options, config.data_dir) else code
 
 
-def _interrupted(stopped: Stopped, options: SyncOptions, done: Sequence[str]) -> NoReturn:
+def _is_refused(options: SyncOptions, data: Path) -> bool:
+    """Return whether the daemon refuses the data that a round has written, and warn then."""
+    unbound_memory()  # it is the owner's file that is read
+    report = local.check(options.config, data, lambda _: None).value
+    problems = [problem for problem in report.problems if Path(problem.file).parent == data]
+    for problem in problems[:1]:
+        members = {
+            "title": "nothing of this is published, as the data is refused",
+            "detail": problem.lines[0],
+            "remedy": "Fix it; all that is wrong: reviewsctl check",
+        }
+        complain("warning", members, as_json=options.as_json)
+    return bool(problems)
+
+
+def _interrupted(stopped: Stopped, options: SyncOptions, done: Sequence[Outcome]) -> NoReturn:
     """End a round whose first sources are done; a command that stays is ended by a signal as a rule."""
     if options.every is not None:
         raise stopped
     is_partial = bool(done) and not options.run.dry_run
-    before = f" but what was read before: {', '.join(done)}" if is_partial else ""
+    names = ", ".join(outcome.name for outcome in done)
+    before = f" but what was read before: {names}" if is_partial else ""
     detail = f"{NOTHING_WRITTEN}{before}"
     fail("interrupted", detail, as_json=options.as_json, code=stopped.exit_code)
 

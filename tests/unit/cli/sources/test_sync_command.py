@@ -94,6 +94,29 @@ def test_signal_ends_a_sync_that_stays(business: Business, ctl: Ctl) -> None:
     assert [] == list((business.folder / "state/spool").iterdir())
 
 
+def test_sync_says_that_refused_data_is_not_published(business: Business, ctl: Ctl) -> None:
+    """Another hand has written a rating of 7; the sync keeps it, and the daemon keeps what it serves."""
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    assert 0 == ctl("sync").returncode
+    text = business.reviews_file.read_text()
+    business.reviews_file.write_text(text.replace('"rating":5', '"rating":7'))
+    export = business.folder / "in" / "shop.csv"
+    export.write_text(table("c"))
+    hour_ago = time.time() - 1800
+    os.utime(export, (hour_ago, hour_ago))
+    done = ctl("sync")
+    assert (1, "shop  1 review read: 1 new, 0 changed, 0 gone (0 s)\n") == (
+        done.returncode,
+        done.stdout,
+    )
+    refused = (
+        f"Warning: nothing of this is published, as the data is refused: {business.reviews_file}:"
+    )
+    assert done.stderr.startswith(refused)
+    assert "expected 1..5, got 7\nFix it; all that is wrong: reviewsctl check\n" in done.stderr
+    assert 0 == ctl("sync").returncode, "it has written nothing"
+
+
 def test_sync_that_waits_says_so_until_it_is_interrupted(
     business: Business, ctl: Ctl, stub: Stub
 ) -> None:
