@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Final
 
 PLATFORMS: Final = {
+    "agoda": "Agoda",
     "airbnb": "Airbnb",
     "amazon": "Amazon",
     "angi": "Angi",
@@ -12,10 +13,13 @@ PLATFORMS: Final = {
     "booking": "Booking.com",
     "capterra": "Capterra",
     "checkatrade": "Checkatrade",
+    "expedia": "Expedia",
     "facebook": "Facebook",
     "feefo": "Feefo",
     "g2": "G2",
     "google": "Google",
+    "hostelworld": "Hostelworld",
+    "hotels.com": "Hotels.com",
     "houzz": "Houzz",
     "nextdoor": "Nextdoor",
     "opentable": "OpenTable",

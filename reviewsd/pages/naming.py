@@ -4,9 +4,9 @@ import itertools
 import unicodedata
 from urllib.parse import quote
 
-from reviewsd.api.platforms import PLATFORMS
+from reviewsd.api.platforms import PLATFORMS, source_of
 
-_TEN_POINTS = frozenset(("agoda", "booking", "booking.com", "hostelworld"))
+_TEN_POINTS = frozenset(("agoda", "booking", "hostelworld"))
 
 _DIGITS = "0123456789"
 _MAX_INITIALS = 2
@@ -21,12 +21,12 @@ def is_own_website(source: str) -> bool:
 
 def source_name(source: str) -> str:
     """Return the brand name of a known platform, or the source as it is."""
-    return PLATFORMS.get(source.casefold(), source)
+    return PLATFORMS.get(source_of(source), source)
 
 
 def has_ten_points(source: str) -> bool:
     """Return whether a source is a platform where customers give up to ten points."""
-    return source.casefold() in _TEN_POINTS
+    return source_of(source) in _TEN_POINTS
 
 
 def initials(author: str) -> str:
