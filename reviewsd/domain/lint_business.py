@@ -56,6 +56,14 @@ _GENERAL_WORDS: Final = frozenset(
 _VERY_CLOSE: Final = 0.8  # decision 556
 _MIN_WORD: Final = 3  # letters of a word that names a trade
 _MIN_BEGINNING: Final = 5  # letters of a word that is the beginning of a type
+_PRIVATE: Final = frozenset(
+    (
+        *("note", "notes", "private", "internal", "confidential", "todo"),
+        *("mail", "email", "phone", "telephone", "mobile", "customer", "order"),
+        *("notiz", "notizen", "privat", "intern", "telefon", "kunde"),
+    )
+)
+"""Words in the names of members that are hardly meant for readers."""
 _MIDNIGHT: Final = "00:00"
 _ALL_DAY: Final = (
     "the same as opens, which is open for 24 hours; "
@@ -176,8 +184,12 @@ def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
 def misnamed(
     members: Mapping[str, Raw], known_names: tuple[str, ...], path: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the unknown members that are probably known ones under another name."""
+    """Yield the unknown members that are probably known ones under another name, or meant for the owner alone."""
     for name in members:
-        similar = None if name in known_names else similar_member(name, known_names)
+        if name in known_names:
+            continue
+        similar = similar_member(name, known_names)
         if similar is not None and similar not in members:
             yield member(path, name), f"unknown member; did you mean {show(similar)}?"
+        elif similar is None and not _PRIVATE.isdisjoint(words_of(name)):
+            yield member(path, name), "everybody can read it; keep it in another file"

@@ -151,6 +151,14 @@ def test_good_data_leaves_no_doubt() -> None:
             {"ownerXreply": 1},
             '$.reviews[0].ownerXreply (id <id>): unknown member; did you mean "owner_reply"?',
         ),
+        (
+            {"private_note": "a friend of ours"},
+            "$.reviews[0].private_note (id <id>): everybody can read it; keep it in another file",
+        ),
+        (
+            {"customerEmail": "jane@mail.example"},
+            "$.reviews[0].customerEmail (id <id>): everybody can read it; keep it in another file",
+        ),
     ],
 )
 def test_odd_review_has_warnings(members: dict[str, object], odd: str) -> None:
