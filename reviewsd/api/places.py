@@ -29,6 +29,11 @@ def are_corrections_lost(data_dir: Path) -> bool:
     return log.exists() and not (data_dir / DATA_FILES[0]).exists()
 
 
+def named_configuration(path: Path) -> Path:
+    """Return the configuration that ``--config`` names, by its file or by its folder."""
+    return path / HERE if path.is_dir() else path
+
+
 class ForeignFileError(Exception):
     """The configuration belongs to another user, and could make this process read and write any file."""
 

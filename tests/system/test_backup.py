@@ -247,17 +247,19 @@ def test_backup_of_a_service_is_restored_elsewhere_as_its_remedy_says(tmp_path: 
         assert content == (tmp_path / "new" / "data" / path.relative_to(data)).read_bytes()
 
 
-def test_folder_is_no_configuration_to_restore(tmp_path: Path) -> None:
-    """It was kept as the configuration, and the state went to /var/lib/reviewsd."""
+def test_backup_is_restored_into_the_folder_that_config_names(tmp_path: Path) -> None:
+    """The folder was kept as the configuration, and the state went to /var/lib/reviewsd."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
     assert 0 == reviewsctl(environ, "init", "shop", folder=tmp_path).returncode
-    config = ("--config", "shop/reviewsd.yaml")
-    assert 0 == reviewsctl(environ, "backup", "copy", *config, folder=tmp_path).returncode
+    made = reviewsctl(environ, "backup", "copy", "--config", "shop", folder=tmp_path)
+    assert 0 == made.returncode, made.stderr
     (tmp_path / "new").mkdir()
-    refused = reviewsctl(environ, "restore", "copy", "--config", "new", folder=tmp_path)
-    assert 2 == refused.returncode
-    assert "is a directory" in refused.stderr
-    assert not any((tmp_path / "new").iterdir())
+    done = reviewsctl(environ, "restore", "copy", "--config", "new", folder=tmp_path)
+    assert 0 == done.returncode, done.stderr
+    for name in ("reviewsd.yaml", "data/reviews.json", "data/insights.yaml"):
+        assert (tmp_path / "shop" / name).read_bytes() == (tmp_path / "new" / name).read_bytes()
+    checked = reviewsctl(environ, "check", "--config", "new", folder=tmp_path)
+    assert "configuration  new/reviewsd.yaml\n" in checked.stdout
 
 
 def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from reviewsctl.commands.data_options import in_folder
 from reviewsctl.daemon import units
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.importing.errors import ImportRefusedError
@@ -57,7 +58,7 @@ def restore(
             "--config",
             metavar="FILE",
             show_default=False,
-            dir_okay=False,
+            callback=in_folder,
             help="Restore for this configuration. One that is there says where reviews and state go; else "
             "all that lay in the folder of the old one comes into this folder.",
         ),
