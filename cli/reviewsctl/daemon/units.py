@@ -70,12 +70,17 @@ def start_command(root: Path = ROOT) -> str:
 
 
 def restart_remedy(root: Path = ROOT) -> str:
-    """Return how to restart the daemon: as a service, as a container, or by hand."""
+    """Return how to restart the daemon with a changed configuration.
+
+    Ports and addresses of notices stand in the units too, which ``service install`` writes.
+    """
     if in_container():
         return "Restart it: docker compose restart"
-    if is_installed(root):
-        return f"Restart it: sudo systemctl restart {SERVICE.removesuffix('.service')}"
-    return "Restart it: Ctrl-C in its terminal, then reviewsd"
+    if not is_installed(root):
+        return "Restart it: Ctrl-C in its terminal, then reviewsd"
+    if is_packaged(root):
+        return "Restart it: sudo systemctl restart reviewsd"
+    return f"Restart it: {sudo_reviewsctl()} service install --restart"
 
 
 def install_command(root: Path = ROOT) -> str:
