@@ -27,9 +27,9 @@ class Shop:
         self.do_import()
 
     def run(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        done = self._ctl(*arguments, "--data", str(self.data))
-        assert code == done.returncode, done.stderr
-        return done
+        run = self._ctl(*arguments, "--data", str(self.data))
+        assert code == run.returncode, run.stderr
+        return run
 
     def do_import(self, *options: str) -> str:
         return self.run("import", str(self.table), "--set", "name=Acme", *options).stdout
@@ -57,13 +57,13 @@ def shop(ctl: Ctl, tmp_path: Path) -> Shop:
 
 def test_reply_is_written_into_its_review_alone(shop: Shop) -> None:
     before = shop.reviews()
-    said = shop.run("reviews", "reply", shop.jane[:12], "Thank you, Jane!").stdout
+    output = shop.run("reviews", "reply", shop.jane[:12], "Thank you, Jane!").stdout
     after = shop.reviews()
 
     assert "Thank you, Jane!" == shop.reply()
     assert "changed_at" in after["Jane Doe"]
     assert before["Uwe B."] == after["Uwe B."]
-    assert "to take it back: reviewsctl reviews undo" in said
+    assert "to take it back: reviewsctl reviews undo" in output
     assert 0 == shop.run("check").returncode
 
 
@@ -89,8 +89,8 @@ def test_reply_is_undone_as_an_import_is(shop: Shop) -> None:
 
 def test_reply_of_before_is_named_where_another_takes_its_place(shop: Shop) -> None:
     shop.run("reviews", "reply", shop.jane, "Thanks")
-    said = shop.run("reviews", "reply", shop.jane, "Thank you!").stdout
-    assert "the reply of before is gone: Thanks\n" in said
+    output = shop.run("reviews", "reply", shop.jane, "Thank you!").stdout
+    assert "the reply of before is gone: Thanks\n" in output
     assert "Thank you!" == shop.reply()
     shop.run("reviews", "reply", shop.jane, "")
     assert shop.reply() is None
@@ -102,8 +102,8 @@ def test_reply_of_several_lines_is_read_from_standard_input(
     (tmp_path / "reply.txt").write_text("Dear Jane,\n\nthank you.\n")
     shell = ("sh", "-c", 'exec "$@" < reply.txt', "sh")
     words = ("reviews", "reply", shop.jane, "-", "--data", str(shop.data))
-    done = reviewsctl(ctl.environment, *words, before=shell, folder=tmp_path)
-    assert 0 == done.returncode, done.stderr
+    run = reviewsctl(ctl.environment, *words, before=shell, folder=tmp_path)
+    assert 0 == run.returncode, run.stderr
     assert "Dear Jane,\n\nthank you." == shop.reply()
 
 
