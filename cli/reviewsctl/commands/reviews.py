@@ -159,7 +159,7 @@ def list_(  # noqa: PLR0913  options
       reviewsctl reviews reply 01J9ZK3V5Q - < reply.txt"""
 )
 def reply(
-    ids: Annotated[
+    review_id: Annotated[
         str,
         typer.Argument(
             metavar="ID",
@@ -188,15 +188,21 @@ def reply(
     """
     from reviewsctl.corrections.deciding import named, reading
     from reviewsctl.corrections.reply import write  # msgspec, see main
+    from reviewsctl.importing.errors import ImportRefusedError
 
     output, now = Output(as_json=as_json), datetime.datetime.now(datetime.UTC)
-    text = (typer.get_text_stream("stdin").read() if text == "-" else text).strip()
+    if text == "-" and not (text := typer.get_text_stream("stdin").read().strip()):
+        raise ImportRefusedError("there is no text on standard input")
     target, reviews = reading(data, config)
-    chosen = named([ids], reviews)
+    chosen = named([review_id], reviews)
+    text, old = text.strip(), chosen[0].owner_reply
+    if not text and old is None:
+        raise ImportRefusedError(f"{chosen[0].id} has no reply that could be taken away")
     output.show(chosen)
     write(target, chosen[0].id, text, now)
-    notes = ["on your page within three seconds by a running daemon, and after every later import"]
-    if (old := chosen[0].owner_reply) is not None:
+    effect = "on your page" if text else "gone from your page"
+    notes = [f"{effect} within three seconds by a running daemon, and after every later import"]
+    if old is not None:
         notes.append(f"the reply of before is gone: {printable(old.text)}")
     notes.append("to take it back: reviewsctl reviews undo")
     output.report("answered" if text else "without reply", chosen, notes)

@@ -92,8 +92,23 @@ def test_reply_of_before_is_named_where_another_takes_its_place(shop: Shop) -> N
     output = shop.run("reviews", "reply", shop.jane, "Thank you!").stdout
     assert "the reply of before is gone: Thanks\n" in output
     assert "Thank you!" == shop.reply()
-    shop.run("reviews", "reply", shop.jane, "")
+
+
+def test_empty_reply_takes_the_one_away_that_is_there(shop: Shop) -> None:
+    shop.run("reviews", "reply", shop.jane, "Thanks")
+    output = shop.run("reviews", "reply", shop.jane, "").stdout
+    assert "gone from your page within three seconds" in output
     assert shop.reply() is None
+    refused = shop.run("reviews", "reply", shop.jane, "", code=1)
+    assert "has no reply that could be taken away" in refused.stderr
+
+
+def test_empty_standard_input_takes_no_reply_away(shop: Shop, ctl: Ctl) -> None:
+    shop.run("reviews", "reply", shop.jane, "Thanks")
+    shell = ("sh", "-c", 'exec "$@" < /dev/null', "sh")
+    words = ("reviews", "reply", shop.jane, "-", "--data", str(shop.data))
+    assert 1 == reviewsctl(ctl.environment, *words, before=shell).returncode
+    assert "Thanks" == shop.reply()
 
 
 def test_reply_of_several_lines_is_read_from_standard_input(
