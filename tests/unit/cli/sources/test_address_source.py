@@ -181,6 +181,19 @@ def test_refusal_is_not_repeated(business: Business, stub: Stub, status: int, st
     assert 1 == len(stub.asked)
 
 
+def test_refusal_without_a_header_asks_for_one(business: Business, stub: Stub) -> None:
+    stub.answer = lambda _: response(status=401)
+    assert "Put a new one into the file that header_file names." == business.state().remedy
+    business.configure(section(stub.url).replace("    header_file: portal.header\n", ""))
+    assert "The source has no header_file: name a file" in business.state().remedy
+
+
+def test_empty_answer_is_named_by_its_host(business: Business, stub: Stub) -> None:
+    stub.answer = lambda _: response("")
+    host = stub.url.removeprefix("http://")
+    assert f"the answer of {host} is empty" == synced(business).state.detail
+
+
 def test_missing_file_never_stops_the_source(business: Business, stub: Stub) -> None:
     """The file of a shop is missing while its new version is installed."""
     stub.answer = lambda _: response(status=404)
