@@ -57,6 +57,8 @@ class Outcome:
     """The rows that were imported; None where there was no import."""
     removed_for_age: int = 0
     """Reviews that left since the source could not be read for too long."""
+    removal_at: datetime.datetime | None = None
+    """The time after which a read removes the reviews that are missing."""
     warning: str = ""
 
     @property
@@ -233,7 +235,8 @@ class SourceRun:
             tried_at=self.now,
             confirmed_at=self.now,
         )
-        return dataclasses.replace(self._outcome(after), merge=merge)
+        removal_at = schedule.removal_time(self.source, after)
+        return dataclasses.replace(self._outcome(after), merge=merge, removal_at=removal_at)
 
     def failed(self, fault: ReadFailedError) -> Outcome:
         """Return the outcome of a failed run; reviews that are too old leave."""

@@ -73,6 +73,14 @@ def age_warning(source: ReviewSource, state: SourceState, now: datetime.datetime
     return f"{urgency}its reviews leave in {counted(remaining.days, 'day')} unless it can be read"
 
 
+def removal_time(source: ReviewSource, state: SourceState) -> datetime.datetime | None:
+    """Return the time after which a read removes all reviews that are missing; None where none is."""
+    if not isinstance(source.gone, int):
+        return None
+    left = ((miss.at, source.gone - miss.count) for miss in state.missing.values())
+    return max((at + count * BETWEEN_MISSES for at, count in left), default=None)
+
+
 class GoneRule:
     """Decides which reviews are removed that a complete read does not have.
 

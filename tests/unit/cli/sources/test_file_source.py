@@ -8,6 +8,7 @@ import pytest
 
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.outcomes import Fate
+from reviewsctl.sources import report
 from reviewsctl.sources.state import BusyError, StateUnreadableError, locked
 from tests.support.sources import Business, table
 
@@ -84,6 +85,19 @@ def test_review_goes_after_the_second_read_without_it(business: Business) -> Non
         put(business, table("ac") + "\n" * int(number))
         business.sync()
         assert authors == business.authors
+
+
+def test_missing_reviews_are_told_with_the_time_of_their_removal(business: Business) -> None:
+    """Else "0 gone" reads as if the source had them."""
+    business.configure(SHOP.replace("gone: 1", "gone: 3"))
+    told = []
+    for number in range(5):
+        put(business, table("abcd" if number == 0 else "ad") + "\n" * number)
+        (outcome,) = business.sync()
+        told.append([*report.lines(outcome, 0, 0, 4, dry_run=False)][1:])
+        business.now += SEVEN_HOURS
+    text = "      2 missing; removed if a read after 2030-01-0{} UTC misses them too"
+    assert [[], [text.format("1 19:00")], [text.format("1 20:00")], [], []] == told
 
 
 def test_review_that_returns_is_not_missing_any_more(business: Business) -> None:
