@@ -25,6 +25,7 @@ def lines(
     yield f"{outcome.name:<{width}}  {_summary(outcome, requests, seconds, dry_run=dry_run)}"
     if state.state == "warn":
         yield f"{indent}warning: {state.detail}"
+    yield from (f"{indent}{line}" for line in outcome.shown)
     if outcome.removal_at is not None:
         yield (
             f"{indent}{len(state.missing):,} missing; removed if a read after {outcome.removal_at:%Y-%m-%d %H:%M} "
@@ -69,6 +70,8 @@ def document(outcome: Outcome, requests: int) -> dict[str, object]:
         members["rows"] = outcome.rows.rows.total()
         members["refused"] = outcome.rows.refused
         members["refusals"] = refusals(outcome.rows, MAX_IN_JSON)
+    if outcome.shown:
+        members["shown"] = list(outcome.shown)
     if outcome.removal_at is not None:
         members["missing"] = len(state.missing)
     members |= _faults(state)

@@ -55,6 +55,8 @@ class Outcome:
     merge: MergeResult | None = None
     rows: RowCounts | None = None
     """The rows that were imported; None where there was no import."""
+    shown: Sequence[str] = ()
+    """Lines of a dry run: how the files are read, and which reviews would be lost."""
     removed_for_age: int = 0
     """Reviews that left since the source could not be read for too long."""
     removal_at: datetime.datetime | None = None
@@ -144,8 +146,10 @@ class SourceRun:
             name=self.source.name, is_current=download.is_current, is_gone=rule, check=check
         )
         options = self._import_options(download.files, synced)
+        shown: list[str] = []
+        prompts = dataclasses.replace(_SILENT, show=shown.extend) if options.dry_run else _SILENT
         try:
-            result = run(options, _SILENT)
+            result = run(options, prompts)
         except NoReviewsError:
             return self._empty(download)
         except SayMoreError as fault:
@@ -163,7 +167,7 @@ class SourceRun:
             refused=_refused(result.rows, may_remove=options.replace),
             read_at=self.now,
         )
-        return dataclasses.replace(self._succeeded(after, merge), rows=result.rows)
+        return dataclasses.replace(self._succeeded(after, merge), rows=result.rows, shown=shown)
 
     def _import_options(self, exports: Sequence[Path], synced: SyncedRead | None) -> ImportOptions:
         """Return the options of the import of files.

@@ -94,6 +94,26 @@ def test_signal_ends_a_sync_that_stays(business: Business, ctl: Ctl) -> None:
     assert [] == list((business.folder / "state/spool").iterdir())
 
 
+def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
+    """Only here it is seen that a column is not taken, such as one of ids in another language."""
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    export = business.folder / "in" / "shop.csv"
+    export.write_bytes("Nr;Bewertung;Datum;Name\n1;5;13.11.2026;Jürgen\n".encode("cp1252"))
+    hour_ago = time.time() - 3600
+    os.utime(export, (hour_ago, hour_ago))
+    read, form, columns, end = ctl("sources", "test", "shop").stdout.splitlines()
+    assert "shop  1 review read: 1 new, 0 changed, 0 gone (0 s)" == read
+    assert "      shop.csv: a table with columns of its own (cp1252, semicolons)" == form
+    assert columns.startswith(
+        "      columns: rating = Bewertung, date = Datum, author = Name; dates: %d.%m.%Y;"
+    )
+    assert columns.endswith("; not taken: Nr")
+    assert "nothing was written" == end
+    (told,) = map(json.loads, ctl("sources", "test", "shop", "--json").stdout.splitlines())
+    assert [form.strip(), columns.strip()] == told["shown"]
+    assert 1 == len(ctl("sync").stdout.splitlines())
+
+
 def test_sync_says_that_refused_data_is_not_published(business: Business, ctl: Ctl) -> None:
     """Another hand has written a rating of 7; the sync keeps it, and the daemon keeps what it serves."""
     ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
