@@ -16,7 +16,7 @@ import msgspec
 from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
 from reviewsctl.importing.review import BITS, MEMBERS, Entry, alike
-from reviewsctl.importing.values import members, short_name
+from reviewsctl.importing.values import is_short_form, members
 from reviewsd.api.texts import is_nameless, plain_text
 
 ADDED, CHANGED = "added_at", "changed_at"
@@ -174,7 +174,7 @@ def _last_stamp(review: Review) -> datetime.datetime | None:
 
 
 def _is_short(there: object, name: object) -> bool:
-    return isinstance(name, str) and bool(name.strip()) and there == short_name(name)
+    return is_short_form(there, name)
 
 
 SAME: Final = ("source", "author", "date", "rating")
