@@ -14,8 +14,7 @@ from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.reviews_file import EXAMPLES, updated
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import milliseconds, only_day
-from reviewsctl.importing.values import encoded, members, short_name, words
-from reviewsd.domain.data_errors import explain
+from reviewsctl.importing.values import encoded, members, short_name, shown, words
 from reviewsd.domain.reviews import Review
 
 COLUMNS = (
@@ -42,6 +41,7 @@ NAME = "reviewsd"
 _ADDITIVE = COLUMNS[-3:]
 _CERTAIN = ("text", "author_avatar_url", "source_url", "owner_reply")
 _REQUIRED = ("id", "author", "rating", "date", "source", "verified")
+_NO_DAY = "Invalid RFC3339 encoded date"  # of msgspec
 _BOOLEANS: Mapping[str, bool] = {"true": True, "false": False}
 
 
@@ -74,7 +74,7 @@ def parser(head: Head, settings: Settings) -> Parser:
                 )
             review = decoder.decode(record)
         except msgspec.DecodeError as error:
-            fault = _fault(record, is_table=head.shape == "table") or str(error)
+            fault = _fault(error, record, is_table=head.shape == "table")
             raise RowRefusedError(f"not a review of ours: {fault}") from None
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
@@ -93,18 +93,19 @@ def parser(head: Head, settings: Settings) -> Parser:
     return read
 
 
-def _fault(record: bytes, *, is_table: bool) -> str:
-    """Return why a record is no review, by the column or the member that is at fault; "" if it is none of them."""
+def _fault(error: msgspec.DecodeError, record: bytes, *, is_table: bool) -> str:
+    """Return why a record is no review, by the column or the member that is at fault."""
+    reason, at, path = str(error).rpartition(" - at `$.")
+    if not at:
+        return str(error)
+    *around, name = path.removesuffix("`").split(".")
     review = msgspec.json.decode(record)
-    for path, reason in explain(review, Review):
-        name = path.removeprefix("$.")
-        value = members(review.get("owner_reply") if "." in name else review).get(
-            name.split(".")[-1]
-        )
-        is_day = reason.startswith("expected YYYY-MM-DD")
-        remedy = f"; write {only_day(value) or 'the day as 2026-03-14'}" if is_day else ""
-        return f"{name.replace('.', '_') if is_table else name}: {reason}{remedy}"
-    return ""
+    value = (members(review.get(around[0])) if around else review).get(name)
+    fault = f"does not fit: {reason[:1].lower()}{reason[1:].replace('`', '')}"
+    if reason == _NO_DAY:
+        fault = f"is no day; write {only_day(value) or 'it as 2026-03-14'}"
+    cell = "an empty cell" if value is None else shown(value)
+    return f"{('_' if is_table else '.').join([*around, name])}: {cell} {fault}"
 
 
 def _members(fields: Fields) -> dict[str, object]:

@@ -32,17 +32,13 @@ def imported(shop: Shop, **cells: str) -> RowCounts:
         (
             "owner_reply_date",
             "26/11/2026",
-            'owner_reply_date: expected YYYY-MM-DD, got "26/11/2026"; write 2026-11-26',
+            'owner_reply_date: "26/11/2026" is no day; write 2026-11-26',
         ),
-        ("date", "26.11.2026", 'date: expected YYYY-MM-DD, got "26.11.2026"; write 2026-11-26'),
-        (
-            "date",
-            "3/4/2026",
-            'date: expected YYYY-MM-DD, got "3/4/2026"; write the day as 2026-03-14',
-        ),
-        ("date", "", "date: expected string, got null"),
-        ("rating", "7", "rating: expected 1..5, got 7"),
-        ("verified", "maybe", 'verified: expected boolean, got string "maybe"'),
+        ("date", "26.11.2026", 'date: "26.11.2026" is no day; write 2026-11-26'),
+        ("date", "3/4/2026", 'date: "3/4/2026" is no day; write it as 2026-03-14'),
+        ("date", "", "date: an empty cell does not fit: expected date, got null"),
+        ("rating", "7", 'rating: "7" does not fit: expected int <= 5'),
+        ("verified", "maybe", 'verified: "maybe" does not fit: expected bool, got str'),
     ],
 )
 def test_cell_that_is_no_value_is_named_by_its_column(
