@@ -88,7 +88,7 @@ class Shop:
         """The reviews by their authors."""
         return {review["author"]: review for review in self.file["reviews"]}
 
-    def edit(self, author: str, **members: object) -> None:
+    def edit(self, author: str, /, **members: object) -> None:
         """Change a review by hand."""
         content = self.file
         (review,) = [candidate for candidate in content["reviews"] if candidate["author"] == author]

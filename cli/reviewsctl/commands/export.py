@@ -116,6 +116,7 @@ def _jsonl(texts: Iterator[bytes], *, short: bool) -> Iterator[bytes]:
         author = msgspec.json.decode(record.get("author", b"null"))
         if short and isinstance(author, str) and author.strip():
             record["author"] = msgspec.Raw(msgspec.json.encode(short_name(author)))
+            record["author_avatar_url"] = msgspec.Raw(b"null")
             text = msgspec.json.encode(record)  # noqa: PLW2901  the same review
         yield msgspec.json.format(text, indent=-1) + b"\n"
 
@@ -143,6 +144,7 @@ def _csv(texts: Iterator[bytes], *, short: bool) -> Iterator[bytes]:
             {
                 **review,
                 "author": short_name(author) if short and author else author,
+                "author_avatar_url": None if short else review.get("author_avatar_url"),
                 "owner_reply_text": reply.get("text"),
                 "owner_reply_date": reply.get("date"),
                 "verified": str(review.get("verified")).lower(),

@@ -35,6 +35,7 @@ from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.reviews_file import check, commit, read
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
+from reviewsctl.importing.short_names import NamesThere
 from reviewsctl.importing.source_name import named_source
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates
@@ -88,6 +89,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         document = read(folder, options.target.name)
         declared = declared_in(document)
         options = named_source(options, exports, prompts, document)
+        own_exports = [export for export in exports if export.format.name == own.NAME]
+        follows_names = options.settings.names is None and not own_exports
+        names_there = NamesThere(document if follows_names else None)
         del document  # it is read again when it is merged
         rows = read_rows(options, exports, staged, prompts, corrections)
         check_usable(options, staged, rows)
@@ -96,7 +100,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         if options.replace:
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
-        own_exports = [export for export in exports if export.format.name == own.NAME]
+        shortened = staged.shorten(names_there.are_short)
         newest = _newest(options, staged, exports)
         plan = MergePlan(
             now=options.now,
@@ -118,6 +122,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         merge = Replacement(options, prompts, folder, staged, plan, corrections).write()
     notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
     notes += filter(None, [new_source(options, merge)])
+    notes += report.notes_of_names(shortened)
     notes += report.notes_of_places((place.name for place in staged.places()), declared)
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),

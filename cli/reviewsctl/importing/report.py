@@ -223,6 +223,15 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
     return notes + missing_pages(exports, rows.rows)
 
 
+def notes_of_names(shortened: int) -> list[str]:
+    """Return the note on names that were shortened since those of the file are short."""
+    if not shortened:
+        return []
+    return [
+        f"shortened as the names that are there: {counted(shortened, 'name')} (--set names=full for full ones)"
+    ]
+
+
 def notes_of_places(names: Iterable[str], declared: Declared) -> list[str]:
     """Return a note on the locations of an export that have no page, as reviews.json declares none."""
     places = sorted({*names} - {""})

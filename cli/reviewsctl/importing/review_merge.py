@@ -24,6 +24,7 @@ STAMPS: Final = (ADDED, CHANGED)
 """Times that imports write into a review (data-model.md 1.3); what an export has of them changes nothing."""
 
 _AUTHOR: Final = "author"
+_PORTRAIT: Final = "author_avatar_url"
 _REPLY: Final = "owner_reply"
 _Stamp = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
 
@@ -69,6 +70,8 @@ def merge_review(
     fates: dict[Fate, tuple[str, ...]] = {}
     for name, value in _stated(new, unstated, entry.replied, last_written, is_older=is_older):
         there = old.get(name)
+        if name == _PORTRAIT and Fate.SHORT_NAME in fates:
+            continue  # it would show who has the short name
         is_removed = value is None and there is not None
         if is_removed and export_is_older:
             continue

@@ -119,6 +119,16 @@ def _text(name: str, value: str) -> str:
     return value
 
 
+def _business_name(name: str, value: str) -> str:
+    """Return the name of the business, which is no value of ``names``."""
+    if value in _NAMES:
+        raise SayMoreError(
+            f"--set name: {shown(value)} would be the name of the business",
+            f"For the names of customers: --set names={value}",
+        )
+    return _text(name, value)
+
+
 def _pattern(name: str, value: str) -> str:
     """Return a pattern of ``strptime``; one as spreadsheets have it is refused with ours."""
     if "%" in _text(name, value):
@@ -165,7 +175,7 @@ def zone(name: str) -> datetime.tzinfo:
 
 SETTINGS: Final[Mapping[str, Callable[[str, str], object]]] = {
     "location": _text,
-    "name": _text,
+    "name": _business_name,
     "names": _names,
     "timezone": lambda name, value: zone(_text(name, value)),
     "verified": _boolean,

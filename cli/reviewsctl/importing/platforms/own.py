@@ -69,15 +69,17 @@ def parser(head: Head, settings: Settings) -> Parser:
         record = encoded(_members(row.fields) if head.shape == "table" else row.fields)
         try:
             if settings.names == "short" and isinstance(author := row.fields.get("author"), str):
-                record = updated(
-                    record, {"author": short_name(author) if author.strip() else author}
-                )
+                short = short_name(author) if author.strip() else author
+                record = updated(record, {"author": short, "author_avatar_url": None})
             review = decoder.decode(record)
         except msgspec.DecodeError as error:
             fault = _fault(error, record, is_table=head.shape == "table")
             raise RowRefusedError(f"not a review of ours: {fault}") from None
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
+        blank = [name for name in _CERTAIN if getattr(review, name) is None]
+        if settings.names == "short" and "author_avatar_url" in blank:
+            blank.remove("author_avatar_url")
         location = row.fields.get("location")
         place = location if isinstance(location, str) else ""
         return Entry(
@@ -86,7 +88,7 @@ def parser(head: Head, settings: Settings) -> Parser:
             place=place,
             record=record,
             day=review.date.isoformat(),
-            blank=mask(name for name in _CERTAIN if getattr(review, name) is None),
+            blank=mask(blank),
             newest=milliseconds(datetime.datetime.combine(review.date, datetime.time())),
         )
 
