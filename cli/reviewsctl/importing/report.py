@@ -75,7 +75,7 @@ def lines(
     rows = result.rows
     if rows.refused * 2 > (count := rows.rows.total()):
         text.append(f"warning: most rows were refused ({rows.refused:,} of {count:,})")
-    text += _details(result) if options.verbose else _refusals(result.rows, _SHOWN)
+    text += details(result) if options.verbose else _refusals(result.rows, _SHOWN)
     return [*text, *described, *(f"note: {note}" for note in notes)]
 
 
@@ -97,7 +97,8 @@ def problems(result: ImportResult) -> list[str]:
     return [*rows, *result.merge.corrected]
 
 
-def _details(result: ImportResult) -> Iterator[str]:
+def details(result: ImportResult) -> Iterator[str]:
+    """Yield the reviews that are new, changed or removed, and the rows that were refused or skipped."""
     for fate in _LISTED:
         changes = result.merge.changes.get(fate, ())
         yield from (f"  {fate.value}: {line(fate, change)}" for change in changes)

@@ -64,6 +64,8 @@ class SyncOptions:
     run: RunOptions
     as_json: bool
     quiet: bool
+    verbose: bool = False
+    """Whether the reviews that are new, changed or gone are listed, with all notes."""
 
 
 @contextlib.contextmanager
@@ -151,8 +153,14 @@ def _run(options: SyncOptions, config: Config) -> int:
             if options.as_json:
                 typer.echo(json_line(report.document(outcome, requests)))
             elif not options.quiet or outcome.is_notable:
-                dry_run = options.run.dry_run
-                lines = report.lines(outcome, requests, seconds, width, dry_run=dry_run)
+                lines = report.lines(
+                    outcome,
+                    requests,
+                    seconds,
+                    width,
+                    dry_run=options.run.dry_run,
+                    verbose=options.verbose,
+                )
                 echo(*lines, err=options.quiet)
     except BusyError as busy:
         if not options.run.due:

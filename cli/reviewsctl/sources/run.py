@@ -16,6 +16,7 @@ from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayM
 from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.settings import SETTINGS, parsed
 from reviewsctl.importing.staging import Place
@@ -53,8 +54,8 @@ class Outcome:
     state: SourceState
     is_unchanged: bool = False
     merge: MergeResult | None = None
-    rows: RowCounts | None = None
-    """The rows that were imported; None where there was no import."""
+    result: ImportResult | None = None
+    """The whole result; None where there was no import."""
     shown: Sequence[str] = ()
     """Lines of a dry run: how the files are read, and which reviews would be lost."""
     removed_for_age: int = 0
@@ -167,7 +168,7 @@ class SourceRun:
             refused=_refused(result.rows, may_remove=options.replace),
             read_at=self.now,
         )
-        return dataclasses.replace(self._succeeded(after, merge), rows=result.rows, shown=shown)
+        return dataclasses.replace(self._succeeded(after, merge), result=result, shown=shown)
 
     def _import_options(self, exports: Sequence[Path], synced: SyncedRead | None) -> ImportOptions:
         """Return the options of the import of files.

@@ -232,3 +232,27 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
     assert "3 reviews read" in ctl("sync").stdout
     assert ["Ann a", "Ann b", "Ann d"] == business.authors
     assert ["shop", "file", "ok"] == ctl("sources", "list").stdout.splitlines()[1].split()[:3]
+
+
+def test_reviews_of_a_sync_are_named_on_request(business: Business, ctl: Ctl) -> None:
+    """An owner saw "1 gone" and could not know who."""
+    business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    export = business.folder / "in" / "shop.csv"
+
+    def write(text: str) -> None:
+        export.write_text(text)
+        hour_ago = time.time() - 3600
+        os.utime(export, (hour_ago, hour_ago))
+
+    write(table("abcd"))
+    assert "      new: Ann c, 2026-01-16, shop" in ctl("sync", "-v").stdout.splitlines()
+    write(table("abd").replace("Ann b", "Ann bee"))
+    for command in (("sources", "test", "shop"), ("sync", "--dry-run"), ("sync", "-v")):
+        lines = ctl(*command).stdout.splitlines()
+        assert any(line.startswith("      removed: Ann c, 2026-01-16, shop") for line in lines)
+        assert "      changed: Ann b, 2026-01-15, shop: author" in lines
+    write(table("".join(map(chr, range(97, 123)))))
+    lines = ctl("sync", "--dry-run").stdout.splitlines()
+    assert "      and 4 more: reviewsctl sync shop --dry-run --full -v" in lines
+    assert "removed" not in ctl("sync").stdout
