@@ -148,7 +148,11 @@ class SourceRun:
         )
         options = self._import_options(download.files, synced)
         shown: list[str] = []
-        prompts = dataclasses.replace(_SILENT, show=shown.extend) if options.dry_run else _SILENT
+        prompts = (
+            dataclasses.replace(_SILENT, describe=shown.extend, show=shown.extend)
+            if options.dry_run
+            else _SILENT
+        )
         try:
             result = run(options, prompts)
         except NoReviewsError:
