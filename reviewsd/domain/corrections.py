@@ -223,16 +223,14 @@ class Overlay:
         """Return the correction of a review of this id; copies are not found."""
         return self._by_key.get(merge_key(review_id))
 
-    def erased_versions(self, review: Review) -> dict[str, int]:
-        """Return the number of erased reviews that share each of the ``version_digests`` of a review."""
-        if not self._erased_versions or self._key is None:
-            return {}
-        digests = version_digests(self._key, review).values()
-        return {digest: self._erased_versions[digest] for digest in digests}
+    def version_digests(self, review: Review) -> dict[str, str]:
+        """Return the ``version_digests`` of a review; none if no review was erased."""
+        has_erased = self._erased_versions and self._key is not None
+        return version_digests(self._key or "", review) if has_erased else {}
 
-    def is_version(self, digest: str) -> bool:
-        """Return whether a digest is one of the ``version_digests`` of an erased review."""
-        return digest in self._erased_versions
+    def count_erased(self, digest: str) -> int:
+        """Return the number of erased reviews with one of the ``version_digests`` of a review."""
+        return self._erased_versions[digest]
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""

@@ -95,7 +95,7 @@ def with_passed(
     erasures = {merge_key(review_id): Erasure(at=now) for review_id in erased_ids}
     for review in msgspec.convert(versions, list[Review]):
         digests = version_digests(corrections.key or "", review)
-        new = {name: digest for name, digest in digests.items() if not overlay.is_version(digest)}
+        new = {name: digest for name, digest in digests.items() if not overlay.count_erased(digest)}
         erasures |= {digest: Erasure(at=now, **{name: digest}) for name, digest in new.items()}
     return encoded(
         replace(

@@ -17,7 +17,7 @@ from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
-from reviewsctl.importing.review import NO_ID, Entry
+from reviewsctl.importing.review import Entry
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -85,31 +85,39 @@ class KnownCorrections:
         from reviewsd.domain.reviews import Review  # see ``_read``
 
         review = msgspec.json.decode(entry.record, type=Review)
-        correction = self._overlay.find(review)
+        of_content = self._overlay.of_id(entry.content_key) if entry.content_key else None
+        correction = self._overlay.find(review) or of_content
         action = "restore" if correction is None else correction.action
         self.corrected += action not in ("erase", "restore")
         if action == "erase":
-            self._erased_versions.update(self._overlay.erased_versions(review).keys())
-            if NO_ID not in entry.notes and self._overlay.of_id(review.id) is None:
+            self._erased_versions.update(self._overlay.version_digests(review).values())
+            if entry.has_own_id and self._overlay.of_id(review.id) is None:
                 self._erased_ids.append(review.id)
         return action == "erase"
 
-    def may_be_erased(self, entry: Entry) -> bool:
-        """Return whether a new row may be an edited version of an erased review that the export does not have.
+    def erased_facts(self, entry: Entry) -> set[str]:
+        """Return what a new row has in common with erased reviews that the export does not have.
 
         Call it after ``is_erased`` was called with every row.
+
+        Returns:
+            Names of the digests of an ``Erasure``.
         """
         if self._overlay is None:
-            return False
+            return set()
         from reviewsd.domain.reviews import Review  # see ``_read``
 
-        review = msgspec.json.decode(entry.record, type=Review)
-        versions = self._overlay.erased_versions(review)
-        return any(self._erased_versions[digest] < erased for digest, erased in versions.items())
+        digests = self._overlay.version_digests(msgspec.json.decode(entry.record, type=Review))
+        return {
+            name
+            for name, digest in digests.items()
+            if self._erased_versions[digest] < self._overlay.count_erased(digest)
+        }
 
-    def is_corrected(self, record: Mapping[str, object]) -> bool:
-        """Return whether a review of the file is hidden or anonymous."""
-        return self._correction(record) is not None
+    def action(self, record: Mapping[str, object]) -> str:
+        """Return what hides or anonymizes a review of the file; empty if it is shown as it is."""
+        correction = self._correction(record)
+        return "" if correction is None else correction.action
 
     def public_form(self, record: Mapping[str, object]) -> Mapping[str, object] | None:
         """Return what readers are shown of a review of the file: nothing if it is invalid."""

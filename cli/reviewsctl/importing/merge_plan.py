@@ -1,7 +1,7 @@
 """The instructions for a merge, which its callers make."""
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from reviewsctl.importing.import_log import ImportLog
@@ -38,10 +38,11 @@ class MergePlan:
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)
     """The members beside the reviews of such an export, for a new file."""
-    is_corrected: Callable[[Review], bool] = lambda _: False
-    """Called with a review of the file, returns whether it is hidden or anonymous."""
+    correction: Callable[[Review], str] = lambda _: ""
+    """Called with a review of the file, returns what hides or anonymizes it; empty if it is shown as it is."""
     public_form: Callable[[Review], Review | None] = lambda review: review
     """Called with a review of the file that is hidden or anonymous, returns what readers are shown of it, and None if
     that is nothing."""
-    may_be_erased: Callable[[Entry], bool] = lambda _: False
-    """Called with a new row without an id, returns whether it may be an edited version of an erased review."""
+    erased_facts: Callable[[Entry], Collection[str]] = lambda _: ()
+    """Called with a new row without an id, returns what it has in common with erased reviews that the export does not
+    have, by the names of an ``Erasure``."""

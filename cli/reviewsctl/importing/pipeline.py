@@ -100,9 +100,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             full_names=options.settings.names == "full",
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
-            is_corrected=corrections.is_corrected,
+            correction=corrections.action,
             public_form=corrections.public_form,
-            may_be_erased=corrections.may_be_erased,
+            erased_facts=corrections.erased_facts,
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = Replacement(options, prompts, folder, staged, plan, corrections).write()

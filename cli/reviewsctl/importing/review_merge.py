@@ -95,6 +95,7 @@ def merge_review(
                 digest(exported[name]) if name in exported else last_written.digest(name)
                 for name in MEMBERS
             ),
+            entry.has_own_id or last_written.has_own_id,
         ),
     )
 
@@ -181,10 +182,10 @@ SAME: Final = ("source", "author", "date", "rating")
 """Members of which copies say the same, beside the text."""
 
 
-def alike_number(review: Mapping[str, object]) -> int | None:
-    """Return the number by which a review of the file is found under another id or source."""
+def alike_number(review: Mapping[str, object]) -> int:
+    """Return the number by which a review of the file is found under another id or source; 0 if it is invalid."""
     parts = tuple(map(review.get, SAME[1:]))
-    return alike(*parts) if all(isinstance(part, str | int) for part in parts) else None
+    return alike(*parts) if all(isinstance(part, str | int) for part in parts) else 0
 
 
 def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> bool:

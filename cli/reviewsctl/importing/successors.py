@@ -37,8 +37,10 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     location: str
     text: str
     """Empty where it is not compared."""
-    is_corrected: bool
-    """Whether it is a review of the file that is hidden or anonymous."""
+    action: str
+    """The correction of a review of the file; empty if it is shown as it is."""
+    has_own_id: bool
+    """Whether its id is not made of its content: of two such, each is a review of its own."""
     author_key: int
     """A number that the reviews of its source and author share, whose name may be short; without a name those of its
     source, day and stars."""
@@ -66,7 +68,11 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def sketch(
-    review: Mapping[str, object], *, is_corrected: bool = False, with_text: bool = False
+    review: Mapping[str, object],
+    *,
+    action: str = "",
+    has_own_id: bool = False,
+    with_text: bool = False,
 ) -> Sketch:
     """Return the sketch of a review, as JSON has it; it may be invalid."""
     name, text = review.get("author"), review.get("text")
@@ -84,7 +90,8 @@ def sketch(
         stars=stars,
         location=intern(str(review.get("location") or "")),
         text=text if with_text else "",
-        is_corrected=is_corrected,
+        action=action,
+        has_own_id=has_own_id,
         author_key=hash((source, author_key(author) or (day, str(stars)))),
         words_key=hash((source, *words, "" if has_text else day)) if words else 0,
         has_text=has_text,
@@ -111,10 +118,9 @@ class Successors:
 def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows without ids of their own that may be absent reviews of the file."""
     names = _Names(absent, rows)
-    corrected = [review for review in absent if review.is_corrected]
-    corrected_first = sorted(absent, key=lambda review: not review.is_corrected)
+    corrected = [review for review in absent if review.action]
     found = itertools.chain(
-        filter(names.may_be_one, _sharing(corrected_first, rows, lambda review: review.pair_keys)),
+        filter(names.may_be_one, _sharing(absent, rows, lambda review: review.pair_keys)),
         filter(names.have_similar_words, _sharing(corrected, rows, _word_keys)),
     )
     edges = {(review.review_id, row.review_id): (review, row) for review, row in found}
@@ -142,7 +148,7 @@ def _paired(found: Collection[_Edge], names: "_Names") -> tuple[dict[str, str], 
     edges = [edge for edge in found if names.have_two_of_three(*edge)]
     pairs: dict[str, str] = {}
     equal = [edge for edge in edges if edge[0].words_key and edge[0].words_key == edge[1].words_key]
-    similar = [edge for edge in edges if edge[0].is_corrected and shares_words(*edge)]
+    similar = [edge for edge in edges if edge[0].action and shares_words(*edge)]
     same_stars = [(review, row) for review, row in edges if review.stars == row.stars]
     for candidates in (equal, similar, same_stars, edges):
         ids = [(review.review_id, row.review_id) for review, row in _free(candidates, pairs)]
@@ -155,9 +161,7 @@ def _paired(found: Collection[_Edge], names: "_Names") -> tuple[dict[str, str], 
     contested += [
         (review, row)
         for review, row in found
-        if review.is_corrected
-        and review.review_id not in pairs
-        and row.review_id not in rows_of_equals
+        if review.action and review.review_id not in pairs and row.review_id not in rows_of_equals
     ]
     contested_rows = {row.review_id for _, row in contested}
     pairs = {old: new for old, new in pairs.items() if new not in contested_rows}
@@ -213,7 +217,7 @@ class _Names:
         if review.words_key or row.words_key:
             return review.words_key == row.words_key
         is_same = (review.day_key, review.stars) == (row.day_key, row.stars)
-        return is_same and review.is_corrected and self._stars_alone[row.day_key, row.stars] == 1
+        return is_same and bool(review.action) and self._stars_alone[row.day_key, row.stars] == 1
 
     def have_similar_words(self, edge: _Edge) -> bool:
         """Return whether one review has half of the other's words; without a name, four in a row."""
@@ -237,17 +241,21 @@ def _sharing(
 ) -> Iterator[_Edge]:
     """Iterate over the reviews and the rows that have a key in common, and no other location.
 
-    Of many reviews with one key the first stand for all: a stranger can write a thousand a day.
+    Of many reviews with one key and correction the first stand for all: a stranger can write a thousand a day.
     """
-    by_key: defaultdict[object, list[Sketch]] = defaultdict(list)
+    by_key: defaultdict[object, defaultdict[str, list[Sketch]]]
+    by_key = defaultdict(lambda: defaultdict(list))
     for review in reviews:
         for key in keys_of(review):
-            if len(by_key[key]) < _MAX_ALIKE:
-                by_key[key].append(review)
+            alike = by_key[key][review.action]
+            if len(alike) < _MAX_ALIKE:
+                alike.append(review)
     for row in rows if by_key else ():
-        found = {r.review_id: r for key in keys_of(row) for r in by_key.get(key, ())}
-        for review in found.values():
-            if _may_share_location(review, row):
+        groups = (by_key[key].values() for key in keys_of(row) if key in by_key)
+        for review in {
+            r.review_id: r for group in groups for alike in group for r in alike
+        }.values():
+            if _may_be_one(review, row):
                 yield review, row
 
 
@@ -277,7 +285,8 @@ def _possible_pairs(
         similar = (
             (review.review_id, row.review_id)
             for row in rows_by_key.get(key_of(review), ())[:_MAX_COMPARED]
-            if not names.has_name(review) or names.are_same_author(review, row)
+            if not (review.has_own_id and row.has_own_id)
+            and (not names.has_name(review) or names.are_same_author(review, row))
         )
         yield from itertools.islice(similar, _MAX_NAMED)
 
@@ -312,6 +321,7 @@ def _words(text: str) -> list[str]:
     return words_of(text)
 
 
-def _may_share_location(review: Sketch, row: Sketch) -> bool:
-    """Return whether both may be about one location, which a table may be without."""
-    return "" in {review.location, row.location} or review.location == row.location
+def _may_be_one(review: Sketch, row: Sketch) -> bool:
+    """Return whether neither ids nor locations, which a table may be without, say that both are two reviews."""
+    is_one_place = "" in {review.location, row.location} or review.location == row.location
+    return is_one_place and not (review.has_own_id and row.has_own_id)

@@ -19,7 +19,7 @@ def review(review_id: str, author: str = "Ann Lee", **members: object) -> dict[s
 
 
 def sketched(record: dict[str, Any], *, is_corrected: bool = False) -> Sketch:
-    return sketch(record, is_corrected=is_corrected, with_text=True)
+    return sketch(record, action="hide" if is_corrected else "", with_text=True)
 
 
 def found(
