@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final, Literal, get_args
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
-from reviewsd.api.texts import MANY, RUN, author_key, is_nameless, merge_key, plain_text, words_of
+from reviewsd.api.texts import RUN, author_key, is_nameless, merge_key, plain_text, words_of
 from reviewsd.domain.json_file import Findings, JsonFile
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
@@ -77,7 +77,6 @@ class Erasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     copies: Text | None = None
     author_day: Text | None = None
-    author_words: Text | None = None
     words: Text | None = None
     """Its ``version_digests``."""
     at: Timestamp
@@ -162,8 +161,8 @@ def version_digests(key: str, review: Review) -> dict[str, str]:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
     They are of the source, and by their names in an ``Erasure``. ``author_day`` has the shortened name, since imports
-    may shorten it; the stars stand for a missing name where words are missing too. ``words`` has all words, and of few
-    the day, or by ``author_words`` the author; without words there is none. Arguments as for ``copy_digest``.
+    may shorten it; the stars stand for a missing name where words are missing too. ``words`` has all words, and of
+    fewer than ``RUN`` the day; without words there is none. Arguments as for ``copy_digest``.
     """
     source, day, words = (
         review.source.casefold(),
@@ -173,10 +172,8 @@ def version_digests(key: str, review: Review) -> dict[str, str]:
     author, digests = author_key(review.author), {}
     if author or not words:
         digests["author_day"] = _digest(key, source, author or f"{review.rating} stars", day)
-    if author and RUN <= len(words) < MANY:
-        digests["author_words"] = _digest(key, source, author, " ".join(words))
     if words:
-        digests["words"] = _digest(key, source, "" if len(words) >= MANY else day, " ".join(words))
+        digests["words"] = _digest(key, source, "" if len(words) >= RUN else day, " ".join(words))
     return digests
 
 
@@ -201,7 +198,7 @@ class Overlay:
         self._erased_versions = Counter(
             digest
             for erasure in corrections.erased.values()
-            for digest in (erasure.author_day, erasure.author_words, erasure.words)
+            for digest in (erasure.author_day, erasure.words)
             if digest
         )
         for key, correction in _oldest_first(corrections):

@@ -163,7 +163,7 @@ def is_like_erased(overlay: Overlay, edited: Review) -> bool:
         (review("new", author="John Doe", text=OTHER), False),
         (review("new", date="2026-10-02", text=OTHER), False),
         (review("new", author="Anonymous", text=OTHER), False),
-        (review("new", author="John Doe", date="2026-10-02", rating=5), False),
+        (review("new", author="John Doe", date="2026-10-02", rating=5), True),
         (review("new", source="yelp"), False),
     ],
 )
