@@ -206,7 +206,7 @@ class Merge:
             self._staged.unstated(entry),
             self._plan.log.reviews.get(key, NOTHING),
             export_is_older=place in self._plan.older,
-            full_names=self._plan.full_names,
+            names=self._plan.names,
         )
 
     def _log(self, key: str, row: Written) -> None:

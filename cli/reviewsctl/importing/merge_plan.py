@@ -32,8 +32,8 @@ class MergePlan:
     log: ImportLog = field(default_factory=ImportLog)
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""
-    full_names: bool = False
-    """Whether shortened names are to be full again."""
+    names: str | None = None
+    """The form of names that those of the export bring into the file, ``full`` or ``short``; None for neither."""
     by_owner: bool = False
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)

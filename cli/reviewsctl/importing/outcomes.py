@@ -39,6 +39,8 @@ class Fate(Enum):
     """Changed into the review of another author and day."""
     SHORT_NAME = "short name"
     """The author stays shortened, though the export has the full name."""
+    FULL_NAME = "full name"
+    """The author stays in full, though the owner's own export has the name shortened."""
     REPLY_KEPT = "reply kept"
     """The owner's reply stays, though the export has none."""
     NEW = "new"

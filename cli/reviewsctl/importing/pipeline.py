@@ -97,7 +97,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             newest=newest,
             log=log,
             older=import_log.older_than(newest, log),
-            full_names=options.settings.names == "full",
+            names=options.settings.names or (None if own_exports else "short"),
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
             correction=corrections.action,
