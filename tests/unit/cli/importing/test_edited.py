@@ -143,6 +143,22 @@ def test_undo_brings_back_the_state_before(shop: Shop) -> None:
     assert "hide" == states(shop)["They broke the vase in the hall."]
 
 
+def test_undo_counts_a_review_with_another_id_as_changed(shop: Shop) -> None:
+    target = shop.folder / "reviews.json"
+    imported(shop, ANN, BO)
+    correct(shop, "Bo Li")
+    imported(shop, ANN.replace("Ann Lee", "Anna Leigh"), BO)
+    old = {entry["id"]: entry["successor"] for entry in shop.file["removed"]}
+    for successors in ({new: review for review, new in old.items()}, old):
+        result = undo(target, 1, shop.now)
+        assert (0, 1, 0) == (result.back, result.changed, result.gone)
+        assert successors == {entry["id"]: entry["successor"] for entry in shop.file["removed"]}
+    assert (
+        "1 review stays hidden or anonymous, as undo takes no such decision back; to see them: "
+        "reviewsctl reviews list --hidden"
+    ) in result.lines(target, 1, "")
+
+
 def test_dry_run_tells_and_writes_nothing(shop: Shop) -> None:
     imported(shop, ANN, BO)
     correct(shop, "Ann Lee")

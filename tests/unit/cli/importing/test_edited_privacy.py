@@ -347,6 +347,25 @@ def test_erased_review_does_not_come_back_by_undo(shop: Shop) -> None:
     assert "Ann" not in published(shop)
 
 
+@pytest.mark.parametrize("action", ["hide", "erase"])
+def test_decision_after_an_undo_holds_for_what_the_undo_took_back(
+    shop: Shop, action: Action | Literal["erase"]
+) -> None:
+    """Undone once more, the review is back under the id that its edited row had."""
+    imported(shop, LONG, BO)
+    for word in ("twice", "three times"):
+        imported(shop, LONG.replace("vase", f"vase {word}"), BO)
+    undo(shop.folder / "reviews.json", 2, shop.now)
+    if action == "erase":
+        erase(shop, "Ann Lee")
+    else:
+        correct(shop, "Ann Lee")
+    for version in (1, 2, 1, 1):
+        undo(shop.folder / "reviews.json", version, shop.now)
+        assert "Ann" not in published(shop)
+        assert "Bo Li" in published(shop)
+
+
 def test_second_review_of_a_person_keeps_its_id_when_the_first_gets_one(shop: Shop) -> None:
     """Two reviews had one id, and the file was refused."""
     other = "2026-03-14,5,Ann Lee,Now all is well as they came back.\n"
