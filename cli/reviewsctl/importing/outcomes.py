@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from reviewsctl.importing.business import Declared
 from reviewsctl.importing.import_log import Written
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.values import word
+from reviewsctl.importing.values import shown, word, words
 
 MAX_LISTED: Final = 10_000
 """Reviews of each fate, and rows that were refused or skipped, that are listed."""
@@ -83,6 +83,8 @@ class Change:
     """Its author, day and source."""
     members: tuple[str, ...] = ()
     """Those with another value."""
+    content: str = ""
+    """Of one that is removed, its stars and first words."""
 
 
 class Predecessors(NamedTuple):
@@ -158,7 +160,9 @@ class MergeResult:
         for fate, members in fates.items():
             self.counts[fate] += 1
             if fate in _LISTED and len(self.changes[fate]) < MAX_LISTED:
-                self.changes[fate].append(Change(review=_named(review), members=members))
+                content = _content(review) if fate is Fate.REMOVED else ""
+                change = Change(review=_named(review), members=members, content=content)
+                self.changes[fate].append(change)
 
     def count(self, fate: Fate) -> int:
         """Return the number of reviews of one fate."""
@@ -181,3 +185,9 @@ def _named(review: Mapping[str, object]) -> str:
     return ", ".join(
         word(review.get(name)) or f"no {name}" for name in ("author", "date", "source")
     )
+
+
+def _content(review: Mapping[str, object]) -> str:
+    """Return the stars and the first words of a review for a message."""
+    text = words(review.get("text"))
+    return f"{review.get('rating')}/5" + ("" if text is None else f", {shown(text)}")

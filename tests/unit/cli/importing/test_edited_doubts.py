@@ -51,7 +51,9 @@ def test_each_row_that_may_be_a_hidden_review_is_hidden(shop: Shop) -> None:
         for review in shop.file["reviews"]
         if review["author"] == "Ann Lee"
     ]
-    assert "  Ann Lee, 2026-03-14, website (with your reply)" in shop.lines
+    assert '  Ann Lee, 2026-03-14, website, 1/5, "They broke the blue vase." (with your reply)' in (
+        shop.lines
+    )
     assert [f"by an import: it may be an edited version of {old}"] * 2 == [
         entry["note"] for entry in log(shop)
     ]
@@ -182,7 +184,7 @@ def test_reply_does_not_pass_to_another_review_of_the_day(shop: Shop) -> None:
     (shop.folder / "reviews.json").write_text(json.dumps(content))
     imported(shop, ANN, second)
     assert "owner_reply" not in shop.reviews["Bo Li"]
-    assert "  Bo Li, 2026-03-15, website (with your reply)" in shop.lines
+    assert '  Bo Li, 2026-03-15, website, 5/5, "Quick and clean." (with your reply)' in shop.lines
 
 
 # Siblings
@@ -211,7 +213,7 @@ def test_new_id_of_an_export_is_another_review(shop: Shop, tmp_path: Path) -> No
     assert {"Other words": "shown", "The words of Bo": "shown"} == states(shop)
     assert shop.reviews["Ann"]["owner_reply"] is None
     assert [] == result.merge.corrected
-    assert "  Ann, 2026-01-01, google (with your reply)" in shop.lines
+    assert '  Ann, 2026-01-01, google, 5/5, "The words of Ann" (with your reply)' in shop.lines
 
 
 @pytest.mark.parametrize("action", ["hide", "anonymize"])
