@@ -143,8 +143,14 @@ def _is_gone(options: ImportOptions, rows: RowCounts) -> IsGone | None:
 
 
 def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:
-    """Return the newest time of the reviews of each location; an excerpt says nothing of its age."""
-    is_current = options.synced is not None and options.synced.is_current
+    """Return the newest time of the reviews of each location, by which an export is older than another.
+
+    An excerpt says nothing of its age, and neither does the table that its owner keeps: he may have removed the newest
+    row.
+    """
+    is_table = all(export.format.generic for export in exports)
+    synced = options.synced
+    is_current = synced is not None and (synced.is_current or (is_table and synced.is_one_file))
     if is_current or any(export.format.partial for export in exports):
         return {}
     return staged.newest(int(options.now.timestamp() * 1000))
