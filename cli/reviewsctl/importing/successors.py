@@ -112,17 +112,20 @@ class Successors:
     """The reviews that each other row may be."""
     possible_pairs: Sequence[tuple[str, str]]
     """The corrected reviews with neither, each with a row of its author on another day; of an author without a
-    name, with a row of its day."""
+    name, with a row of its day; and with a row that has four of its words in a row on its day."""
 
 
 def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows without ids of their own that may be absent reviews of the file."""
     names = _Names(absent, rows)
     corrected = [review for review in absent if review.action]
-    found = itertools.chain(
-        filter(names.may_be_one, _sharing(absent, rows, lambda review: review.pair_keys)),
-        filter(names.have_similar_words, _sharing(corrected, rows, _word_keys)),
-    )
+    found = list(filter(names.may_be_one, _sharing(absent, rows, lambda review: review.pair_keys)))
+    few_words: list[tuple[str, str]] = []
+    for review, row in _sharing(corrected, rows, _word_keys):
+        if names.have_similar_words(review, row):
+            found.append((review, row))
+        elif shares_words(review, row):
+            few_words.append((review.review_id, row.review_id))
     edges = {(review.review_id, row.review_id): (review, row) for review, row in found}
     pairs, doubtful = _paired(edges.values(), names)
     doubts: defaultdict[str, list[str]] = defaultdict(list)
@@ -134,7 +137,12 @@ def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
         [row for row in rows if row.review_id not in explained],
         names,
     )
-    return Successors(pairs=pairs, doubts=doubts, possible_pairs=list(possible_pairs))
+    few_words = [pair for pair in few_words if explained.isdisjoint(pair)]
+    return Successors(
+        pairs=pairs,
+        doubts=doubts,
+        possible_pairs=list(dict.fromkeys([*few_words, *possible_pairs])),
+    )
 
 
 def _paired(found: Collection[_Edge], names: "_Names") -> tuple[dict[str, str], list[_Edge]]:
@@ -219,10 +227,10 @@ class _Names:
         is_same = (review.day_key, review.stars) == (row.day_key, row.stars)
         return is_same and bool(review.action) and self._stars_alone[row.day_key, row.stars] == 1
 
-    def have_similar_words(self, edge: _Edge) -> bool:
+    def have_similar_words(self, review: Sketch, row: Sketch) -> bool:
         """Return whether one review has half of the other's words; without a name, four in a row."""
-        least = 0.5 if all(map(self.has_name, edge)) else 0
-        return shares_words(*edge, least=least)
+        least = 0.5 if self.has_name(review) and self.has_name(row) else 0
+        return shares_words(review, row, least=least)
 
     def have_two_of_three(self, review: Sketch, row: Sketch) -> bool:
         """Return whether author, day and words of two reviews are the same but for one of them."""

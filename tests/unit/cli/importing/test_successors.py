@@ -158,12 +158,15 @@ def test_same_words_are_more_evidence_than_author_and_day() -> None:
 @pytest.mark.parametrize(
     ("text", "is_doubt"), [(f"Today {WORDS}, sadly", True), ("They broke the blue one", False)]
 )
-def test_half_of_the_words_of_a_corrected_review_under_another_name_are_a_doubt(
+def test_half_of_the_words_of_a_corrected_review_under_another_name_are_a_doubt_and_fewer_a_note(
     text: str, *, is_doubt: bool
 ) -> None:
     rows = [review("b", "Bo", text=f"{text} and said that it was no fault of theirs at all")]
-    assert ({}, {"b": ["a"]} if is_doubt else {}, []) == found([review("a")], rows, "a")
+    doubts, notes = ({"b": ["a"]}, []) if is_doubt else ({}, [("a", "b")])
+    assert ({}, doubts, notes) == found([review("a")], rows, "a")
     assert ({}, {}, []) == found([review("a")], rows)
+    rows = [row | {"date": "2026-03-20"} for row in rows]
+    assert ({}, {}, []) == found([review("a")], rows, "a")
 
 
 def test_table_without_locations_is_of_all() -> None:
