@@ -154,11 +154,11 @@ class KnownCorrections:
         return [*_passed_notes(self._passed), *self._other_notes(merge), *_erased_notes(merge)]
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
-        for text, predecessors in merge.successions:
+        for text, predecessors, is_certain in merge.successions:
             record = msgspec.json.decode(text)
             corrections = {
                 str(old.get("id")): correction
-                for old in predecessors.reviews
+                for old in predecessors
                 if (correction := self._correction(old)) is not None
             }
             if not corrections or self._is_decided(record):
@@ -174,7 +174,7 @@ class KnownCorrections:
                 action=action,
                 reason=reason,
                 predecessors=list(corrections),
-                is_certain=predecessors.is_certain,
+                is_certain=is_certain,
             )
 
     def _other_notes(self, merge: MergeResult) -> Iterator[str]:

@@ -4,6 +4,7 @@ A row is the review with its id; else the one whose id was made of what the row 
 then remains is compared by author, day and words (``successors``), unless both ids are the reviews' own.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,13 +13,13 @@ import msgspec
 
 from reviewsctl.importing.import_log import NOTHING
 from reviewsctl.importing.merge_plan import MergePlan
-from reviewsctl.importing.outcomes import Fate, Predecessors
+from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import Review, alike_number, is_copy, is_double
 from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
 from reviewsctl.importing.staging import Staging
-from reviewsctl.importing.successors import Sketch, Successors, are_versions, find, sketch
+from reviewsctl.importing.successors import Sketch, are_versions, find, sketch
 from reviewsd.api.texts import merge_key
 
 
@@ -36,7 +37,7 @@ class Matches:
 
     rows: Mapping[str, Match] = field(default_factory=dict)
     """The rows that are reviews of the file, by the ids that these have there."""
-    predecessors: Mapping[str, Predecessors] = field(default_factory=dict)
+    predecessors: Mapping[str, Sequence[Review]] = field(default_factory=dict)
     """The corrected reviews that rows are, or may be, by the merge key of the row."""
     doubled: Collection[str] = ()
     """The merge keys of rows that are edited reviews which stay all the same, without ``--replace``."""
@@ -65,7 +66,7 @@ class Matching:
         self._is_removed = is_removed
         self._new = {entry.key: entry for entry in staged}  # without those whose id the file has
         self._rows: dict[str, Match] = {}
-        self._predecessors: dict[str, Predecessors] = {}
+        self._predecessors: defaultdict[str, list[Review]] = defaultdict(list)
         self._absent: list[Sketch] = []
         self._corrected: dict[str, Review] = {}  # absent ones, by id
         self._removed: set[str] = set()  # ids of absent ones
@@ -87,28 +88,33 @@ class Matching:
             erased: The merge keys of the new rows that may be edited versions of erased reviews, each with whether it
                 may be that of a review of the file all the same.
         """
-        self._find_absent(document)
-        rows, by_id = self._related_rows(e for e in self._new.values() if erased.get(e.key, True))
+        if self._new:
+            self._find_absent(document)
+        rows = [
+            sketch(msgspec.json.decode(entry.record), entry.key, has_own_id=entry.has_own_id)
+            for entry in (self._new.values() if self._absent else ())
+            if erased.get(entry.key, True)
+        ]
         successors = find(self._absent, rows)
-        taken = self._removed | self._versions(successors, by_id, document)
-        edited = {old: by_id[new] for old, new in successors.pairs.items() if old in taken}
-        left_out = erased.keys() - {entry.key for entry in edited.values()}
-        for old, new in successors.pairs.items():
-            self._inherit(by_id[new], [old], is_certain=old in edited)
-        for new, olds in successors.doubts.items():
-            self._inherit(by_id[new], olds, is_certain=False)
+        doubled: set[str] = set()
+        for old, new in successors.pairs:
+            # without --replace a table may have other reviews, and two people one first name
+            if old.key in self._removed or are_versions(old, new):
+                self._rows[old.key] = Match(self._new[new.key], Fate.EDITED)
+            elif not old.action:
+                doubled.add(new.key)
+        for old, new in (*successors.pairs, *successors.doubts):
+            if old.action:
+                self._predecessors[new.key].append(self._corrected[old.key])
+        left_out = erased.keys() - {match.entry.key for match in self._rows.values()}
         return Matches(
-            rows=self._rows | {old: Match(entry, Fate.EDITED) for old, entry in edited.items()},
+            rows=self._rows,
             predecessors=self._predecessors,
-            doubled={
-                by_id[new].key
-                for old, new in successors.pairs.items()
-                if old not in edited and old not in self._corrected
-            },
+            doubled=doubled - left_out,
             possible_pairs=[
-                (self._corrected[old], msgspec.json.decode(by_id[new].record))
-                for old, new in successors.possible_pairs
-                if by_id[new].key not in left_out
+                (self._corrected[old.key], msgspec.json.decode(self._new[new.key].record))
+                for old, new in successors.remarks
+                if new.key not in left_out
             ],
             doubles=self._doubles,
             erased={key: msgspec.json.decode(self._new[key].record) for key in left_out},
@@ -117,8 +123,8 @@ class Matching:
     def _find_absent(self, document: Document) -> None:
         """Find the rows that are reviews under other ids, and the reviews that no row is."""
         contents = {entry.content_key: entry for entry in self._new.values() if entry.content_key}
-        alikes = self._staged.alikes() if self._new else {}
-        for review, identifier in identified(document) if self._new else ():
+        alikes = self._staged.alikes()
+        for review, identifier in identified(document):
             key = merge_key(identifier)
             if self._staged.find(identifier, key) is not None:
                 continue
@@ -135,65 +141,19 @@ class Matching:
                 fate = Fate.IDENTIFIED if is_identified else Fate.COPY
                 self._rows[identifier] = Match(same, fate)
                 if is_identified and self._plan.correction(review):
-                    self._predecessors[same.key] = Predecessors([review], is_certain=True)
+                    self._predecessors[same.key].append(review)
                 continue
-            self._add_absent(review, key, has_own_id=has_own_id)
+            self._add_absent(review, identifier, has_own_id=has_own_id)
             doubles = {e.key for e, row in rows if is_double(review, row)}
             self._doubles |= dict.fromkeys(doubles, str(review.get("source")))
 
-    def _add_absent(self, review: Review, key: str, *, has_own_id: bool) -> None:
+    def _add_absent(self, review: Review, identifier: str, *, has_own_id: bool) -> None:
         action = self._plan.correction(review)
-        absent = sketch(review, action=action, has_own_id=has_own_id, with_text=bool(action))
-        self._absent.append(absent)
+        self._absent.append(sketch(review, identifier, action=action, has_own_id=has_own_id))
         if action:
-            self._corrected[absent.review_id] = review
-        if self._is_removed(review, key):
-            self._removed.add(absent.review_id)
-
-    def _related_rows(self, entries: Iterable[Entry]) -> tuple[list[Sketch], dict[str, Entry]]:
-        """Return the sketches of the rows that may have to do with an absent review, and the rows by their ids."""
-        keys = {key for review in self._absent for key in review.pair_keys}
-        corrected = [review for review in self._absent if review.action]
-        days = {review.day_key for review in corrected}
-        authors = {review.author_key for review in corrected}
-        sketches: list[Sketch] = []
-        by_id: dict[str, Entry] = {}
-        for entry in entries if self._absent else ():
-            record = msgspec.json.decode(entry.record)
-            row = sketch(record, has_own_id=entry.has_own_id, with_text=bool(corrected))
-            if (
-                row.day_key in days
-                or row.author_key in authors
-                or not keys.isdisjoint(row.pair_keys)
-            ):
-                sketches.append(row)
-                by_id[row.review_id] = entry
-        return sketches, by_id
-
-    def _versions(
-        self, successors: Successors, by_id: Mapping[str, Entry], document: Document
-    ) -> set[str]:
-        """Return the reviews that would stay, and are their rows: ``are_versions``.
-
-        Without ``--replace`` a table may have other reviews than the file, and two people may have one first name.
-        """
-        staying = {
-            old: by_id[new] for old, new in successors.pairs.items() if old not in self._removed
-        }
-        versions: set[str] = set()
-        for review, identifier in identified(document) if staying else ():
-            if (entry := staying.get(identifier)) is not None:
-                old = sketch(review, with_text=True)
-                row = sketch(msgspec.json.decode(entry.record), with_text=True)
-                if are_versions(old, row):
-                    versions.add(identifier)
-        return versions
-
-    def _inherit(self, entry: Entry, olds: Iterable[str], *, is_certain: bool) -> None:
-        """Note the corrected reviews among those that a row is, or may be."""
-        corrected = [self._corrected[old] for old in olds if old in self._corrected]
-        if corrected:
-            self._predecessors[entry.key] = Predecessors(corrected, is_certain)
+            self._corrected[identifier] = review
+        if self._is_removed(review, merge_key(identifier)):
+            self._removed.add(identifier)
 
 
 def identified(document: Document) -> Iterator[tuple[Review, str]]:

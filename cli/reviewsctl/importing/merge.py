@@ -14,7 +14,7 @@ from reviewsctl.importing.business import Declared, empty, filled
 from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.matching import Matches, Matching
 from reviewsctl.importing.merge_plan import MergePlan
-from reviewsctl.importing.outcomes import Fate, Fates, MergeResult
+from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import (
@@ -100,7 +100,7 @@ class Merge:
         for entry in matching.new_rows(document):
             if not entry.has_own_id and (facts := self._plan.erased_facts(entry)):
                 erased[entry.key] = {*facts} == {_AUTHOR_DAY}
-                self._like_erased |= sketch(msgspec.json.decode(entry.record)).pair_keys
+                self._like_erased |= sketch(msgspec.json.decode(entry.record), entry.key).pair_keys
         self._matches = matching.run(document, erased)
         self._result.possible_pairs = self._matches.possible_pairs
         for key, record in self._matches.erased.items():
@@ -127,14 +127,13 @@ class Merge:
                 new = msgspec.json.decode(entry.record)
                 record, fates = self._new(new, entry)
                 self._result.add(new, fates)
-                self._note_predecessors(entry, record)
+                self._note_predecessors(entry, record, is_certain=False)
                 yield record
 
-    def _note_predecessors(self, entry: Entry, record: bytes) -> None:
+    def _note_predecessors(self, entry: Entry, record: bytes, *, is_certain: bool) -> None:
         """Note the predecessors of a row, with its review as the new file has it."""
-        predecessors = self._matches.predecessors.get(entry.key)
-        if predecessors is not None:
-            self._result.successions.append((record, predecessors))
+        if predecessors := self._matches.predecessors.get(entry.key):
+            self._result.successions.append(Succession(record, predecessors, is_certain))
 
     def _new(self, review: Review, entry: Entry) -> tuple[bytes, Fates]:
         """Return the record and the fates of a review that is not there."""
@@ -178,7 +177,7 @@ class Merge:
             has_reply = bool({**review, **changes}.get(_REPLY))
             fates[fate] = (_REPLY,) * (has_reply and fate is Fate.EDITED)
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
-        self._note_predecessors(entry, new_text)
+        self._note_predecessors(entry, new_text, is_certain=True)
         return new_text, fates
 
     def _counting(self, review: Review, row: Review, fate: Fate | None) -> Review:
@@ -248,7 +247,7 @@ class Merge:
         if place is None or place not in self._plan.replaced:
             return Fate.KEPT
         if key in self._staged.skipped or (
-            self._like_erased and not self._like_erased.isdisjoint(sketch(review).pair_keys)
+            self._like_erased and not self._like_erased.isdisjoint(sketch(review, key).pair_keys)
         ):
             return Fate.SPARED  # a row that is not taken may be of this review
         day = review.get("date")

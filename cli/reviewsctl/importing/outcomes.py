@@ -87,12 +87,14 @@ class Change:
     """Of one that is removed, its stars and first words."""
 
 
-class Predecessors(NamedTuple):
-    """The corrected reviews of the file that a new row of a table without ids is, or may be."""
+class Succession(NamedTuple):
+    """A review of the new file that is, or may be, a corrected one of the old file."""
 
-    reviews: Sequence[Mapping[str, object]]
+    record: bytes
+    """The review, as JSON."""
+    predecessors: Sequence[Mapping[str, object]]
     is_certain: bool
-    """Whether it is the edited version of the only one; else it may be one of several, corrected or not."""
+    """Whether it is the only predecessor under another id; else it may be one of several, corrected or not."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,8 +129,7 @@ class MergeResult:
     """Members of the business that were empty, as the export has them."""
     log_rows: dict[str, Written] = field(default_factory=dict)
     """The rows of the import log for the reviews of the new file, by merge key."""
-    successions: list[tuple[bytes, Predecessors]] = field(default_factory=list)
-    """The reviews of new rows that have predecessors, as the new file has them."""
+    successions: list[Succession] = field(default_factory=list)
     erased_versions: list[Mapping[str, object]] = field(default_factory=list)
     """The rows that may be edited versions of erased reviews."""
     possible_pairs: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()

@@ -144,8 +144,8 @@ def test_author_and_source_are_compared_as_people_read_them(
     old: Mapping[str, str], new: Mapping[str, str]
 ) -> None:
     facts = {"author": "Ann Lee", "source": "x", "date": "2026-03-14", "rating": 1}
-    absent = sketch({"id": "old", **facts, **old}, action="hide")
-    assert {"old": "new"} == find([absent], [sketch({"id": "new", **facts, **new})]).pairs
+    absent, row = sketch({**facts, **old}, "old", action="hide"), sketch({**facts, **new}, "new")
+    assert [(absent, row)] == find([absent], [row]).pairs
 
 
 # The owner corrects the table

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 import pytest
@@ -19,7 +19,7 @@ def review(review_id: str, author: str = "Ann Lee", **members: object) -> dict[s
 
 
 def sketched(record: dict[str, Any], *, is_corrected: bool = False) -> Sketch:
-    return sketch(record, action="hide" if is_corrected else "", with_text=True)
+    return sketch(record, record["id"], action="hide" if is_corrected else "")
 
 
 def found(
@@ -29,8 +29,11 @@ def found(
         [sketched(old, is_corrected=old["id"] in corrected) for old in absent],
         [sketched(row) for row in rows],
     )
-    doubts = {new: list(olds) for new, olds in successors.doubts.items()}
-    return dict(successors.pairs), doubts, list(successors.possible_pairs)
+    doubts: defaultdict[str, list[str]] = defaultdict(list)
+    for old, new in successors.doubts:
+        doubts[new.key].append(old.key)
+    pairs = {old.key: new.key for old, new in successors.pairs}
+    return pairs, dict(doubts), [(old.key, new.key) for old, new in successors.remarks]
 
 
 # One author and day
