@@ -5,10 +5,10 @@ other code reads a review.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from hashlib import blake2b
-from typing import Annotated, ClassVar, Final, Literal, get_args
+from typing import Annotated, ClassVar, Final, Literal, TypedDict, cast, get_args
 
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
@@ -79,6 +79,10 @@ class Erasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     author_day: Text | None = None
     words: Text | None = None
     """Its ``version_digests``."""
+    has_own_id: bool | None = None
+    """Whether its id is known not to be made of its content."""
+    is_version: bool | None = None
+    """Whether an import has left it out, as it may be an edited version of an erased review."""
     at: Timestamp
 
     action: ClassVar[str] = "erase"
@@ -157,7 +161,14 @@ def copy_key(review: Review) -> tuple[str, date, str] | None:
     return author_key(review.author), review.date, plain_text(review.text or "")
 
 
-def version_digests(key: str, review: Review) -> dict[str, str]:
+class VersionDigests(TypedDict, total=False):
+    """Digests of which an edited version of a review shares one, by their names in an ``Erasure``."""
+
+    author_day: str
+    words: str
+
+
+def version_digests(key: str, review: Review) -> VersionDigests:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
     They are of the source, and by their names in an ``Erasure``. ``author_day`` has the shortened name, since imports
@@ -169,7 +180,7 @@ def version_digests(key: str, review: Review) -> dict[str, str]:
         review.date.isoformat(),
         words_of(review.text or ""),
     )
-    author, digests = author_key(review.author), {}
+    author, digests = author_key(review.author), VersionDigests()
     if author or not words:
         digests["author_day"] = _digest(key, source, author or f"{review.rating} stars", day)
     if words:
@@ -195,12 +206,9 @@ class Overlay:
         """The time of the newest correction."""
         self._by_key: dict[str, Correction | Erasure] = {}
         self._by_copy: dict[str, Correction | Erasure] = {}
-        self._erased_versions = Counter(
-            digest
-            for erasure in corrections.erased.values()
-            for digest in (erasure.author_day, erasure.words)
-            if digest
-        )
+        erasures = corrections.erased.values()
+        self._erased_versions = _digests(erasures)
+        self._erased_contents = _digests(each for each in erasures if not each.has_own_id)
         for key, correction in _oldest_first(corrections):
             at = correction.at
             self.latest = at if self.latest is None else max(self.latest, at)
@@ -220,20 +228,30 @@ class Overlay:
         """Return the correction of a review of this id; copies are not found."""
         return self._by_key.get(merge_key(review_id))
 
-    def version_digests(self, review: Review) -> dict[str, str]:
+    def version_digests(self, review: Review) -> Mapping[str, str]:
         """Return the ``version_digests`` of a review; none if no review was erased."""
-        has_erased = self._erased_versions and self._key is not None
-        return version_digests(self._key or "", review) if has_erased else {}
+        if not self._erased_versions or self._key is None:
+            return {}
+        return cast("Mapping[str, str]", version_digests(self._key, review))
 
-    def count_erased(self, digest: str) -> int:
-        """Return the number of erased reviews with one of the ``version_digests`` of a review."""
-        return self._erased_versions[digest]
+    def count_erased(self, digest: str, *, has_own_id: bool = False) -> int:
+        """Return the number of erased reviews with one of the ``version_digests`` of a review.
+
+        Where the review has an id of its own, those that had one too are others.
+        """
+        return (self._erased_contents if has_own_id else self._erased_versions)[digest]
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""
         for key, correction in self._by_key.items():
             if correction.hides:
                 yield key
+
+
+def _digests(erasures: Iterable[Erasure]) -> Counter[str]:
+    """Count the ``version_digests`` of erasures."""
+    digests = (digest for each in erasures for digest in (each.author_day, each.words))
+    return Counter(filter(None, digests))
 
 
 def _oldest_first(corrections: Corrections) -> list[tuple[str, Correction | Erasure]]:

@@ -172,18 +172,21 @@ class ReviewsWithCorrections:
         return ReviewsWithCorrections(self._dataset, corrections)
 
     def with_erasure(
-        self, reviews: Sequence[Review], now: datetime.datetime
+        self, reviews: Sequence[Review], own_ids: Collection[str], now: datetime.datetime
     ) -> "ReviewsWithCorrections":
         """Return a copy in which some reviews are erased, also under the ids that they had before.
 
-        ``without_erased`` takes them out of a file.
+        ``without_erased`` takes them out of a file. ``own_ids`` are the merge keys that are not made of content.
         """
         key = self._key_of_copies()
         earlier_ids = self._earlier_ids(reviews)
         erasures = {merge_key(review_id): Erasure(at=now) for review_id in earlier_ids}
         erasures |= {
             merge_key(review.id): Erasure(
-                copies=copy_digest(key, review), at=now, **version_digests(key, review)
+                copies=copy_digest(key, review),
+                has_own_id=merge_key(review.id) in own_ids or None,
+                at=now,
+                **version_digests(key, review),
             )
             for review in reviews
         }
@@ -193,6 +196,22 @@ class ReviewsWithCorrections:
             key=key,
             erased=self.corrections.erased | erasures,
         )
+        return ReviewsWithCorrections(self._dataset, corrections)
+
+    def has_left_out(self, review_id: str) -> bool:
+        """Return whether imports leave a row of this id out, as it may be an edited version of an erased review."""
+        erasure = self.corrections.erased.get(merge_key(review_id))
+        return erasure is not None and erasure.is_version is True
+
+    def with_taken(self, ids: Collection[str], now: datetime.datetime) -> "ReviewsWithCorrections":
+        """Return a copy by which imports take rows that they have left out."""
+        keys = set(map(merge_key, ids))
+        entries = {review_id: Correction(action="restore", at=now) for review_id in ids}
+        erased = {
+            key: erasure for key, erasure in self.corrections.erased.items() if key not in keys
+        }
+        reviews = self.corrections.reviews | entries
+        corrections = replace(self.corrections, reviews=reviews, erased=erased)
         return ReviewsWithCorrections(self._dataset, corrections)
 
     def copies_left(self, reviews: Sequence[Review], action: str) -> list[Review]:

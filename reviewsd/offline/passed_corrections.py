@@ -67,8 +67,7 @@ def with_passed(
 ) -> bytes:
     """Return a corrections.json with further corrections, and with further versions and ids of erased reviews.
 
-    Existing corrections stay: the owner made them for these reviews. Of a version only the digests are kept, so that
-    the same row with an id of its own is another review.
+    Existing corrections stay: the owner made them for these reviews. Of a version its id and further digests are kept.
 
     Args:
         text: The content of the file.
@@ -95,8 +94,13 @@ def with_passed(
     erasures = {merge_key(review_id): Erasure(at=now) for review_id in erased_ids}
     for review in msgspec.convert(versions, list[Review]):
         digests = version_digests(corrections.key or "", review)
-        new = {name: digest for name, digest in digests.items() if not overlay.count_erased(digest)}
-        erasures |= {digest: Erasure(at=now, **{name: digest}) for name, digest in new.items()}
+        author_day, words = (
+            digest if digest and not overlay.count_erased(digest) else None
+            for digest in (digests.get("author_day"), digests.get("words"))
+        )
+        erasures[merge_key(review.id)] = Erasure(
+            at=now, is_version=True, author_day=author_day, words=words
+        )
     return encoded(
         replace(
             corrections,

@@ -84,6 +84,13 @@ def _faults(target: Path) -> Iterator[None]:
         ) from error
 
 
+def own_ids(target: Path) -> set[str]:
+    """Return the merge keys of reviews whose ids are not made of their content, by the import log."""
+    with _faults(target), opened(target.parent) as folder:
+        log, _ = import_log.load(folder)
+    return {key for key, row in log.reviews.items() if row.has_own_id}
+
+
 def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
     """Replace corrections.json.
 

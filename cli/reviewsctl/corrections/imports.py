@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from reviewsd.domain.corrections import Correction, Erasure, Overlay
     from reviewsd.offline.passed_corrections import PassedCorrection
 
-SKIPPED: Final = "erased (reviewsctl reviews erase)"
-"""The reason in the report of an import."""
+_ERASED: Final = "erased (reviewsctl reviews erase)"
+_TAKE: Final = "if {} another review: reviewsctl reviews restore {}, then import again"
 
 _MAX_NAMED: Final = 20  # reviews in a note
 _COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize": "anonymize {}"}
@@ -78,11 +78,15 @@ class KnownCorrections:
             return []
         return [f"{counted(self.corrected, 'review')} stay{'s' * (self.corrected == 1)} corrected"]
 
-    def is_erased(self, entry: Entry) -> bool:
-        """Return whether a review of an export was erased; count other corrections."""
+    def erased_reason(self, entry: Entry) -> str:
+        """Return why a row is left out, as it was erased, or an earlier import left it out; count other corrections.
+
+        It is empty if the row is taken.
+        """
         if self._overlay is None:
-            return False
-        from reviewsd.domain.reviews import Review  # see ``_read``
+            return ""
+        from reviewsd.domain.corrections import Erasure  # see ``_read``
+        from reviewsd.domain.reviews import Review
 
         review = msgspec.json.decode(entry.record, type=Review)
         of_content = self._overlay.of_id(entry.content_key) if entry.content_key else None
@@ -93,12 +97,16 @@ class KnownCorrections:
             self._erased_versions.update(self._overlay.version_digests(review).values())
             if entry.has_own_id and self._overlay.of_id(review.id) is None:
                 self._erased_ids.append(review.id)
-        return action == "erase"
+        if action != "erase":
+            return ""
+        is_version = isinstance(correction, Erasure) and correction.is_version
+        may_be = f"may be an edited version of an erased review; {_TAKE.format('it is', review.id)}"
+        return may_be if is_version else _ERASED
 
     def erased_facts(self, entry: Entry) -> set[str]:
         """Return what a new row has in common with erased reviews that the export does not have.
 
-        Call it after ``is_erased`` was called with every row.
+        Call it after ``erased_reason`` was called with every row.
 
         Returns:
             Names of the digests of an ``Erasure``.
@@ -107,11 +115,14 @@ class KnownCorrections:
             return set()
         from reviewsd.domain.reviews import Review  # see ``_read``
 
-        digests = self._overlay.version_digests(msgspec.json.decode(entry.record, type=Review))
+        review = msgspec.json.decode(entry.record, type=Review)
+        if self._overlay.of_id(review.id) is not None:  # the owner has decided about it
+            return set()
         return {
             name
-            for name, digest in digests.items()
-            if self._erased_versions[digest] < self._overlay.count_erased(digest)
+            for name, digest in self._overlay.version_digests(review).items()
+            if self._erased_versions[digest]
+            < self._overlay.count_erased(digest, has_own_id=entry.has_own_id)
         }
 
     def action(self, record: Mapping[str, object]) -> str:
@@ -253,9 +264,10 @@ def _erased_notes(merge: MergeResult) -> Iterator[str]:
     if count := merge.count(Fate.ERASED):
         changes = merge.changes[Fate.ERASED]
         names = _first([", ".join(change.review.rsplit(", ", 2)[1:]) for change in changes])
+        ids = " ".join(str(review["id"]) for review in merge.erased_versions[:_MAX_NAMED])
         yield (
-            f"skipped, as they may be edited versions of erased reviews: {count:,} ({names}); if one is another "
-            "review, add a column of ids to the table and import again"
+            f"skipped, as they may be edited versions of erased reviews: {count:,} ({names}); "
+            f"{_TAKE.format('one is', ids)}"
         )
 
 

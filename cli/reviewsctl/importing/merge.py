@@ -98,7 +98,7 @@ class Merge:
         matching = Matching(self._staged, self._plan, self._is_removed)
         erased: dict[str, bool] = {}
         for entry in matching.new_rows(document):
-            if not entry.has_own_id and (facts := self._plan.erased_facts(entry)):
+            if facts := self._plan.erased_facts(entry):
                 erased[entry.key] = {*facts} == {_AUTHOR_DAY}
                 self._like_erased |= sketch(msgspec.json.decode(entry.record), entry.key).pair_keys
         self._matches = matching.run(document, erased)

@@ -44,5 +44,5 @@ class MergePlan:
     """Called with a review of the file that is hidden or anonymous, returns what readers are shown of it, and None if
     that is nothing."""
     erased_facts: Callable[[Entry], Collection[str]] = lambda _: ()
-    """Called with a new row without an id, returns what it has in common with erased reviews that the export does not
+    """Called with a new row, returns what it has in common with erased reviews that the export does not
     have, by the names of an ``Erasure``."""

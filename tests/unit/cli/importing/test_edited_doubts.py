@@ -1,6 +1,7 @@
 """Edited reviews of which it is not certain which ones they are, or that were erased (corrections.md C24 to C28)."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.support.edited import (
     overlay_file,
     states,
     synced,
+    take_again,
 )
 from tests.support.shop import Shop, google
 
@@ -292,16 +294,57 @@ def test_edited_version_of_an_erased_review_is_not_taken(shop: Shop, *, replace:
     imported(shop, ANN, BO)
     erase(shop, "Ann Lee")
     edited = EDITED.replace("Ann Lee", "ann  LEE")
-    for _ in range(2):
-        result = imported(shop, edited, BO, replace=replace)
-        assert {"Bo Li"} == shop.reviews.keys()
-        assert (
-            "skipped, as they may be edited versions of erased reviews: 1 (2026-03-14, website); if one is another "
-            "review, add a column of ids to the table and import again"
-        ) in result.merge.corrected
+    result = imported(shop, edited, BO, replace=replace)
+    assert {"Bo Li"} == shop.reviews.keys()
+    (note,) = result.merge.corrected
+    assert note.startswith(
+        "skipped, as they may be edited versions of erased reviews: 1 (2026-03-14, website); if one is another "
+        "review: reviewsctl reviews restore "
+    )
+    assert note.endswith(", then import again")
+    result = imported(shop, edited, BO, replace=replace)
+    assert {"Bo Li"} == shop.reviews.keys()
+    assert any(
+        note.startswith("1 skipped: may be an edited version of an erased review; if it is another")
+        for note in result.notes
+    )
     assert b"ann lee" not in overlay_file(shop).lower()
-    imported(shop, f"1,{edited}", f"2,{BO}", header=f"id,{HEADER}", replace=replace)
-    assert {"ann  LEE", "Bo Li"} == shop.reviews.keys()
+
+
+@pytest.mark.parametrize("has_ids", [False, True])
+@pytest.mark.parametrize("replace", [False, True])
+def test_owner_says_that_a_row_is_no_edited_version_of_an_erased_review(
+    shop: Shop, *, has_ids: bool, replace: bool
+) -> None:
+    """An id says nothing: the table may just have got ids."""
+    header, ids = (f"id,{HEADER}", ["1,", "2,"]) if has_ids else (HEADER, ["", ""])
+    imported(shop, ANN, BO)
+    erase(shop, "Ann Lee")
+    rows = [f"{ids[0]}{EDITED}", f"{ids[1]}{BO}"]
+    for _ in range(2):
+        result = imported(shop, *rows, header=header, replace=replace)
+        assert {"Bo Li"} == shop.reviews.keys()
+    note = "\n".join(result.notes)
+    (review_id,) = re.findall("reviewsctl reviews restore ([^,]+), then", note)
+    if has_ids:
+        other = rows[0].replace("Ann Lee", "Cy Orr").replace("They broke", "All is well in")
+        imported(shop, other.replace("03-14", "03-20"), rows[1], header=header, replace=replace)
+        assert {"Bo Li"} == shop.reviews.keys()
+    take_again(shop, review_id)
+    for _ in range(2):
+        result = imported(shop, *rows, header=header, replace=replace, yes=True)
+        assert {"Ann Lee", "Bo Li"} == shop.reviews.keys()
+    assert [] == result.merge.corrected
+
+
+def test_id_of_an_export_is_known_when_it_is_erased(shop: Shop, tmp_path: Path) -> None:
+    """The platform says that another id is another review."""
+    ann = {"author": "Ann", "text": "They broke the blue vase."}
+    shop.imported(google(tmp_path / "a.json", ann, {"author": "Bo"}))
+    erase(shop, "Ann")
+    other = {**ann, "author": "New", "reviewer": {"displayName": "Ann"}, "stars": "ONE"}
+    shop.imported(google(tmp_path / "b.json", other, {"author": "Bo"}))
+    assert {"Ann", "Bo"} == shop.reviews.keys()
 
 
 @pytest.mark.parametrize("replace", [False, True])
