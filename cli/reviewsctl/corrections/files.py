@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
     from reviewsd.domain.reviews import Review
     from reviewsd.offline.corrections import ReviewsWithCorrections
-    from reviewsd.offline.passed_corrections import PassedCorrection
 
 FILE: Final = "corrections.json"
 LOG: Final = "corrections.log"
@@ -98,25 +97,7 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
         ImportRefusedError: Another program has changed it, or it cannot be written.
     """
     with _faults(target), opened(target.parent) as folder:
-        _replace(folder, FILE, lambda _: reviews.encoded())
-
-
-def pass_on(
-    folder: Folder,
-    passed: "Sequence[PassedCorrection]",
-    versions: Sequence[Mapping[str, object]],
-    erased_ids: Sequence[str],
-    now: datetime.datetime,
-) -> None:
-    """Add corrections, and versions and ids of erased reviews, to corrections.json as it is now.
-
-    Raises:
-        ImportRefusedError: Another program has changed it, or it is invalid.
-    """
-    from reviewsd.offline.passed_corrections import with_passed  # see ``read``
-
-    with parsing("Fix or restore corrections.json."):
-        _replace(folder, FILE, lambda text: with_passed(text, passed, versions, erased_ids, now))
+        replace(folder, FILE, lambda _: reviews.encoded())
 
 
 def erase(
@@ -134,17 +115,17 @@ def erase(
     corrections = reviews.corrections
     member = partial(removed_member, now=now)
     with _faults(target), opened(target.parent) as folder, uninterrupted():
-        _replace(folder, FILE, lambda _: reviews.encoded())
+        replace(folder, FILE, lambda _: reviews.encoded())
         if folder.look(INSIGHTS) is not None:
-            _replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
+            replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
         if folder.look(LABELS_FILE) is not None:
-            _replace(folder, LABELS_FILE, reviews.remaining_labels)
+            replace(folder, LABELS_FILE, reviews.remaining_labels)
         for name in CACHES:
             folder.remove(name)
         with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
             own.remove(LABELS_FILE)  # of a run that was killed, or goes on
             _erase_kept(own, corrections)
-        _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
+        replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
 
 
 def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, why: str) -> None:
@@ -165,7 +146,12 @@ def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, 
         log.write(json.dumps(line).encode() + b"\n")
 
 
-def _replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> None:
+def replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> None:
+    """Replace a file by its change, of nothing if it is not there; leave it if both are the same.
+
+    Raises:
+        ImportRefusedError: Another program has changed it.
+    """
     old = b""
     with folder.draft(name) as new:
         if folder.look(name) is not None:
@@ -193,7 +179,7 @@ def _erase_kept(own: Folder, corrections: "Corrections") -> None:
         return without_rows(text)
 
     if own.look(import_log.FILE) is not None:
-        _replace(own, import_log.FILE, without_rows)
+        replace(own, import_log.FILE, without_rows)
     with contextlib.suppress(FileNotFoundError), own.folder(history.FOLDER) as versions:
         for version in history.versions(versions):
             for name in (version.file, version.log):

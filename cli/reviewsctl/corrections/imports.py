@@ -46,7 +46,7 @@ class KnownCorrections:
         self._skipped: Sequence[Mapping[str, object]] = ()  # rows like erased reviews
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
-        self._before: bytes | None = None  # the file
+        self._before = b""  # the file
         path = folder / files.FILE
         if path.exists():
             self._read(path)
@@ -214,14 +214,19 @@ class KnownCorrections:
             ImportRefusedError: corrections.json was changed since it was read, so that a row may be shown of a review
                 that is hidden now.
         """
-        path = target.parent / files.FILE
-        if self._before != (path.read_bytes() if path.exists() else None):
-            raise ImportRefusedError(
-                "corrections.json was changed during the import", "Run the command again."
-            )
-        if not (self._passed or self._skipped or self._erased_ids):
-            return
-        files.pass_on(folder, self._passed, self._skipped, self._erased_ids, now)
+
+        def change(text: bytes) -> bytes:
+            if text != self._before:
+                raise ImportRefusedError(
+                    "corrections.json was changed during the import", "Run the command again."
+                )
+            if not (self._passed or self._skipped or self._erased_ids):
+                return text
+            from reviewsd.offline.passed_corrections import with_passed  # see ``_read``
+
+            return with_passed(text, self._passed, self._skipped, self._erased_ids, now)
+
+        files.replace(folder, files.FILE, change)
         for correction in self._passed:
             verb = "is" if correction.is_certain else "may be"
             ids = " or ".join(correction.predecessors)
@@ -230,33 +235,19 @@ class KnownCorrections:
             files.note(target, now, [correction.review_id], label, note)
 
 
-def _passed_notes(passed: "Iterable[PassedCorrection]") -> list[str]:
+def _passed_notes(passed: "Iterable[PassedCorrection]") -> Iterator[str]:
+    """Yield a note on the rows with each correction, those that are certain first."""
+
     def kind(correction: "PassedCorrection") -> tuple[bool, str]:
         return not correction.is_certain, correction.action
 
-    return [
-        _note(list(group), STATES[action], is_certain=not is_doubt)
-        for (is_doubt, action), group in groupby(sorted(passed, key=kind), kind)
-    ]
-
-
-def _note(passed: "Sequence[PassedCorrection]", state: str, *, is_certain: bool) -> str:
-    count = len(passed)
-    names = _first([_named(correction.record) for correction in passed])
-    ids = " ".join(correction.review_id for correction in passed[:_MAX_NAMED])
-    it, be, one, version = (
-        ("it", "is", "one", "an edited version")
-        if count == 1
-        else ("they", "are", "ones", "edited versions")
-    )
-    if is_certain:
-        text = f"{counted(count, 'edited review')} stay{'s' * (count == 1)} {state}"
-    else:
-        text = (
-            f"{counted(count, 'new review')} {be} {state}, as {it} may be {version} of {one} that {be} "
-            f"not shown as {it} {be}"
-        )
-    return f"{text} ({names}); to show {'it' if count == 1 else 'them'}: reviewsctl reviews restore {ids}"
+    for (is_doubt, action), group in groupby(sorted(passed, key=kind), kind):
+        rows, state = list(group), STATES[action]
+        may_be = "as they may be edited versions of reviews that are not shown as they are"
+        outcome = f"{state}, {may_be}" if is_doubt else f"edited, and still {state}"
+        names = _first([_named(correction.record) for correction in rows])
+        ids = " ".join(correction.review_id for correction in rows[:_MAX_NAMED])
+        yield f"{outcome}: {len(rows):,} ({names}); to show them: reviewsctl reviews restore {ids}"
 
 
 def _erased_notes(merge: MergeResult) -> Iterator[str]:

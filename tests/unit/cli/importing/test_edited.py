@@ -37,7 +37,7 @@ def test_edited_review_stays_corrected(shop: Shop, action: Action) -> None:
     new = shop.reviews["Ann Lee"]["id"]
     state = {"hide": "hidden", "hide-text": "without words", "anonymize": "anonymous"}[action]
     assert (
-        f"1 edited review stays {state} (2026-03-14, website, {new}); to show it: "
+        f"edited, and still {state}: 1 (2026-03-14, website, {new}); to show them: "
         f"reviewsctl reviews restore {new}"
     ) in result.notes
     (entry,) = log(shop)
@@ -164,7 +164,7 @@ def test_dry_run_tells_and_writes_nothing(shop: Shop) -> None:
     correct(shop, "Ann Lee")
     before = (shop.folder / "reviews.json").read_bytes(), overlay_file(shop)
     result = imported(shop, EDITED, BO, dry_run=True)
-    assert "1 edited review stays hidden" in "\n".join(lines(shop.options, result, undo="undo"))
+    assert "edited, and still hidden: 1 (" in "\n".join(lines(shop.options, result, undo="undo"))
     assert before == ((shop.folder / "reviews.json").read_bytes(), overlay_file(shop))
     assert [] == log(shop)
 

@@ -44,7 +44,7 @@ def test_each_row_that_may_be_a_hidden_review_is_hidden(shop: Shop) -> None:
     ids = [review["id"] for review in shop.file["reviews"] if review["author"] == "Ann Lee"]
     (note,) = result.merge.corrected
     assert note == (
-        "2 new reviews are hidden, as they may be edited versions of ones that are not shown as they are "
+        "hidden, as they may be edited versions of reviews that are not shown as they are: 2 "
         f"(2026-03-14, website, {ids[0]}; 2026-03-14, website, {ids[1]}); "
         f"to show them: reviewsctl reviews restore {ids[0]} {ids[1]}"
     )
@@ -70,7 +70,7 @@ def test_row_that_may_be_one_of_a_hidden_and_a_shown_review_is_hidden(shop: Shop
     result = imported(shop, EDITED, BO)
     assert "hide" == states(shop)["They broke the vase in the hall."]
     assert (
-        "1 new review is hidden, as it may be an edited version of one that is not shown as it is"
+        "hidden, as they may be edited versions of reviews that are not shown as they are: 1 ("
         in (result.merge.corrected[0])
     )
 
@@ -119,7 +119,7 @@ def test_twenty_reviews_of_a_note_are_named(shop: Shop) -> None:
     correct(shop, "Ann Lee")
     result = imported(shop, *(row.replace("blue", "red") for row in rows))
     (note,) = result.merge.corrected
-    assert note.startswith("21 edited reviews stay hidden (2026-03-01, website, ")
+    assert note.startswith("edited, and still hidden: 21 (2026-03-01, website, ")
     assert (20, "...); to show them: ") == (
         note.count(", website, "),
         note[note.index("...") :][:20],
@@ -136,7 +136,7 @@ def test_edited_row_beside_its_hidden_review_is_hidden(shop: Shop) -> None:
     result = imported(shop, EDITED, BO, replace=False)
     assert 3 == len(shop.file["reviews"])
     assert "shown" not in {state for text, state in states(shop).items() if "vase" in text}
-    assert "1 new review is hidden, as it may be an edited" in result.merge.corrected[0]
+    assert "hidden, as they may be edited versions" in result.merge.corrected[0]
 
 
 def test_second_review_beside_a_hidden_one_in_the_table_is_shown(shop: Shop) -> None:

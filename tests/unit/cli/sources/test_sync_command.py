@@ -109,8 +109,8 @@ def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: 
     assert 0 == ctl(*hide).returncode
     out, _ = sync("They broke the blue vase.")
     assert out.splitlines()[1].startswith(
-        "      note: 1 edited review stays hidden (2026-03-14, shop, "
+        "      note: edited, and still hidden: 1 (2026-03-14, shop, "
     )
-    assert "note: 1 edited review stays hidden" in sync("They broke it.", "--quiet")[1]
+    assert "note: edited, and still hidden: 1 (" in sync("They broke it.", "--quiet")[1]
     told = json.loads(sync("They broke all.", "--json")[0])
-    assert told["notes"][0].startswith("1 edited review stays hidden")
+    assert told["notes"][0].startswith("edited, and still hidden: 1 (")
