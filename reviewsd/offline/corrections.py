@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -23,10 +23,9 @@ from reviewsd.domain.corrections import (
     Erasure,
     Overlay,
     Reason,
-    copy_digest,
     copy_key,
+    digests,
     load,
-    version_digests,
 )
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
@@ -102,10 +101,14 @@ class ReviewsWithCorrections:
     Args:
         dataset: The valid dataset without corrections.
         corrections: The content of corrections.json.
+        own_ids: The merge keys of reviews whose ids are known not to be made of their content.
     """
 
-    def __init__(self, dataset: Dataset, corrections: Corrections) -> None:
+    def __init__(
+        self, dataset: Dataset, corrections: Corrections, own_ids: Collection[str] = ()
+    ) -> None:
         self._dataset = dataset
+        self._own_ids = own_ids
         self.corrections = corrections
         overlay = Overlay(corrections)
         reviews = map(_decode, dataset.records.raws(0, len(dataset.records)))
@@ -166,28 +169,23 @@ class ReviewsWithCorrections:
         }
         for review in reviews:
             entries[review.id] = Correction(
-                action=action, reason=reason, at=now, copies=copy_digest(key, review)
+                action=action, reason=reason, at=now, **self._digests(key, review)
             )
         corrections = replace(self.corrections, reviews=entries, key=key)
-        return ReviewsWithCorrections(self._dataset, corrections)
+        return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
 
     def with_erasure(
-        self, reviews: Sequence[Review], own_ids: Collection[str], now: datetime.datetime
+        self, reviews: Sequence[Review], now: datetime.datetime
     ) -> "ReviewsWithCorrections":
         """Return a copy in which some reviews are erased, also under the ids that they had before.
 
-        ``without_erased`` takes them out of a file. ``own_ids`` are the merge keys that are not made of content.
+        ``without_erased`` takes them out of a file.
         """
         key = self._key_of_copies()
         earlier_ids = self._earlier_ids(reviews)
         erasures = {merge_key(review_id): Erasure(at=now) for review_id in earlier_ids}
         erasures |= {
-            merge_key(review.id): Erasure(
-                copies=copy_digest(key, review),
-                has_own_id=merge_key(review.id) in own_ids or None,
-                at=now,
-                **version_digests(key, review),
-            )
+            merge_key(review.id): Erasure(at=now, **self._digests(key, review))
             for review in reviews
         }
         corrections = replace(
@@ -196,7 +194,7 @@ class ReviewsWithCorrections:
             key=key,
             erased=self.corrections.erased | erasures,
         )
-        return ReviewsWithCorrections(self._dataset, corrections)
+        return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
 
     def has_left_out(self, review_id: str) -> bool:
         """Return whether imports leave a row of this id out, as it may be an edited version of an erased review."""
@@ -212,7 +210,7 @@ class ReviewsWithCorrections:
         }
         reviews = self.corrections.reviews | entries
         corrections = replace(self.corrections, reviews=reviews, erased=erased)
-        return ReviewsWithCorrections(self._dataset, corrections)
+        return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
 
     def copies_left(self, reviews: Sequence[Review], action: str) -> list[Review]:
         """Return the copies of some reviews that a correction of these has not reached, newest first."""
@@ -224,6 +222,9 @@ class ReviewsWithCorrections:
             if entry.correction is None or entry.correction.action not in reached
         ]
         return [one for one in left if one.id not in ids and copy_key(one) in keys - {None}]
+
+    def _digests(self, key: str, review: Review) -> dict[str, Any]:
+        return digests(key, review, has_own_id=merge_key(review.id) in self._own_ids)
 
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
@@ -265,8 +266,8 @@ class ReviewsWithCorrections:
         return encoded(self.corrections)
 
 
-def read(folder: Path) -> ReviewsWithCorrections:
-    """Read the reviews of a data directory with their corrections.
+def read(folder: Path, own_ids: Collection[str] = ()) -> ReviewsWithCorrections:
+    """Read the reviews of a data directory with their corrections; ``own_ids`` as for ``ReviewsWithCorrections``.
 
     Raises:
         DataError: A file is missing or not valid.
@@ -274,7 +275,9 @@ def read(folder: Path) -> ReviewsWithCorrections:
         OSError: The files cannot be read now.
     """
     files = sources.read(folder)
-    return ReviewsWithCorrections(load_dataset(files.reviews, None), parse(files.corrections))
+    return ReviewsWithCorrections(
+        load_dataset(files.reviews, None), parse(files.corrections), own_ids
+    )
 
 
 def parse(text: bytes | None) -> Corrections:
@@ -303,7 +306,7 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
     for review_id, entry in restored.reviews.items():
         current_entry = reviews.get(review_id)
         if current_entry is None or entry.at > current_entry.at:
-            reviews[review_id] = entry if has_same_key else replace(entry, copies=None)
+            reviews[review_id] = entry if has_same_key else without_digests(entry)
     erasures = {
         key: erasure if has_same_key else Erasure(at=erasure.at)
         for key, erasure in restored.erased.items()
@@ -311,6 +314,11 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
     erasures |= current.erased
     reviews = {name: entry for name, entry in reviews.items() if merge_key(name) not in erasures}
     return encoded(Corrections(reviews=reviews, key=current.key or restored.key, erased=erasures))
+
+
+def without_digests(entry: Correction) -> Correction:
+    """Return a correction by which no other row is known."""
+    return replace(entry, copies=None, author_day=None, words=None)
 
 
 def encoded(corrections: Corrections) -> bytes:

@@ -39,7 +39,7 @@ def correct(shop: Shop, author: str, action: Action = "hide") -> str:
 
 
 def correct_one(shop: Shop, identifier: str, action: Action = "hide") -> None:
-    reviews = corrections.read(shop.folder)
+    reviews = files.read(shop.folder / "reviews.json")
     chosen = [entry.review for entry in reviews.reviews if entry.review.id == identifier]
     corrected = reviews.with_correction(
         chosen, action, None if action == "restore" else "request", shop.now
@@ -96,8 +96,7 @@ def take_again(shop: Shop, review_id: str) -> None:
 
 
 def erase_all(shop: Shop, *ids: str) -> None:
-    reviews = corrections.read(shop.folder)
-    chosen = [entry.review for entry in reviews.reviews if entry.review.id in ids]
     target = shop.folder / "reviews.json"
-    erased = reviews.with_erasure(chosen, files.own_ids(target), shop.now)
-    files.erase(target, erased, chosen, shop.now)
+    reviews = files.read(target)
+    chosen = [entry.review for entry in reviews.reviews if entry.review.id in ids]
+    files.erase(target, reviews.with_erasure(chosen, shop.now), chosen, shop.now)

@@ -247,7 +247,7 @@ def erase(
     """
     now = datetime.datetime.now(datetime.UTC)
     reason, note = why
-    after = reviews.with_erasure(chosen, files.own_ids(target), now)
+    after = reviews.with_erasure(chosen, now)
     lines = [_EFFECTS["erase"], _rating_line(reviews, after), _UPDATE]
     if not dry_run:
         files.erase(target, after, chosen, now)

@@ -52,7 +52,7 @@ def read(target: Path) -> "ReviewsWithCorrections":
 
     try:
         with _faults(target):
-            return corrections.read(target.parent)
+            return corrections.read(target.parent, own_ids(target))
     except DataError as error:
         first, *rest = error.lines()
         raise ImportRefusedError(first, "\n".join([*rest, "See all: reviewsctl check"])) from error
@@ -85,7 +85,7 @@ def _faults(target: Path) -> Iterator[None]:
 
 def own_ids(target: Path) -> set[str]:
     """Return the merge keys of reviews whose ids are not made of their content, by the import log."""
-    with _faults(target), opened(target.parent) as folder:
+    with opened(target.parent) as folder:
         log, _ = import_log.load(folder)
     return {key for key, row in log.reviews.items() if row.has_own_id}
 

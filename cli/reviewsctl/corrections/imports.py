@@ -125,6 +125,15 @@ class KnownCorrections:
             < self._overlay.count_erased(digest, has_own_id=entry.has_own_id)
         }
 
+    def earlier_ids(self, entry: Entry) -> list[str]:
+        """Return the ids of the corrected reviews that a new row may be an edited version of, in the file or not."""
+        if self._overlay is None:
+            return []
+        from reviewsd.domain.reviews import Review  # see ``_read``
+
+        review = msgspec.json.decode(entry.record, type=Review)
+        return self._overlay.corrected_versions(review, has_own_id=entry.has_own_id)
+
     def action(self, record: Mapping[str, object]) -> str:
         """Return what hides or anonymizes a review of the file; empty if it is shown as it is."""
         correction = self._correction(record)

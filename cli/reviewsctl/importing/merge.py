@@ -5,7 +5,7 @@ members of the file, of the business and of a review, and the order. New reviews
 sorts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final
 
 import msgspec
@@ -47,6 +47,7 @@ class Merge:
         self._now = stamp(plan.now)
         self._matches = Matches()
         self._used: set[str] = set()  # keys of rows that have their review, or get none
+        self._keys: set[str] = set()  # merge keys of the reviews that are there
         self._like_erased: set[int] = set()  # pair keys of rows that may be erased reviews
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
@@ -127,12 +128,23 @@ class Merge:
                 new = msgspec.json.decode(entry.record)
                 record, fates = self._new(new, entry)
                 self._result.add(new, fates)
-                self._note_predecessors(entry, record, is_certain=False)
+                self._note_predecessors(entry, record, self._gone(entry), is_certain=False)
                 yield record
 
-    def _note_predecessors(self, entry: Entry, record: bytes, *, is_certain: bool) -> None:
+    def _gone(self, entry: Entry) -> list[Review]:
+        """Return the ids of the corrected reviews that a row may be, and that neither file nor export has any more."""
+        ids = {review_id: merge_key(review_id) for review_id in self._plan.earlier_ids(entry)}
+        return [
+            {"id": review_id}
+            for review_id, key in ids.items()
+            if key not in self._keys and self._staged.find(review_id, key) is None
+        ]
+
+    def _note_predecessors(
+        self, entry: Entry, record: bytes, gone: Sequence[Review] = (), *, is_certain: bool
+    ) -> None:
         """Note the predecessors of a row, with its review as the new file has it."""
-        if predecessors := self._matches.predecessors.get(entry.key):
+        if predecessors := [*self._matches.predecessors.get(entry.key, ()), *gone]:
             self._result.successions.append(Succession(record, predecessors, is_certain))
 
     def _new(self, review: Review, entry: Entry) -> tuple[bytes, Fates]:
@@ -155,6 +167,7 @@ class Merge:
         if identifier in EXAMPLES:
             return text, {Fate.EXAMPLE: ()}
         key, match = merge_key(identifier), self._matches.rows.get(identifier)
+        self._keys.add(key)
         entry = self._staged.find(identifier, key) if match is None else match.entry
         if entry is None or entry.key in self._used:  # two reviews of the file may have one key
             return text, self._absent(review, key, loses_reply=bool(review.get(_REPLY)))

@@ -1,7 +1,7 @@
 """The instructions for a merge, which its callers make."""
 
 import datetime
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reviewsctl.importing.import_log import ImportLog
@@ -43,6 +43,9 @@ class MergePlan:
     public_form: Callable[[Review], Review | None] = lambda review: review
     """Called with a review of the file that is hidden or anonymous, returns what readers are shown of it, and None if
     that is nothing."""
+    earlier_ids: Callable[[Entry], Sequence[str]] = lambda _: ()
+    """Called with a new row, returns the ids of corrected reviews that it may be an edited version of, in the file or
+    not."""
     erased_facts: Callable[[Entry], Collection[str]] = lambda _: ()
     """Called with a new row, returns what it has in common with erased reviews that the export does not
     have, by the names of an ``Erasure``."""

@@ -102,6 +102,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             around=own.around(source.head for export in own_exports for source in export.sources),
             correction=corrections.action,
             public_form=corrections.public_form,
+            earlier_ids=corrections.earlier_ids,
             erased_facts=corrections.erased_facts,
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)

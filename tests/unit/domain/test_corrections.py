@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from typing import Any
 
 import msgspec
 import pytest
@@ -147,6 +148,11 @@ def test_copy_that_another_tool_exported_has_the_same_correction(
 OTHER = "Other words of a customer."
 
 
+def erasure_of(erased: Review) -> Erasure:
+    members: dict[str, Any] = {**version_digests(KEY, erased)}
+    return Erasure(at=LATER, **members)
+
+
 def is_like_erased(overlay: Overlay, edited: Review) -> bool:
     """Return whether a review has a digest of an erased one."""
     return any(map(overlay.count_erased, overlay.version_digests(edited).values()))
@@ -170,7 +176,7 @@ def is_like_erased(overlay: Overlay, edited: Review) -> bool:
 def test_author_with_day_or_all_words_of_an_erased_review_are_known(
     edited: Review, *, is_found: bool
 ) -> None:
-    erasure = Erasure(at=LATER, **version_digests(KEY, review()))
+    erasure = erasure_of(review())
     overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
     assert is_found == is_like_erased(overlay, edited)
 
@@ -193,7 +199,7 @@ def test_words_of_an_erased_review_without_a_name_are_known(
     """Few words on another day are those of many people."""
     facts: dict[str, object] = {"author": "Anonymous", "text": "Very good!", "rating": 5}
     erased, edited = review(ID, **facts), review(ID, **(facts | members))
-    erasure = Erasure(at=LATER, **version_digests(KEY, erased))
+    erasure = erasure_of(erased)
     overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
     assert is_found is is_like_erased(overlay, edited)
 

@@ -42,7 +42,7 @@ def test_erased_review_becomes_an_entry_of_removed() -> None:
     old = {"id": "y", "at": (NOW - timedelta(days=91)).isoformat()}
     recent = {"id": "z", "at": lately, "note": "unknown members stay"}
     reviews, text = uncorrected(*REVIEWS, removed=[old, recent])
-    erased = reviews.with_erasure(named(reviews, "c"), (), NOW)
+    erased = reviews.with_erasure(named(reviews, "c"), NOW)
     content = json.loads(without_erased(text, erased.corrections, partial(removed_member, now=NOW)))
     assert ["a", "b"] == [entry["id"] for entry in content["reviews"]]
     assert [recent, {"id": "c", "at": "2026-05-01T12:00:00.250000Z"}] == content["removed"]
@@ -50,7 +50,7 @@ def test_erased_review_becomes_an_entry_of_removed() -> None:
 
 def test_earlier_version_without_an_erased_review_has_no_entry_of_it() -> None:
     reviews, text = uncorrected(*REVIEWS)
-    corrections = reviews.with_erasure(named(reviews, "c"), (), NOW).corrections
+    corrections = reviews.with_erasure(named(reviews, "c"), NOW).corrections
     assert "removed" not in json.loads(without_erased(text, corrections))
     assert text == without_erased(text, reviews.corrections)
 
@@ -63,7 +63,7 @@ def test_earlier_ids_of_one_moment_are_decided_about_too(ids: tuple[str, str]) -
         for old, new in zip(ids, (ids[1], "c"), strict=True)
     ]
     reviews, _ = uncorrected(*REVIEWS, removed=removed)
-    erased = reviews.with_erasure(named(reviews, "c"), (), NOW).corrections
+    erased = reviews.with_erasure(named(reviews, "c"), NOW).corrections
     assert {"x", "y", "c"} == erased.erased.keys()
     hidden = reviews.with_correction(named(reviews, "c"), "hide", "spam", NOW).corrections
     assert {"x", "y", "c"} == hidden.reviews.keys()
@@ -125,7 +125,7 @@ def test_copies_that_are_left_are_those_that_no_such_correction_reaches(
     reviews = reviews.with_correction(named(reviews, "hidden"), "hide", "request", NOW)
     chosen = named(reviews, "a")
     if action == "erase":
-        after = reviews.with_erasure(chosen, (), NOW)
+        after = reviews.with_erasure(chosen, NOW)
     else:
         after = reviews.with_correction(chosen, action, "request", NOW)
     assert left == {copy.id for copy in after.copies_left(chosen, action)}
@@ -167,7 +167,7 @@ def test_correction_of_an_erased_review_is_not_restored() -> None:
     """Its reason would stay on the disk."""
     reviews, _ = uncorrected(*REVIEWS)
     hidden = reviews.with_correction(named(reviews, "c"), "hide", "spam", NOW).corrections
-    erased = reviews.with_erasure(named(reviews, "c"), (), NOW).corrections
+    erased = reviews.with_erasure(named(reviews, "c"), NOW).corrections
     for current, restored in ((erased, hidden), (hidden, erased)):
         merged = msgspec.json.decode(merge(current, restored), type=Corrections)
         assert ({}, ["c"]) == (merged.reviews, list(merged.erased))

@@ -312,6 +312,45 @@ def test_new_id_beside_one_of_the_table_is_another_review(shop: Shop) -> None:
     assert {"They broke the blue vases of my old aunt.": "shown"} == states(shop)
 
 
+@pytest.mark.parametrize("has_ids", [False, True])
+@pytest.mark.parametrize("action", ["hide", "anonymize", "hide-text"])
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("Ann Lee", "Anna Leigh"),
+        (",1,", ",2,"),
+        ("2026-03-14", "2026-03-13"),
+        ("They broke the blue vase of my old aunt.", "All other words than before."),
+    ],
+)
+def test_corrected_review_that_left_the_file_returns_corrected(
+    shop: Shop, wrong: str, right: str, action: Action, *, has_ids: bool
+) -> None:
+    """Its row was taken out, and put back with a correction, and maybe with an id."""
+    others = [BO, "2026-01-01,5,Cy Orr,Fine.\n"]
+    imported(shop, LONG, *others)
+    correct(shop, "Ann Lee", action)
+    imported(shop, *others)
+    assert {"Bo Li", "Cy Orr"} == shop.reviews.keys()
+    rows = [LONG.replace(wrong, right), *others]
+    header = f"id,{HEADER}" if has_ids else HEADER
+    for _ in range(2):
+        imported(shop, *(with_ids(*rows) if has_ids else rows), header=header)
+        assert {action, "shown"} == {*states(shop).values()}
+        assert "shown" == states(shop)["Quick and clean."]
+
+
+def test_second_review_of_the_day_of_a_hidden_one_with_an_id_is_shown(shop: Shop) -> None:
+    """The first id of the hidden one has left the file, and says nothing about others."""
+    imported(shop, LONG, BO)
+    correct(shop, "Ann Lee")
+    imported(shop, *with_ids(LONG, BO), header=f"id,{HEADER}")
+    second = "2026-03-14,5,Ann Lee,Now all is well as they came back.\n"
+    result = imported(shop, *with_ids(LONG, BO, second), header=f"id,{HEADER}")
+    assert "shown" == states(shop)["Now all is well as they came back."]
+    assert [] == result.merge.corrected
+
+
 # What a correction and an import do to each other
 
 
