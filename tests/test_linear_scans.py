@@ -193,8 +193,8 @@ def edited_reviews(**members: str) -> Scan:
     def sketch(kind: str, number: int) -> successors.Sketch:
         facts = {"author": "Anonymous", "source": "x", "date": "2026-03-14", "rating": 1}
         facts |= {name: text.format(kind=kind, number=number) for name, text in members.items()}
-        review = {**facts, "id": f"{kind}{number}"}
-        return successors.sketch(review, is_corrected=kind == "old", with_text=True)
+        action = "hide" if kind == "old" else ""
+        return successors.sketch(facts, f"{kind}{number}", action=action)
 
     return (
         lambda n: [[sketch(kind, number) for number in range(n // 200)] for kind in ("old", "new")],

@@ -4,16 +4,16 @@ They are stored in ``corrections.json``, which no import changes. Publication ap
 other code reads a review.
 """
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from hashlib import blake2b
-from typing import Annotated, ClassVar, Final, Literal, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
-from reviewsd.api.texts import MANY, RUN, author_key, is_nameless, merge_key, plain_text, words_of
+from reviewsd.api.texts import RUN, author_key, is_nameless, merge_key, plain_text, words_of
 from reviewsd.domain.json_file import Findings, JsonFile
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
@@ -46,15 +46,25 @@ _MAX_KEY = 64  # bytes, of BLAKE2b
 _LEAST_WORDS = 2  # of a text that two people do not write on one day
 
 
-class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Digests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What tells imports that a row may be a review under another id; it has neither its author nor its text."""
+
+    copies: Text | None = None
+    """Its ``copy_digest``."""
+    author_day: Text | None = None
+    words: Text | None = None
+    """Its ``version_digests``."""
+    has_own_id: bool | None = None
+    """Whether its id is known not to be made of its content."""
+
+
+class Correction(Digests, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The owner's decision about one review."""
 
     action: Action
     reason: Reason | None = None
     """None only for a restored review."""
     at: Timestamp
-    copies: Text | None = None
-    """The ``copy_digest`` of the review."""
 
     @property
     def hides(self) -> bool:
@@ -72,14 +82,11 @@ class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.action in {"hide", "anonymize"}
 
 
-class Erasure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A review that must not be imported again, without its author and text."""
+class Erasure(Digests, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A review that must not be imported again."""
 
-    copies: Text | None = None
-    author_day: Text | None = None
-    author_words: Text | None = None
-    words: Text | None = None
-    """Its ``version_digests``."""
+    is_version: bool | None = None
+    """Whether an import has left it out, as it may be an edited version of an erased review."""
     at: Timestamp
 
     action: ClassVar[str] = "erase"
@@ -158,25 +165,29 @@ def copy_key(review: Review) -> tuple[str, date, str] | None:
     return author_key(review.author), review.date, plain_text(review.text or "")
 
 
+def digests(key: str, review: Review, *, has_own_id: bool = False) -> dict[str, Any]:
+    """Return the members of the ``Digests`` of a review."""
+    members = {"copies": copy_digest(key, review), **version_digests(key, review)}
+    return {**members, "has_own_id": has_own_id or None}
+
+
 def version_digests(key: str, review: Review) -> dict[str, str]:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
-    They are of the source, and by their names in an ``Erasure``. ``author_day`` has the shortened name, since imports
-    may shorten it; the stars stand for a missing name where words are missing too. ``words`` has all words, and of few
-    the day, or by ``author_words`` the author; without words there is none. Arguments as for ``copy_digest``.
+    They are of the source, and by their names in ``Digests``. ``author_day`` has the shortened name, since imports
+    may shorten it; the stars stand for a missing name where words are missing too. ``words`` has all words, and of
+    fewer than ``RUN`` the day; without words there is none. Arguments as for ``copy_digest``.
     """
     source, day, words = (
         review.source.casefold(),
         review.date.isoformat(),
         words_of(review.text or ""),
     )
-    author, digests = author_key(review.author), {}
+    author, digests = author_key(review.author), dict[str, str]()
     if author or not words:
         digests["author_day"] = _digest(key, source, author or f"{review.rating} stars", day)
-    if author and RUN <= len(words) < MANY:
-        digests["author_words"] = _digest(key, source, author, " ".join(words))
     if words:
-        digests["words"] = _digest(key, source, "" if len(words) >= MANY else day, " ".join(words))
+        digests["words"] = _digest(key, source, "" if len(words) >= RUN else day, " ".join(words))
     return digests
 
 
@@ -198,12 +209,14 @@ class Overlay:
         """The time of the newest correction."""
         self._by_key: dict[str, Correction | Erasure] = {}
         self._by_copy: dict[str, Correction | Erasure] = {}
-        self._erased_versions = Counter(
-            digest
-            for erasure in corrections.erased.values()
-            for digest in (erasure.author_day, erasure.author_words, erasure.words)
-            if digest
-        )
+        self._corrected_versions: defaultdict[str, list[str]] = defaultdict(list)
+        for review_id, entry in corrections.reviews.items():
+            for digest in (entry.author_day, entry.words):
+                if digest and entry.action != "restore":
+                    self._corrected_versions[digest].append(review_id)
+        erasures = corrections.erased.values()
+        self._erased_versions = _digests(erasures)
+        self._erased_contents = _digests(each for each in erasures if not each.has_own_id)
         for key, correction in _oldest_first(corrections):
             at = correction.at
             self.latest = at if self.latest is None else max(self.latest, at)
@@ -223,22 +236,48 @@ class Overlay:
         """Return the correction of a review of this id; copies are not found."""
         return self._by_key.get(merge_key(review_id))
 
-    def erased_versions(self, review: Review) -> dict[str, int]:
-        """Return the number of erased reviews that share each of the ``version_digests`` of a review."""
+    def version_digests(self, review: Review) -> Mapping[str, str]:
+        """Return the ``version_digests`` of a review; none if no review was erased."""
         if not self._erased_versions or self._key is None:
             return {}
-        digests = version_digests(self._key, review).values()
-        return {digest: self._erased_versions[digest] for digest in digests}
+        return version_digests(self._key, review)
 
-    def is_version(self, digest: str) -> bool:
-        """Return whether a digest is one of the ``version_digests`` of an erased review."""
-        return digest in self._erased_versions
+    def corrected_versions(self, review: Review, *, has_own_id: bool) -> list[str]:
+        """Return the ids of the corrected reviews with one of the ``version_digests`` of a review.
+
+        Where the review has an id of its own, those that had one too are others.
+        """
+        if not self._corrected_versions or self._key is None:
+            return []
+        found = [
+            review_id
+            for digest in version_digests(self._key, review).values()
+            for review_id in self._corrected_versions.get(digest, ())
+        ]
+        return [
+            review_id
+            for review_id in dict.fromkeys(found)
+            if not (has_own_id and self._by_key[merge_key(review_id)].has_own_id)
+        ]
+
+    def count_erased(self, digest: str, *, has_own_id: bool = False) -> int:
+        """Return the number of erased reviews with one of the ``version_digests`` of a review.
+
+        Where the review has an id of its own, those that had one too are others.
+        """
+        return (self._erased_contents if has_own_id else self._erased_versions)[digest]
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""
         for key, correction in self._by_key.items():
             if correction.hides:
                 yield key
+
+
+def _digests(erasures: Iterable[Erasure]) -> Counter[str]:
+    """Count the ``version_digests`` of erasures."""
+    digests = (digest for each in erasures for digest in (each.author_day, each.words))
+    return Counter(filter(None, digests))
 
 
 def _oldest_first(corrections: Corrections) -> list[tuple[str, Correction | Erasure]]:

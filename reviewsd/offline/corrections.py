@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -26,10 +26,9 @@ from reviewsd.domain.corrections import (
     Erasure,
     Overlay,
     Reason,
-    copy_digest,
     copy_key,
+    digests,
     load,
-    version_digests,
 )
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
@@ -106,10 +105,14 @@ class ReviewsWithCorrections:
     Args:
         dataset: The valid dataset without corrections.
         corrections: The content of corrections.json.
+        own_ids: The merge keys of reviews whose ids are known not to be made of their content.
     """
 
-    def __init__(self, dataset: Dataset, corrections: Corrections) -> None:
+    def __init__(
+        self, dataset: Dataset, corrections: Corrections, own_ids: Collection[str] = ()
+    ) -> None:
         self._dataset = dataset
+        self._own_ids = own_ids
         self.corrections = corrections
         overlay = Overlay(corrections)
         reviews = map(_decode, dataset.records.raws(0, len(dataset.records)))
@@ -176,10 +179,10 @@ class ReviewsWithCorrections:
         }
         for review in reviews:
             entries[review.id] = Correction(
-                action=action, reason=reason, at=now, copies=copy_digest(key, review)
+                action=action, reason=reason, at=now, **self._digests(key, review)
             )
         corrections = replace(self.corrections, reviews=entries, key=key)
-        return ReviewsWithCorrections(self._dataset, corrections)
+        return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
 
     def with_erasure(
         self, reviews: Sequence[Review], now: datetime.datetime
@@ -192,9 +195,7 @@ class ReviewsWithCorrections:
         earlier_ids = self._earlier_ids(reviews)
         erasures = {merge_key(review_id): Erasure(at=now) for review_id in earlier_ids}
         erasures |= {
-            merge_key(review.id): Erasure(
-                copies=copy_digest(key, review), at=now, **version_digests(key, review)
-            )
+            merge_key(review.id): Erasure(at=now, **self._digests(key, review))
             for review in reviews
         }
         corrections = replace(
@@ -203,7 +204,23 @@ class ReviewsWithCorrections:
             key=key,
             erased=self.corrections.erased | erasures,
         )
-        return ReviewsWithCorrections(self._dataset, corrections)
+        return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
+
+    def has_left_out(self, review_id: str) -> bool:
+        """Return whether imports leave a row of this id out, as it may be an edited version of an erased review."""
+        erasure = self.corrections.erased.get(merge_key(review_id))
+        return erasure is not None and erasure.is_version is True
+
+    def with_taken(self, ids: Collection[str], now: datetime.datetime) -> "ReviewsWithCorrections":
+        """Return a copy by which imports take rows that they have left out."""
+        keys = set(map(merge_key, ids))
+        entries = {review_id: Correction(action="restore", at=now) for review_id in ids}
+        erased = {
+            key: erasure for key, erasure in self.corrections.erased.items() if key not in keys
+        }
+        reviews = self.corrections.reviews | entries
+        corrections = replace(self.corrections, reviews=reviews, erased=erased)
+        return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
 
     def copies_left(self, reviews: Sequence[Review], action: str) -> list[Review]:
         """Return the copies of some reviews that a correction of these has not reached, newest first."""
@@ -215,6 +232,9 @@ class ReviewsWithCorrections:
             if entry.correction is None or entry.correction.action not in reached
         ]
         return [one for one in left if one.id not in ids and copy_key(one) in keys - {None}]
+
+    def _digests(self, key: str, review: Review) -> dict[str, Any]:
+        return digests(key, review, has_own_id=merge_key(review.id) in self._own_ids)
 
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
@@ -256,8 +276,8 @@ class ReviewsWithCorrections:
         return encoded(self.corrections)
 
 
-def read(folder: Path) -> ReviewsWithCorrections:
-    """Read the reviews of a data directory with their corrections.
+def read(folder: Path, own_ids: Collection[str] = ()) -> ReviewsWithCorrections:
+    """Read the reviews of a data directory with their corrections; ``own_ids`` as for ``ReviewsWithCorrections``.
 
     Raises:
         DataError: A file is missing or not valid.
@@ -266,7 +286,9 @@ def read(folder: Path) -> ReviewsWithCorrections:
     """
     check_present(folder)
     files = sources.read(folder)
-    return ReviewsWithCorrections(load_dataset(files.reviews, None), parse(files.corrections))
+    return ReviewsWithCorrections(
+        load_dataset(files.reviews, None), parse(files.corrections), own_ids
+    )
 
 
 def check_present(folder: Path) -> None:
@@ -310,7 +332,7 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
     for review_id, entry in restored.reviews.items():
         current_entry = reviews.get(review_id)
         if current_entry is None or entry.at > current_entry.at:
-            reviews[review_id] = entry if has_same_key else replace(entry, copies=None)
+            reviews[review_id] = entry if has_same_key else without_digests(entry)
     erasures = {
         key: erasure if has_same_key else Erasure(at=erasure.at)
         for key, erasure in restored.erased.items()
@@ -318,6 +340,11 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
     erasures |= current.erased
     reviews = {name: entry for name, entry in reviews.items() if merge_key(name) not in erasures}
     return encoded(Corrections(reviews=reviews, key=current.key or restored.key, erased=erasures))
+
+
+def without_digests(entry: Correction) -> Correction:
+    """Return a correction by which no other row is known."""
+    return replace(entry, copies=None, author_day=None, words=None)
 
 
 def encoded(corrections: Corrections) -> bytes:

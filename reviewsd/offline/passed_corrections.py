@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -14,11 +15,11 @@ from reviewsd.domain.corrections import (
     Erasure,
     Overlay,
     Reason,
-    copy_digest,
+    digests,
     version_digests,
 )
 from reviewsd.domain.reviews import Review
-from reviewsd.offline.corrections import encoded, parse
+from reviewsd.offline.corrections import encoded, parse, without_digests
 
 
 def strictest(corrections: Sequence[Correction]) -> tuple[Action, Reason | None]:
@@ -67,8 +68,8 @@ def with_passed(
 ) -> bytes:
     """Return a corrections.json with further corrections, and with further versions and ids of erased reviews.
 
-    Existing corrections stay: the owner made them for these reviews. Of a version only the digests are kept, so that
-    the same row with an id of its own is another review.
+    Existing corrections stay: the owner made them for these reviews. By one that has passed for certain no other row is
+    known any more. Of a version its id and further digests are kept.
 
     Args:
         text: The content of the file.
@@ -87,27 +88,36 @@ def with_passed(
             action=correction.action,
             reason=correction.reason,
             at=now,
-            copies=_copy_digest(corrections.key, correction.record),
+            **_digests(corrections.key, correction.record),
         )
         for correction in passed
         if overlay.of_id(correction.review_id) is None
     }
+    moved = {
+        review_id: without_digests(corrections.reviews[review_id])
+        for correction in passed
+        for review_id in correction.predecessors
+        if correction.is_certain and review_id in corrections.reviews
+    }
     erasures = {merge_key(review_id): Erasure(at=now) for review_id in erased_ids}
     for review in msgspec.convert(versions, list[Review]):
-        digests = version_digests(corrections.key or "", review)
-        new = {name: digest for name, digest in digests.items() if not overlay.is_version(digest)}
-        erasures |= {digest: Erasure(at=now, **{name: digest}) for name, digest in new.items()}
+        new: dict[str, Any] = {
+            name: digest
+            for name, digest in version_digests(corrections.key or "", review).items()
+            if not overlay.count_erased(digest)
+        }
+        erasures[merge_key(review.id)] = Erasure(at=now, is_version=True, **new)
     return encoded(
         replace(
             corrections,
-            reviews=corrections.reviews | entries,
+            reviews=corrections.reviews | moved | entries,
             erased=erasures | corrections.erased,
         )
     )
 
 
-def _copy_digest(key: str | None, record: Mapping[str, object]) -> str | None:
+def _digests(key: str | None, record: Mapping[str, object]) -> dict[str, Any]:
     try:
-        return None if key is None else copy_digest(key, msgspec.convert(record, Review))
+        return {} if key is None else digests(key, msgspec.convert(record, Review))
     except msgspec.ValidationError:
-        return None
+        return {}

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from reviewsctl.corrections import files
+from reviewsctl.corrections import deciding, files
+from reviewsctl.corrections.output import Output
 from reviewsctl.importing.options import SyncedRead
 from reviewsctl.importing.report import ImportResult
 from reviewsd.domain.corrected import shown
@@ -38,7 +39,7 @@ def correct(shop: Shop, author: str, action: Action = "hide") -> str:
 
 
 def correct_one(shop: Shop, identifier: str, action: Action = "hide") -> None:
-    reviews = corrections.read(shop.folder)
+    reviews = files.read(shop.folder / "reviews.json")
     chosen = [entry.review for entry in reviews.reviews if entry.review.id == identifier]
     corrected = reviews.with_correction(
         chosen, action, None if action == "restore" else "request", shop.now
@@ -88,8 +89,14 @@ def erase(shop: Shop, author: str) -> None:
     )
 
 
+def take_again(shop: Shop, review_id: str) -> None:
+    """Have imports take a row that they have left out, as ``reviews restore`` does."""
+    output = Output(as_json=False)
+    assert [] == deciding.take([review_id], "", shop.folder, None, output, dry_run=False)
+
+
 def erase_all(shop: Shop, *ids: str) -> None:
-    reviews = corrections.read(shop.folder)
-    chosen = [entry.review for entry in reviews.reviews if entry.review.id in ids]
     target = shop.folder / "reviews.json"
+    reviews = files.read(target)
+    chosen = [entry.review for entry in reviews.reviews if entry.review.id in ids]
     files.erase(target, reviews.with_erasure(chosen, shop.now), chosen, shop.now)

@@ -146,7 +146,7 @@ def _csv(texts: Iterator[bytes], *, short: bool) -> Iterator[bytes]:
                 "author": short_name(author) if short and author else author,
                 "author_avatar_url": None if short else review.get("author_avatar_url"),
                 "owner_reply_text": reply.get("text"),
-                "owner_reply_date": reply.get("date"),
+                "owner_reply_date": None if reply.get("undated") is True else reply.get("date"),
                 "verified": str(review.get("verified")).lower(),
             }
         )

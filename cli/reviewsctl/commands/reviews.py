@@ -281,12 +281,15 @@ def restore(
 ) -> None:
     """Shows reviews again as reviews.json has them.
 
-    What was erased cannot be restored.
+    What was erased cannot be restored. A row that an import has left out for an erased review is taken by the next one.
     """
-    from reviewsctl.corrections.deciding import Decision  # msgspec, see main
+    from reviewsctl.corrections.deciding import Decision, take  # msgspec, see main
 
-    decision = Decision("restore", None, note)
-    decision.make(ids, data, config, Output(as_json=as_json), dry_run=dry_run)
+    output = Output(as_json=as_json)
+    others = take(ids, note, data, config, output, dry_run=dry_run)
+    if others:
+        decision = Decision("restore", None, note)
+        decision.make(others, data, config, output, dry_run=dry_run)
 
 
 @app.command(

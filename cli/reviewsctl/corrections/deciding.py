@@ -101,6 +101,30 @@ def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
     return ids
 
 
+def take(
+    ids: "Sequence[str]",
+    note: str,
+    data: Path | None,
+    config: Path | None,
+    output: Output,
+    *,
+    dry_run: bool,
+) -> list[str]:
+    """Have imports take rows that they have left out for erased reviews; return the ids of other reviews."""
+    target, reviews = reading(data, config)
+    left_out = [review_id for review_id in ids if reviews.has_left_out(review_id)]
+    if left_out:
+        now = datetime.datetime.now(datetime.UTC)
+        if not dry_run:
+            files.write(target, reviews.with_taken(left_out, now))
+            files.note(target, now, left_out, "restore", note)
+        lines = [
+            f"{review_id}: taken as another review by the next import" for review_id in left_out
+        ]
+        output.report("taken", [], lines, dry_run=dry_run)
+    return [review_id for review_id in ids if review_id not in left_out]
+
+
 class Decision:
     """One correction of some reviews, with a note for the owner's log.
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
     from reviewsd.domain.reviews import Review
     from reviewsd.offline.corrections import ReviewsWithCorrections
-    from reviewsd.offline.passed_corrections import PassedCorrection
 
 FILE: Final = "corrections.json"
 REVIEWS: Final = "reviews.json"
@@ -50,7 +49,7 @@ def read(target: Path) -> "ReviewsWithCorrections":
 
     try:
         with faults(target):
-            return corrections.read(target.parent)
+            return corrections.read(target.parent, own_ids(target))
     except DataError as error:
         first, *rest = error.lines()
         raise ImportRefusedError(first, "\n".join([*rest, "See all: reviewsctl check"])) from error
@@ -81,6 +80,13 @@ def faults(target: Path) -> Iterator[None]:
         ) from error
 
 
+def own_ids(target: Path) -> set[str]:
+    """Return the merge keys of reviews whose ids are not made of their content, by the import log."""
+    with opened(target.parent) as folder:
+        log, _ = import_log.load(folder)
+    return {key for key, row in log.reviews.items() if row.has_own_id}
+
+
 def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
     """Replace corrections.json.
 
@@ -88,25 +94,7 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
         ImportRefusedError: Another program has changed it, or it cannot be written.
     """
     with faults(target), opened(target.parent) as folder:
-        _replace(folder, FILE, lambda _: reviews.encoded())
-
-
-def pass_on(
-    folder: Folder,
-    passed: "Sequence[PassedCorrection]",
-    versions: Sequence[Mapping[str, object]],
-    erased_ids: Sequence[str],
-    now: datetime.datetime,
-) -> None:
-    """Add corrections, and versions and ids of erased reviews, to corrections.json as it is now.
-
-    Raises:
-        ImportRefusedError: Another program has changed it, or it is invalid.
-    """
-    from reviewsd.offline.passed_corrections import with_passed  # see ``read``
-
-    with parsing("Fix or restore corrections.json."):
-        _replace(folder, FILE, lambda text: with_passed(text, passed, versions, erased_ids, now))
+        replace(folder, FILE, lambda _: reviews.encoded())
 
 
 def erase(
@@ -124,17 +112,17 @@ def erase(
     corrections = reviews.corrections
     member = partial(removed_member, now=now)
     with faults(target), opened(target.parent) as folder, uninterrupted():
-        _replace(folder, FILE, lambda _: reviews.encoded())
+        replace(folder, FILE, lambda _: reviews.encoded())
         if folder.look(INSIGHTS) is not None:
-            _replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
+            replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
         if folder.look(LABELS_FILE) is not None:
-            _replace(folder, LABELS_FILE, reviews.remaining_labels)
+            replace(folder, LABELS_FILE, reviews.remaining_labels)
         for name in CACHES:
             folder.remove(name)
         with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
             own.remove(LABELS_FILE)  # of a run that was killed, or goes on
             _erase_kept(own, corrections)
-        _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
+        replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
 
 
 def take_out_erased(folder: Folder, corrections: "Corrections", now: datetime.datetime) -> int:
@@ -153,7 +141,7 @@ def take_out_erased(folder: Folder, corrections: "Corrections", now: datetime.da
         return removed_member(listed, erased_ids, now)
 
     with contextlib.suppress(msgspec.MsgspecError, KeyError), uninterrupted():
-        _replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
+        replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
     if erased_ids:
         with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
             _erase_kept(own, corrections)
@@ -178,7 +166,12 @@ def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, 
         log.write(json.dumps(line).encode() + b"\n")
 
 
-def _replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> None:
+def replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> None:
+    """Replace a file by its change, of nothing if it is not there; leave it if both are the same.
+
+    Raises:
+        ImportRefusedError: Another program has changed it.
+    """
     old = b""
     with folder.draft(name) as new:
         if folder.look(name) is not None:
@@ -206,7 +199,7 @@ def _erase_kept(own: Folder, corrections: "Corrections") -> None:
         return without_rows(text)
 
     if own.look(import_log.FILE) is not None:
-        _replace(own, import_log.FILE, without_rows)
+        replace(own, import_log.FILE, without_rows)
     own.sweep()
     with contextlib.suppress(FileNotFoundError), own.folder(history.FOLDER) as versions:
         versions.sweep()

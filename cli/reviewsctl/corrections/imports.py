@@ -18,7 +18,7 @@ from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
-from reviewsctl.importing.review import NO_ID, Entry
+from reviewsctl.importing.review import Entry
 from reviewsctl.importing.values import shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
     from reviewsd.offline.passed_corrections import PassedCorrection
 
-SKIPPED: Final = "erased (reviewsctl reviews erase)"
-"""The reason in the report of an import."""
+_ERASED: Final = "erased (reviewsctl reviews erase)"
+_TAKE: Final = "if {} another review: reviewsctl reviews restore {}, then import again"
 
 _MAX_NAMED: Final = 20  # reviews in a note
 _COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize": "anonymize {}"}
@@ -50,7 +50,7 @@ class KnownCorrections:
         self._skipped: Sequence[Mapping[str, object]] = ()  # rows like erased reviews
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
-        self._before: bytes | None = None  # the file
+        self._before = b""  # the file
         self._corrections: Corrections | None = None
         self._taken_out = 0  # erased reviews that the file had again
         if (folder / files.FILE).exists() or are_corrections_lost(folder):
@@ -103,38 +103,66 @@ class KnownCorrections:
             return []
         return [f"{counted(self.corrected, 'review')} stay{'s' * (self.corrected == 1)} corrected"]
 
-    def is_erased(self, entry: Entry) -> bool:
-        """Return whether a review of an export was erased; count other corrections."""
+    def erased_reason(self, entry: Entry) -> str:
+        """Return why a row is left out, as it was erased, or an earlier import left it out; count other corrections.
+
+        It is empty if the row is taken.
+        """
         if self._overlay is None:
-            return False
-        from reviewsd.domain.reviews import Review  # see ``_read``
+            return ""
+        from reviewsd.domain.corrections import Erasure  # see ``_read``
+        from reviewsd.domain.reviews import Review
 
         review = msgspec.json.decode(entry.record, type=Review)
-        correction = self._overlay.find(review)
+        of_content = self._overlay.of_id(entry.content_key) if entry.content_key else None
+        correction = self._overlay.find(review) or of_content
         action = "restore" if correction is None else correction.action
         self.corrected += action not in ("erase", "restore")
         if action == "erase":
-            self._erased_versions.update(self._overlay.erased_versions(review).keys())
-            if NO_ID not in entry.notes and self._overlay.of_id(review.id) is None:
+            self._erased_versions.update(self._overlay.version_digests(review).values())
+            if entry.has_own_id and self._overlay.of_id(review.id) is None:
                 self._erased_ids.append(review.id)
-        return action == "erase"
+        if action != "erase":
+            return ""
+        is_version = isinstance(correction, Erasure) and correction.is_version
+        may_be = f"may be an edited version of an erased review; {_TAKE.format('it is', review.id)}"
+        return may_be if is_version else _ERASED
 
-    def may_be_erased(self, entry: Entry) -> bool:
-        """Return whether a new row may be an edited version of an erased review that the export does not have.
+    def erased_facts(self, entry: Entry) -> set[str]:
+        """Return what a new row has in common with erased reviews that the export does not have.
 
-        Call it after ``is_erased`` was called with every row.
+        Call it after ``erased_reason`` was called with every row.
+
+        Returns:
+            Names of the digests of an ``Erasure``.
         """
         if self._overlay is None:
-            return False
+            return set()
         from reviewsd.domain.reviews import Review  # see ``_read``
 
         review = msgspec.json.decode(entry.record, type=Review)
-        versions = self._overlay.erased_versions(review)
-        return any(self._erased_versions[digest] < erased for digest, erased in versions.items())
+        if self._overlay.of_id(review.id) is not None:  # the owner has decided about it
+            return set()
+        return {
+            name
+            for name, digest in self._overlay.version_digests(review).items()
+            if self._erased_versions[digest]
+            < self._overlay.count_erased(digest, has_own_id=entry.has_own_id)
+        }
 
-    def is_corrected(self, record: Mapping[str, object]) -> bool:
-        """Return whether a review of the file is hidden or anonymous."""
-        return self._correction(record) is not None
+    def earlier_ids(self, entry: Entry) -> list[str]:
+        """Return the ids of the corrected reviews that a new row may be an edited version of, in the file or not."""
+        if self._overlay is None:
+            return []
+        from reviewsd.domain.reviews import Review  # see ``_read``
+
+        review = msgspec.json.decode(entry.record, type=Review)
+        return self._overlay.corrected_versions(review, has_own_id=entry.has_own_id)
+
+    def action(self, record: Mapping[str, object]) -> str:
+        """Return what hides or anonymizes a review of the file; empty if it is shown as it is."""
+        correction = self._correction(record)
+        return "" if correction is None else correction.action
 
     def public_form(self, record: Mapping[str, object]) -> Mapping[str, object] | None:
         """Return what readers are shown of a review of the file: nothing if it is invalid."""
@@ -223,11 +251,11 @@ class KnownCorrections:
             )
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
-        for text, predecessors in merge.successions:
+        for text, predecessors, is_certain in merge.successions:
             record = msgspec.json.decode(text)
             corrections = {
                 str(old.get("id")): correction
-                for old in predecessors.reviews
+                for old in predecessors
                 if (correction := self._correction(old)) is not None
             }
             if not corrections or self._is_decided(record):
@@ -243,7 +271,7 @@ class KnownCorrections:
                 action=action,
                 reason=reason,
                 predecessors=list(corrections),
-                is_certain=predecessors.is_certain,
+                is_certain=is_certain,
             )
 
     def _other_notes(self, merge: MergeResult) -> Iterator[str]:
@@ -272,14 +300,19 @@ class KnownCorrections:
             ImportRefusedError: corrections.json was changed since it was read, so that a row may be shown of a review
                 that is hidden now.
         """
-        path = target.parent / files.FILE
-        if self._before != (path.read_bytes() if path.exists() else None):
-            raise ImportRefusedError(
-                "corrections.json was changed during the import", "Run the command again."
-            )
-        if not (self._passed or self._skipped or self._erased_ids):
-            return
-        files.pass_on(folder, self._passed, self._skipped, self._erased_ids, now)
+
+        def change(text: bytes) -> bytes:
+            if text != self._before:
+                raise ImportRefusedError(
+                    "corrections.json was changed during the import", "Run the command again."
+                )
+            if not (self._passed or self._skipped or self._erased_ids):
+                return text
+            from reviewsd.offline.passed_corrections import with_passed  # see ``_read``
+
+            return with_passed(text, self._passed, self._skipped, self._erased_ids, now)
+
+        files.replace(folder, files.FILE, change)
         for correction in self._passed:
             verb = "is" if correction.is_certain else "may be"
             ids = " or ".join(correction.predecessors)
@@ -288,33 +321,19 @@ class KnownCorrections:
             files.note(target, now, [correction.review_id], label, note)
 
 
-def _passed_notes(passed: "Iterable[PassedCorrection]") -> list[str]:
+def _passed_notes(passed: "Iterable[PassedCorrection]") -> Iterator[str]:
+    """Yield a note on the rows with each correction, those that are certain first."""
+
     def kind(correction: "PassedCorrection") -> tuple[bool, str]:
         return not correction.is_certain, correction.action
 
-    return [
-        _note(list(group), STATES[action], is_certain=not is_doubt)
-        for (is_doubt, action), group in groupby(sorted(passed, key=kind), kind)
-    ]
-
-
-def _note(passed: "Sequence[PassedCorrection]", state: str, *, is_certain: bool) -> str:
-    count = len(passed)
-    names = _first([_named(correction.record) for correction in passed])
-    ids = " ".join(correction.review_id for correction in passed[:_MAX_NAMED])
-    it, be, one, version = (
-        ("it", "is", "one", "an edited version")
-        if count == 1
-        else ("they", "are", "ones", "edited versions")
-    )
-    if is_certain:
-        text = f"{counted(count, 'edited review')} stay{'s' * (count == 1)} {state}"
-    else:
-        text = (
-            f"{counted(count, 'new review')} {be} {state}, as {it} may be {version} of {one} that {be} "
-            f"not shown as {it} {be}"
-        )
-    return f"{text} ({names}); to show {'it' if count == 1 else 'them'}: reviewsctl reviews restore {ids}"
+    for (is_doubt, action), group in groupby(sorted(passed, key=kind), kind):
+        rows, state = list(group), STATES[action]
+        may_be = "as they may be edited versions of reviews that are not shown as they are"
+        outcome = f"{state}, {may_be}" if is_doubt else f"edited, and still {state}"
+        names = _first([_named(correction.record) for correction in rows])
+        ids = " ".join(correction.review_id for correction in rows[:_MAX_NAMED])
+        yield f"{outcome}: {len(rows):,} ({names}); to show them: reviewsctl reviews restore {ids}"
 
 
 def _erased_notes(merge: MergeResult) -> Iterator[str]:
@@ -322,9 +341,10 @@ def _erased_notes(merge: MergeResult) -> Iterator[str]:
     if count := merge.count(Fate.ERASED):
         changes = merge.changes[Fate.ERASED]
         names = _first([", ".join(change.review.rsplit(", ", 2)[1:]) for change in changes])
+        ids = " ".join(str(review["id"]) for review in merge.erased_versions[:_MAX_NAMED])
         yield (
-            f"skipped, as they may be edited versions of erased reviews: {count:,} ({names}); if one is another "
-            "review, add a column of ids to the table and import again"
+            f"skipped, as they may be edited versions of erased reviews: {count:,} ({names}); "
+            f"{_TAKE.format('one is', ids)}"
         )
 
 

@@ -210,9 +210,10 @@ def questions(
 
 
 def line(fate: Fate, change: Change) -> str:
-    """Return a review that is listed: what it is called, and which members have another value."""
+    """Return a review that is listed: what it is called, and what goes of it or which members have another value."""
     if fate is Fate.REMOVED:
-        return f"{change.review} (with your reply)" if change.members else change.review
+        reply = " (with your reply)" if change.members else ""
+        return f"{change.review}, {change.content}{reply}"
     return f"{change.review}: {', '.join(change.members)}" if change.members else change.review
 
 

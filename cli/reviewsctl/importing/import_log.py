@@ -45,6 +45,8 @@ class Written(NamedTuple):
     """When the owner replied; 0 where unknown."""
     digests: _Digests
     """The ``digest`` of each of ``MEMBERS``."""
+    has_own_id: bool = False
+    """Whether its id is known not to be made of its content."""
 
     def digest(self, name: str) -> bytes:
         """Return the digest of one of ``MEMBERS``."""

@@ -1,7 +1,7 @@
 """The instructions for a merge, which its callers make."""
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reviewsctl.importing.import_log import ImportLog
@@ -32,16 +32,20 @@ class MergePlan:
     log: ImportLog = field(default_factory=ImportLog)
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""
-    full_names: bool = False
-    """Whether shortened names are to be full again."""
+    names: str | None = None
+    """The form of names that those of the export bring into the file, ``full`` or ``short``; None for neither."""
     by_owner: bool = False
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)
     """The members beside the reviews of such an export, for a new file."""
-    is_corrected: Callable[[Review], bool] = lambda _: False
-    """Called with a review of the file, returns whether it is hidden or anonymous."""
+    correction: Callable[[Review], str] = lambda _: ""
+    """Called with a review of the file, returns what hides or anonymizes it; empty if it is shown as it is."""
     public_form: Callable[[Review], Review | None] = lambda review: review
     """Called with a review of the file that is hidden or anonymous, returns what readers are shown of it, and None if
     that is nothing."""
-    may_be_erased: Callable[[Entry], bool] = lambda _: False
-    """Called with a new row without an id, returns whether it may be an edited version of an erased review."""
+    earlier_ids: Callable[[Entry], Sequence[str]] = lambda _: ()
+    """Called with a new row, returns the ids of corrected reviews that it may be an edited version of, in the file or
+    not."""
+    erased_facts: Callable[[Entry], Collection[str]] = lambda _: ()
+    """Called with a new row, returns what it has in common with erased reviews that the export does not
+    have, by the names of an ``Erasure``."""

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from reviewsctl.importing.business import Declared
 from reviewsctl.importing.import_log import Written
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.values import word
+from reviewsctl.importing.values import shown, word, words
 
 MAX_LISTED: Final = 10_000
 """Reviews of each fate, and rows that were refused or skipped, that are listed."""
@@ -39,6 +39,8 @@ class Fate(Enum):
     """Changed into the review of another author and day."""
     SHORT_NAME = "short name"
     """The author stays shortened, though the export has the full name."""
+    FULL_NAME = "full name"
+    """The author stays in full, though the owner's own export has the name shortened."""
     REPLY_KEPT = "reply kept"
     """The owner's reply stays, though the export has none."""
     NEW = "new"
@@ -81,14 +83,18 @@ class Change:
     """Its author, day and source."""
     members: tuple[str, ...] = ()
     """Those with another value."""
+    content: str = ""
+    """Of one that is removed, its stars and first words."""
 
 
-class Predecessors(NamedTuple):
-    """The corrected reviews of the file that a new row of a table without ids is, or may be."""
+class Succession(NamedTuple):
+    """A review of the new file that is, or may be, a corrected one of the old file."""
 
-    reviews: Sequence[Mapping[str, object]]
+    record: bytes
+    """The review, as JSON."""
+    predecessors: Sequence[Mapping[str, object]]
     is_certain: bool
-    """Whether it is the edited version of the only one; else it may be one of several, corrected or not."""
+    """Whether it is the only predecessor under another id; else it may be one of several, corrected or not."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -123,8 +129,7 @@ class MergeResult:
     """Members of the business that were empty, as the export has them."""
     log_rows: dict[str, Written] = field(default_factory=dict)
     """The rows of the import log for the reviews of the new file, by merge key."""
-    successions: list[tuple[bytes, Predecessors]] = field(default_factory=list)
-    """The reviews of new rows that have predecessors, as the new file has them."""
+    successions: list[Succession] = field(default_factory=list)
     erased_versions: list[Mapping[str, object]] = field(default_factory=list)
     """The rows that may be edited versions of erased reviews."""
     possible_pairs: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
@@ -156,7 +161,9 @@ class MergeResult:
         for fate, members in fates.items():
             self.counts[fate] += 1
             if fate in _LISTED and len(self.changes[fate]) < MAX_LISTED:
-                self.changes[fate].append(Change(review=_named(review), members=members))
+                content = _content(review) if fate is Fate.REMOVED else ""
+                change = Change(review=_named(review), members=members, content=content)
+                self.changes[fate].append(change)
 
     def count(self, fate: Fate) -> int:
         """Return the number of reviews of one fate."""
@@ -179,3 +186,9 @@ def _named(review: Mapping[str, object]) -> str:
     return ", ".join(
         word(review.get(name)) or f"no {name}" for name in ("author", "date", "source")
     )
+
+
+def _content(review: Mapping[str, object]) -> str:
+    """Return the stars and the first words of a review for a message."""
+    text = words(review.get("text"))
+    return f"{review.get('rating')}/5" + ("" if text is None else f", {shown(text)}")

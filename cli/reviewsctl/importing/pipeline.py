@@ -111,12 +111,13 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             newest=newest,
             log=log,
             older=import_log.older_than(newest, log),
-            full_names=options.settings.names == "full",
+            names=options.settings.names or (None if own_exports else "short"),
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
-            is_corrected=corrections.is_corrected,
+            correction=corrections.action,
             public_form=corrections.public_form,
-            may_be_erased=corrections.may_be_erased,
+            earlier_ids=corrections.earlier_ids,
+            erased_facts=corrections.erased_facts,
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = Replacement(options, prompts, folder, staged, plan, corrections).write()
@@ -160,8 +161,14 @@ def _is_gone(options: ImportOptions, rows: RowCounts) -> IsGone | None:
 
 
 def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:
-    """Return the newest time of the reviews of each location; an excerpt says nothing of its age."""
-    is_current = options.synced is not None and options.synced.is_current
+    """Return the newest time of the reviews of each location, by which an export is older than another.
+
+    An excerpt says nothing of its age, and neither does the table that its owner keeps: he may have removed the newest
+    row.
+    """
+    is_table = all(export.format.generic for export in exports)
+    synced = options.synced
+    is_current = synced is not None and (synced.is_current or (is_table and synced.is_one_file))
     if is_current or any(export.format.partial for export in exports):
         return {}
     return staged.newest(int(options.now.timestamp() * 1000))

@@ -195,6 +195,7 @@ _OF_REVIEWS: Final = {
     Fate.TOO_OLD: "{reviews} not removed: older than the export's oldest, which may be where it begins",
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",
+    Fate.FULL_NAME: "names that are full already: {count:,}; they stay so (--set names=short)",
     Fate.COPY: "there already, by another tool's export or edited by hand: {count:,}; they stay one each, under "
     "the id they have",
 }

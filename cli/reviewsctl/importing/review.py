@@ -2,7 +2,7 @@
 
 import datetime
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -51,7 +51,7 @@ class PlatformReview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: str
     """The platform, lower case."""
     key: str | None
-    """Its id there; without one its id becomes a hash of the row."""
+    """Its id there; without one its id becomes a hash of author, time, rating and text."""
     author: object
     """The customer's public name, as the export has it."""
     rating: int
@@ -84,6 +84,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     key: str
     """The merge key, which all versions of it share."""
+    content_key: str = ""
+    """The merge key that it has where its row has no id; empty without an id of its own."""
     source: str
     edited: int = 0
     """The time of the last edit, POSIX milliseconds; of two versions in one export the newer one counts."""
@@ -115,6 +117,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     notes: tuple[str, ...] = ()
     """Names of what the result mentions of it (``report``)."""
 
+    @property
+    def has_own_id(self) -> bool:
+        """Whether its id is not made of its content."""
+        return NO_ID not in self.notes
+
 
 def alike(author: object, day: object, rating: object) -> int:
     """Return a number by which one review is found under another id or source, within one process."""
@@ -128,11 +135,12 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         RowRefusedError: Its day is outside of the calendar.
     """
     day = _day(review.created, settings)
-    key = review.key
-    if key is None:
-        key = content_key(review.author, review.created, review.rating, review.text)
-    place = words(review.place) or ""
-    identifier, author = stable_id(review.source, key, review.created), _author(review, settings)
+    content = (words(review.author) or "", review.created.isoformat(), str(review.rating))
+    of_content = stable_id(review.source, "\0".join((*content, review.text or "")), review.created)
+    identifier = of_content
+    if review.key is not None:
+        identifier = stable_id(review.source, review.key, review.created)
+    place, author = words(review.place) or "", _author(review, settings)
     record: dict[str, object] = {
         "id": identifier,
         "author": author,
@@ -151,6 +159,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
     return Entry(
         key=merge_key(identifier),
+        content_key="" if review.key is None else merge_key(of_content),
         source=review.source,
         edited=edited,
         place=place,
@@ -243,24 +252,6 @@ _PAIRS = [a + b for a in _ALPHABET for b in _ALPHABET]  # ten bits each
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MILLISECOND = datetime.timedelta(milliseconds=1)
 _MAX_TIME = 2**48 - 1
-
-
-def content_key(author: object, created: datetime.datetime, rating: object, text: object) -> str:
-    """Return what stands for the id of a review that has none."""
-    return f"{words(author) or ''}\0{created.isoformat()}\0{rating}\0{text or ''}"
-
-
-def is_of_content(review: Mapping[str, object]) -> bool:
-    """Return whether the id of a review of the file was made of its content, as it has it now."""
-    try:
-        created = datetime.datetime.fromisoformat(f"{review.get('date')}T00:00:00")
-    except ValueError:
-        return False
-    author, rating, text = map(review.get, ("author", "rating", "text"))
-    key = content_key(author, created, rating, text)
-    return merge_key(str(review.get("id"))) == merge_key(
-        stable_id(str(review.get("source")), key, created)
-    )
 
 
 def stable_id(source: str, key: str, created: datetime.datetime) -> str:

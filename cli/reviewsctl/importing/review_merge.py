@@ -3,7 +3,8 @@
 - A member that the export does not have stays, and so does one that is empty in it, unless the platform
   documents that it then has none, and an import wrote what is there.
 - Where both carry times, the newer one wins: of the review, and of its reply.
-- A shortened name stays short, unless full names are asked for.
+- A shortened name stays short, unless full names are asked for. A full one stays full where an owner's own export has it
+  short, unless short names are asked for.
 """
 
 import datetime
@@ -51,7 +52,7 @@ def merge_review(
     last_written: Written,
     *,
     export_is_older: bool,
-    full_names: bool,
+    names: str | None,
 ) -> Merged:
     """Decide which members of a review get the values of an export.
 
@@ -62,7 +63,8 @@ def merge_review(
         unstated: The members that the export says nothing of (``mask``).
         last_written: What imports last wrote of it.
         export_is_older: Whether the export is older than the last import.
-        full_names: Whether a shortened name is to be full again.
+        names: ``full`` if a shortened name becomes the full one, ``short`` if a full one becomes the shortened one, and
+            None if neither does.
     """
     is_older = 0 < entry.edited < last_written.edited or _stamped_before(new, old)
     changes: dict[str, object] = {}
@@ -75,9 +77,9 @@ def merge_review(
         is_removed = value is None and there is not None
         if is_removed and export_is_older:
             continue
-        if name == _AUTHOR and not full_names and _is_short(there, value):
-            if there != value:
-                fates[Fate.SHORT_NAME] = ()
+        kept = _kept_name(there, value, names) if name == _AUTHOR else None
+        if kept is not None:
+            fates |= {kept: ()} if there != value else {}
             continue
         if entry.weak & BITS.get(name, 0) and _outweighs(name, there, value, last_written):
             continue
@@ -98,6 +100,7 @@ def merge_review(
                 digest(exported[name]) if name in exported else last_written.digest(name)
                 for name in MEMBERS
             ),
+            entry.has_own_id or last_written.has_own_id,
         ),
     )
 
@@ -176,18 +179,23 @@ def _last_stamp(review: Review) -> datetime.datetime | None:
     return next(filter(None, stamps), None)
 
 
-def _is_short(there: object, name: object) -> bool:
-    return is_short_form(there, name)
+def _kept_name(there: object, value: object, names: str | None) -> Fate | None:
+    """Return that the name of the file stays, as it is the short or full form of that of the row; else None."""
+    if names != "full" and is_short_form(there, value):
+        return Fate.SHORT_NAME
+    if names is None and is_short_form(value, there):
+        return Fate.FULL_NAME
+    return None
 
 
 SAME: Final = ("source", "author", "date", "rating")
 """Members of which copies say the same, beside the text."""
 
 
-def alike_number(review: Mapping[str, object]) -> int | None:
-    """Return the number by which a review of the file is found under another id or source."""
+def alike_number(review: Mapping[str, object]) -> int:
+    """Return the number by which a review of the file is found under another id or source; 0 if it is invalid."""
     parts = tuple(map(review.get, SAME[1:]))
-    return alike(*parts) if all(isinstance(part, str | int) for part in parts) else None
+    return alike(*parts) if all(isinstance(part, str | int) for part in parts) else 0
 
 
 def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from reviewsctl.corrections.imports import SKIPPED, KnownCorrections
+from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
 from reviewsctl.importing.errors import (
     ImportRefusedError,
@@ -149,7 +149,8 @@ def _outcome(read: Reader, row: Row, corrections: KnownCorrections) -> RowOutcom
         return RowRefusedError(row.fault)
     try:
         entry = read(row)
-        return RowSkippedError(SKIPPED) if corrections.is_erased(entry) else entry
+        reason = corrections.erased_reason(entry)
+        return RowSkippedError(reason) if reason else entry
     except RowRefusedError as error:
         return RowRefusedError(f"{error}; {row.hint}", error.note) if row.hint else error
     except RowSkippedError as error:

@@ -21,24 +21,26 @@ import msgspec
 from reviewsd.api.texts import MANY, RUN, author_key, plain_text, runs_of, words_of
 
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
-_MAX_NAMED: Final = 21  # rows that may be a review; one more than notes name
-_MAX_COMPARED: Final = 100  # rows with a similar author that are compared for a note
+_MAX_REMARKS: Final = 1_000  # far more than are named
 _MAX_ALIKE: Final = 20  # reviews with one key that are told apart
 
 
 class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The members of a review by which it is known again; an import may have 100,000 of them."""
 
-    review_id: str
+    key: str
+    """The id of a review of the file, or the merge key of a row."""
     source: str
     author: str
     day: str
     stars: object
     location: str
     text: str
-    """Empty where it is not compared."""
-    is_corrected: bool
-    """Whether it is a review of the file that is hidden or anonymous."""
+    """Empty where it is never compared."""
+    action: str
+    """The correction of a review of the file; empty if it is shown as it is."""
+    has_own_id: bool
+    """Whether its id is not made of its content: of two such, each is a review of its own."""
     author_key: int
     """A number that the reviews of its source and author share, whose name may be short; without a name those of its
     source, day and stars."""
@@ -66,7 +68,7 @@ class Sketch(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def sketch(
-    review: Mapping[str, object], *, is_corrected: bool = False, with_text: bool = False
+    review: Mapping[str, object], key: str, *, action: str = "", has_own_id: bool = False
 ) -> Sketch:
     """Return the sketch of a review, as JSON has it; it may be invalid."""
     name, text = review.get("author"), review.get("text")
@@ -77,14 +79,15 @@ def sketch(
     stars = rating if isinstance(rating, int | float) else None
     has_text = len(words) >= RUN
     return Sketch(
-        review_id=str(review.get("id")),
+        key=key,
         source=source,
         author=author,
         day=day,
         stars=stars,
         location=intern(str(review.get("location") or "")),
-        text=text if with_text else "",
-        is_corrected=is_corrected,
+        text=text,
+        action=action,
+        has_own_id=has_own_id,
         author_key=hash((source, author_key(author) or (day, str(stars)))),
         words_key=hash((source, *words, "" if has_text else day)) if words else 0,
         has_text=has_text,
@@ -99,40 +102,40 @@ _Edge = tuple[Sketch, Sketch]
 class Successors:
     """The rows that are, or may be, absent reviews."""
 
-    pairs: Mapping[str, str]
-    """The row of each review for which two of author, day and words, and maybe the stars, leave one alone."""
-    doubts: Mapping[str, Sequence[str]]
+    pairs: Sequence[_Edge]
+    """The reviews for which two of author, day and words, and maybe the stars, leave one row alone."""
+    doubts: Sequence[_Edge]
     """The reviews that each other row may be."""
-    possible_pairs: Sequence[tuple[str, str]]
+    remarks: Sequence[_Edge]
     """The corrected reviews with neither, each with a row of its author on another day; of an author without a
-    name, with a row of its day."""
+    name, with a row of its day; and with a row that has four of its words in a row on its day."""
 
 
-def find(absent: Sequence[Sketch], rows: Sequence[Sketch]) -> Successors:
-    """Find the new rows without ids of their own that may be absent reviews of the file."""
+def find(absent: Collection[Sketch], rows: Sequence[Sketch]) -> Successors:
+    """Find the new rows that may be absent reviews of the file."""
     names = _Names(absent, rows)
-    corrected = [review for review in absent if review.is_corrected]
-    corrected_first = sorted(absent, key=lambda review: not review.is_corrected)
+    corrected = [review for review in absent if review.action]
+    days = {review.day_key for review in corrected}
+    authors = {review.author_key for review in corrected}
+    near = [row for row in rows if row.day_key in days or row.author_key in authors]
     found = itertools.chain(
-        filter(names.may_be_one, _sharing(corrected_first, rows, lambda review: review.pair_keys)),
-        filter(names.have_similar_words, _sharing(corrected, rows, _word_keys)),
+        filter(names.may_be_one, _sharing(absent, rows, lambda review: review.pair_keys)),
+        filter(names.have_similar_words, _sharing(corrected, near, _word_keys)),
     )
-    edges = {(review.review_id, row.review_id): (review, row) for review, row in found}
-    pairs, doubtful = _paired(edges.values(), names)
-    doubts: defaultdict[str, list[str]] = defaultdict(list)
-    for review_id, row_id in dict.fromkeys((old.review_id, new.review_id) for old, new in doubtful):
-        doubts[row_id].append(review_id)
-    explained = {*pairs, *pairs.values(), *doubts, *itertools.chain(*doubts.values())}
-    possible_pairs = _possible_pairs(
-        [review for review in corrected if review.review_id not in explained],
-        [row for row in rows if row.review_id not in explained],
-        names,
+    edges = {(edge[0].key, edge[1].key): edge for edge in found if _may_share_location(*edge)}
+    pairs, doubts = _paired(edges.values(), names)
+    explained = {review.key for edge in (*pairs, *doubts) for review in edge}
+    remarks = _sharing(
+        [review for review in corrected if review.key not in explained],
+        [row for row in near if row.key not in explained],
+        names.remark_keys,
     )
-    return Successors(pairs=pairs, doubts=doubts, possible_pairs=list(possible_pairs))
+    remarks = itertools.islice(filter(names.are_related, remarks), _MAX_REMARKS)
+    return Successors(pairs=pairs, doubts=doubts, remarks=list(remarks))
 
 
-def _paired(found: Collection[_Edge], names: "_Names") -> tuple[dict[str, str], list[_Edge]]:
-    """Return the rows of the reviews that belong together one to one, and what is in doubt.
+def _paired(found: Collection[_Edge], names: "_Names") -> tuple[list[_Edge], list[_Edge]]:
+    """Return the reviews and rows that belong together one to one, and those that are in doubt.
 
     Of those with two of author, day and words the same words decide first, then words of a corrected review, then the
     same stars; of those that remain, both have to be the only ones of each other. A row with words of a corrected
@@ -140,38 +143,33 @@ def _paired(found: Collection[_Edge], names: "_Names") -> tuple[dict[str, str], 
     words are those of another review.
     """
     edges = [edge for edge in found if names.have_two_of_three(*edge)]
-    pairs: dict[str, str] = {}
-    equal = [edge for edge in edges if edge[0].words_key and edge[0].words_key == edge[1].words_key]
-    similar = [edge for edge in edges if edge[0].is_corrected and shares_words(*edge)]
+    equal = [(review, row) for review, row in edges if review.words_key == row.words_key != 0]
+    similar = [
+        (review, row) for review, row in edges if review.action and shares_words(review, row)
+    ]
     same_stars = [(review, row) for review, row in edges if review.stars == row.stars]
+    pairs: list[_Edge] = []
     for candidates in (equal, similar, same_stars, edges):
-        ids = [(review.review_id, row.review_id) for review, row in _free(candidates, pairs)]
-        reviews, rows = Counter(old for old, _ in ids), Counter(new for _, new in ids)
-        pairs |= {old: new for old, new in ids if reviews[old] == rows[new] == 1}
-    rows_of_equals = {
-        row.review_id for review, row in equal if pairs.get(review.review_id) == row.review_id
-    }
-    contested = [edge for edge in similar if pairs.get(edge[0].review_id) != edge[1].review_id]
+        free = _free(candidates, pairs)
+        counts = Counter(review.key for edge in free for review in edge)
+        pairs += [edge for edge in free if counts[edge[0].key] == counts[edge[1].key] == 1]
+    row_of = {review.key: row.key for review, row in pairs}
+    rows_of_equals = {row.key for review, row in equal if row_of.get(review.key) == row.key}
+    contested = [(review, row) for review, row in similar if row_of.get(review.key) != row.key]
     contested += [
         (review, row)
         for review, row in found
-        if review.is_corrected
-        and review.review_id not in pairs
-        and row.review_id not in rows_of_equals
+        if review.action and review.key not in row_of and row.key not in rows_of_equals
     ]
-    contested_rows = {row.review_id for _, row in contested}
-    pairs = {old: new for old, new in pairs.items() if new not in contested_rows}
-    return pairs, [*_free(edges, pairs), *contested]
+    contested_rows = {row.key for _, row in contested}
+    pairs = [(review, row) for review, row in pairs if row.key not in contested_rows]
+    return pairs, list(dict.fromkeys([*_free(edges, pairs), *contested]))
 
 
-def _free(edges: Iterable[_Edge], pairs: Mapping[str, str]) -> list[_Edge]:
+def _free(edges: Iterable[_Edge], pairs: Iterable[_Edge]) -> list[_Edge]:
     """Return the edges of which neither end is in a pair."""
-    rows = set(pairs.values())
-    return [
-        (review, row)
-        for review, row in edges
-        if review.review_id not in pairs and row.review_id not in rows
-    ]
+    paired = {review.key for edge in pairs for review in edge}
+    return [edge for edge in edges if edge[0].key not in paired and edge[1].key not in paired]
 
 
 class _Names:
@@ -213,12 +211,23 @@ class _Names:
         if review.words_key or row.words_key:
             return review.words_key == row.words_key
         is_same = (review.day_key, review.stars) == (row.day_key, row.stars)
-        return is_same and review.is_corrected and self._stars_alone[row.day_key, row.stars] == 1
+        return is_same and bool(review.action) and self._stars_alone[row.day_key, row.stars] == 1
 
     def have_similar_words(self, edge: _Edge) -> bool:
         """Return whether one review has half of the other's words; without a name, four in a row."""
-        least = 0.5 if all(map(self.has_name, edge)) else 0
-        return shares_words(*edge, least=least)
+        return shares_words(*edge, least=0.5 if all(map(self.has_name, edge)) else 0)
+
+    def remark_keys(self, review: Sketch) -> Iterator[object]:
+        """Yield keys of which two reviews have one in common if they are related."""
+        yield review.author_key if self.has_name(review) else review.day_key
+        yield from _word_keys(review)
+
+    def are_related(self, edge: _Edge) -> bool:
+        """Return whether two reviews have one author, or words in common; without names, one day."""
+        review, row = edge
+        if self.has_name(review):
+            return self.are_same_author(review, row) or shares_words(review, row)
+        return not self.has_name(row) or shares_words(review, row)
 
     def have_two_of_three(self, review: Sketch, row: Sketch) -> bool:
         """Return whether author, day and words of two reviews are the same but for one of them."""
@@ -235,19 +244,22 @@ def _sharing(
     rows: Iterable[Sketch],
     keys_of: Callable[[Sketch], Iterable[object]],
 ) -> Iterator[_Edge]:
-    """Iterate over the reviews and the rows that have a key in common, and no other location.
+    """Iterate over the reviews and the rows that have a key in common, unless both ids are their own.
 
-    Of many reviews with one key the first stand for all: a stranger can write a thousand a day.
+    Of many reviews with one key and correction the first stand for all: a stranger can write a thousand a day.
     """
-    by_key: defaultdict[object, list[Sketch]] = defaultdict(list)
+    by_key: defaultdict[object, defaultdict[str, list[Sketch]]]
+    by_key = defaultdict(lambda: defaultdict(list))
     for review in reviews:
         for key in keys_of(review):
-            if len(by_key[key]) < _MAX_ALIKE:
-                by_key[key].append(review)
+            alike = by_key[key][review.action]
+            if len(alike) < _MAX_ALIKE:
+                alike.append(review)
     for row in rows if by_key else ():
-        found = {r.review_id: r for key in keys_of(row) for r in by_key.get(key, ())}
+        groups = (by_key[key].values() for key in keys_of(row) if key in by_key)
+        found = {r.key: r for group in groups for alike in group for r in alike}
         for review in found.values():
-            if _may_share_location(review, row):
+            if not (review.has_own_id and row.has_own_id):
                 yield review, row
 
 
@@ -260,26 +272,6 @@ def _word_keys(review: Sketch) -> Iterator[object]:
             yield review.author_key, run
     for length in range(1, min(RUN, len(words) + 1)):
         yield review.day_key, review.stars, tuple(words[:length])
-
-
-def _possible_pairs(
-    corrected: Sequence[Sketch], rows: Iterable[Sketch], names: _Names
-) -> Iterator[tuple[str, str]]:
-    """Iterate over the corrected reviews and the rows of their authors; without a name, over those rows of the day."""
-
-    def key_of(review: Sketch) -> int:
-        return review.author_key if names.has_name(review) else review.day_key
-
-    rows_by_key: defaultdict[int, list[Sketch]] = defaultdict(list)
-    for row in rows if corrected else ():
-        rows_by_key[key_of(row)].append(row)
-    for review in corrected:
-        similar = (
-            (review.review_id, row.review_id)
-            for row in rows_by_key.get(key_of(review), ())[:_MAX_COMPARED]
-            if not names.has_name(review) or names.are_same_author(review, row)
-        )
-        yield from itertools.islice(similar, _MAX_NAMED)
 
 
 def are_versions(review: Sketch, row: Sketch) -> bool:

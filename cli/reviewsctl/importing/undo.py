@@ -1,8 +1,6 @@
 """``reviewsctl reviews undo``: reviews.json as it was before a command replaced it.
 
-The version that is there takes the place of the older one in the history, so that an undo can be undone. A
-review that differs between both gets the time of the undo as ``changed_at``, so that a copy of the reviews
-that is kept up to date by their times gets it too.
+The version that is there takes the place of the older one in the history, so that an undo can be undone.
 """
 
 import contextlib
@@ -10,20 +8,22 @@ import datetime
 import gzip
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
+from reviewsctl.importing.comparison import Comparison
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
-from reviewsctl.importing.import_log import PastImport, digest
+from reviewsctl.importing.import_log import PastImport
 from reviewsctl.importing.readers.json_file import Document, Piece
-from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
-from reviewsctl.importing.reviews_file import commit, read, reviews_of, rewrite, updated
-from reviewsctl.importing.values import encoded, members
+from reviewsctl.importing.review_merge import stamp
+from reviewsctl.importing.reviews_file import commit, read, rewrite
+from reviewsctl.importing.values import members
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
 from reviewsctl.terminal.words import counted
@@ -43,9 +43,11 @@ class Undone:
     back: int
     """Reviews that were not there before."""
     changed: int
-    """Reviews that differ."""
+    """Reviews that differ, or have another id."""
     gone: int
     """Reviews that were there before."""
+    corrected: int
+    """Reviews that are hidden or anonymous all the same."""
     is_valid: bool
     """Whether the file that was there could be read, so that it could be compared."""
     sources: Sequence[str] = ()
@@ -61,6 +63,12 @@ class Undone:
             return
         further = command.replace(" undo", f" undo {number + 1}", 1)
         yield f"{line}: {self.back:,} back, {self.changed:,} changed, {self.gone:,} gone"
+        if self.corrected:
+            stay = "stays" if self.corrected == 1 else "stay"
+            yield (
+                f"{counted(self.corrected, 'review')} {stay} hidden or anonymous, as undo takes no such decision back; "
+                "to see them: reviewsctl reviews list --hidden"
+            )
         yield f"to take that back: {command}; to go back further: {further}"
         for source in self.sources:
             yield (
@@ -191,30 +199,22 @@ def _versions(data: Folder, folder: Folder, name: str) -> list[Version]:
 def _put(
     data: Folder, folder: Folder, name: str, version: Version, now: datetime.datetime
 ) -> Undone:
-    before = _contents(data, name)
-    current = {} if before is None else before
+    with folder.open(version.file) as file:
+        document = Document(gzip.decompress(file.read()), version.file, _REMEDY)
+    comparison = Comparison(_there(data, name), document, now)
+    corrections = KnownCorrections(data.path)
     counts: Counter[str] = Counter()
-
-    def member(name: str, piece: Piece) -> bytes:
-        is_time = name == "updated_at" and piece.value is not None and before is not None
-        return encoded(stamp(now)) if is_time else piece.text
 
     def records(reviews: Iterator[Piece]) -> Iterator[bytes]:
         for piece in reviews:
-            counts["total"] += 1
-            review = members(piece.value)
-            there = current.pop(str(review.get("id")), None)
-            if there == _content(review) or before is None:
-                yield piece.text
-                continue
-            counts["back" if there is None else "changed"] += 1
-            yield updated(piece.text, {CHANGED: stamp(now)})
+            text, outcome = comparison.record(piece)
+            counts.update(["total", outcome])
+            counts["corrected"] += bool(corrections.action(members(piece.value)))
+            yield text
 
     with contextlib.ExitStack() as stack:
         new = stack.enter_context(data.draft(name))
-        with folder.open(version.file) as file:
-            content = gzip.decompress(file.read())
-        rewrite(new.file, Document(content, version.file, _REMEDY), member, records)
+        rewrite(new.file, document, comparison.member, records, comparison.removed_member)
         own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
         log = None
         if folder.look(version.log) is not None:
@@ -236,21 +236,14 @@ def _put(
         total=counts["total"],
         back=counts["back"],
         changed=counts["changed"],
-        gone=len(current),
-        is_valid=before is not None,
+        gone=comparison.gone,
+        corrected=counts["corrected"],
+        is_valid=comparison.is_valid,
     )
 
 
-def _contents(data: Folder, name: str) -> dict[str, bytes] | None:
-    """Return a checksum of each review of the file by its id; None if it is no reviews.json."""
+def _there(data: Folder, name: str) -> Document | None:
     try:
-        document = read(data, name)
-        if document is None:
-            return None
-        return {str(review.get("id")): _content(review) for review in reviews_of(document)}
+        return read(data, name)
     except ImportRefusedError:
         return None
-
-
-def _content(review: Mapping[str, object]) -> bytes:
-    return digest({name: value for name, value in review.items() if name not in STAMPS})

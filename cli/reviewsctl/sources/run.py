@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import datetime
+import glob
 import shutil
 import signal
 from collections.abc import Collection, Iterator, Sequence
@@ -144,7 +145,11 @@ class SourceRun:
                 )
 
         synced = SyncedRead(
-            name=self.source.name, is_current=download.is_current, is_gone=rule, check=check
+            name=self.source.name,
+            is_current=download.is_current,
+            is_one_file=self.source.path is not None and not glob.has_magic(self.source.path),
+            is_gone=rule,
+            check=check,
         )
         options = self._import_options(download.files, synced)
         shown: list[str] = []

@@ -33,7 +33,8 @@ COLUMNS = (
     "added_at",
     "changed_at",
 )
-"""Columns of the exported CSV; an empty cell is null, and in the last three absent."""
+"""Columns of the exported CSV; an empty cell is null, and in the last three absent. A reply without a day of its own has
+none."""
 
 NAME = "reviewsd"
 """The name of the format."""
@@ -114,15 +115,17 @@ def _members(fields: Fields) -> dict[str, object]:
     """Return a row of the exported CSV as an object; columns that were left out are no members."""
     cells = {name.casefold(): words(value) for name, value in fields.items()}
     rating, verified = cells.get("rating") or "", (cells.get("verified") or "").casefold()
-    answered = cells.get("owner_reply_date")
-    answer = {"text": cells.get("owner_reply_text") or "", "date": answered}
+    answer, answered = cells.get("owner_reply_text"), cells.get("owner_reply_date")
+    reply: dict[str, object] = {"text": answer or "", "date": answered}
+    if not answered:  # its day is that of the review
+        reply |= {"date": cells.get("date"), "undated": True}
     review: dict[str, object] = {name: cells[name] for name in COLUMNS if name in cells}
     review |= {
         "rating": int(rating) if rating.isascii() and rating.isdigit() else cells.get("rating"),
         "verified": _BOOLEANS.get(verified, verified),
     }
     if {"owner_reply_text", "owner_reply_date"} & cells.keys():
-        review["owner_reply"] = answer if answered else None
+        review["owner_reply"] = reply if answer or answered else None
     review.pop("owner_reply_text", None)
     review.pop("owner_reply_date", None)
     for column in _ADDITIVE:

@@ -28,8 +28,16 @@ REVIEWS: list[dict[str, object]] = [
         "verified": True,
         "x_mood": {"a": 1.1},
     },
-    {"id": "mine", "author": "Jörg", "rating": 5, "date": "2025-01-01", "source": "website", "verified": False},
-]  # fmt: skip
+    {
+        "id": "mine",
+        "author": "Jörg",
+        "rating": 5,
+        "date": "2025-01-01",
+        "source": "website",
+        "owner_reply": {"text": "Danke!", "date": "2025-01-01", "undated": True},
+        "verified": False,
+    },
+]
 
 
 @pytest.fixture
@@ -136,6 +144,19 @@ def test_exported_reviews_are_imported_unchanged(
         json.loads(onto.stdout)[name] for name in ("new", "changed", "unchanged", "format")
     )
     assert (2, 0) == tuple(json.loads(new.stdout)[name] for name in ("new", "refused"))
+
+
+@pytest.mark.parametrize(("kind", "name"), [("--csv", "x.csv"), ("--jsonl", "x.jsonl")])
+def test_short_names_of_an_export_leave_full_ones(
+    ctl: Ctl, tmp_path: Path, data: Path, kind: str, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(exported(ctl, data, kind, "--names", "short"))
+    kept = ctl("import", str(path), "--data", str(data))
+    assert "names that are full already: 1; they stay so (--set names=short)" in kept.stdout
+    assert '"Jane Doe"' in (data / "reviews.json").read_text()
+    ctl("import", str(path), "--data", str(data), "--set", "names=short")
+    assert '"Jane D."' in (data / "reviews.json").read_text()
 
 
 @pytest.mark.parametrize("action", ["", "anonymize"])

@@ -173,7 +173,7 @@ def test_replace_follows_deletions_at_its_source_and_location_only(ctl: Ctl, dat
     run = imported(ctl, data, *words)
     listed = [
         "removed, as they are not public, or not in the export: 1 review",
-        "  Gone, 2025-03-14, google",
+        '  Gone, 2025-03-14, google, 4/5, "Old text"',
     ]
 
     assert [f"would be {listed[0]}", *listed[1:]] == dry.stdout.splitlines()[:2]

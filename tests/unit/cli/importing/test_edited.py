@@ -37,7 +37,7 @@ def test_edited_review_stays_corrected(shop: Shop, action: Action) -> None:
     new = shop.reviews["Ann Lee"]["id"]
     state = {"hide": "hidden", "hide-text": "without words", "anonymize": "anonymous"}[action]
     assert (
-        f"1 edited review stays {state} (2026-03-14, website, {new}); to show it: "
+        f"edited, and still {state}: 1 (2026-03-14, website, {new}); to show them: "
         f"reviewsctl reviews restore {new}"
     ) in result.notes
     (entry,) = log(shop)
@@ -143,12 +143,30 @@ def test_undo_brings_back_the_state_before(shop: Shop) -> None:
     assert "hide" == states(shop)["They broke the vase in the hall."]
 
 
+def test_undo_counts_a_review_with_another_id_as_changed(shop: Shop) -> None:
+    target = shop.folder / "reviews.json"
+    imported(shop, ANN, BO)
+    correct(shop, "Bo Li")
+    imported(shop, ANN.replace("Ann Lee", "Anna Leigh"), BO)
+    old = {entry["id"]: entry["successor"] for entry in shop.file["removed"]}
+    for successors in ({new: review for review, new in old.items()}, old):
+        result = undo(target, 1, shop.now)
+        assert (0, 1, 0) == (result.back, result.changed, result.gone)
+        assert successors == {entry["id"]: entry["successor"] for entry in shop.file["removed"]}
+    assert (
+        "1 review stays hidden or anonymous, as undo takes no such decision back; to see them: "
+        "reviewsctl reviews list --hidden"
+    ) in result.lines(target, 1, "")
+
+
 def test_dry_run_tells_and_writes_nothing(shop: Shop) -> None:
     imported(shop, ANN, BO)
     correct(shop, "Ann Lee")
     before = (shop.folder / "reviews.json").read_bytes(), overlay_file(shop)
     result = imported(shop, EDITED, BO, dry_run=True)
-    assert "1 edited review stays hidden" in "\n".join(lines(shop.options, result, [], undo="undo"))
+    assert "edited, and still hidden: 1 (" in "\n".join(
+        lines(shop.options, result, [], undo="undo")
+    )
     assert before == ((shop.folder / "reviews.json").read_bytes(), overlay_file(shop))
     assert [] == log(shop)
 

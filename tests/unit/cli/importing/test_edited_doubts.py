@@ -1,6 +1,7 @@
 """Edited reviews of which it is not certain which ones they are, or that were erased (corrections.md C24 to C28)."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.support.edited import (
     overlay_file,
     states,
     synced,
+    take_again,
 )
 from tests.support.shop import Shop, google
 
@@ -42,7 +44,7 @@ def test_each_row_that_may_be_a_hidden_review_is_hidden(shop: Shop) -> None:
     ids = [review["id"] for review in shop.file["reviews"] if review["author"] == "Ann Lee"]
     (note,) = result.merge.corrected
     assert note == (
-        "2 new reviews are hidden, as they may be edited versions of ones that are not shown as they are "
+        "hidden, as they may be edited versions of reviews that are not shown as they are: 2 "
         f"(2026-03-14, website, {ids[0]}; 2026-03-14, website, {ids[1]}); "
         f"to show them: reviewsctl reviews restore {ids[0]} {ids[1]}"
     )
@@ -51,7 +53,9 @@ def test_each_row_that_may_be_a_hidden_review_is_hidden(shop: Shop) -> None:
         for review in shop.file["reviews"]
         if review["author"] == "Ann Lee"
     ]
-    assert "  Ann Lee, 2026-03-14, website (with your reply)" in shop.lines
+    assert '  Ann Lee, 2026-03-14, website, 1/5, "They broke the blue vase." (with your reply)' in (
+        shop.lines
+    )
     assert [f"by an import: it may be an edited version of {old}"] * 2 == [
         entry["note"] for entry in log(shop)
     ]
@@ -66,7 +70,7 @@ def test_row_that_may_be_one_of_a_hidden_and_a_shown_review_is_hidden(shop: Shop
     result = imported(shop, EDITED, BO)
     assert "hide" == states(shop)["They broke the vase in the hall."]
     assert (
-        "1 new review is hidden, as it may be an edited version of one that is not shown as it is"
+        "hidden, as they may be edited versions of reviews that are not shown as they are: 1 ("
         in (result.merge.corrected[0])
     )
 
@@ -115,7 +119,7 @@ def test_twenty_reviews_of_a_note_are_named(shop: Shop) -> None:
     correct(shop, "Ann Lee")
     result = imported(shop, *(row.replace("blue", "red") for row in rows))
     (note,) = result.merge.corrected
-    assert note.startswith("21 edited reviews stay hidden (2026-03-01, website, ")
+    assert note.startswith("edited, and still hidden: 21 (2026-03-01, website, ")
     assert (20, "...); to show them: ") == (
         note.count(", website, "),
         note[note.index("...") :][:20],
@@ -132,7 +136,7 @@ def test_edited_row_beside_its_hidden_review_is_hidden(shop: Shop) -> None:
     result = imported(shop, EDITED, BO, replace=False)
     assert 3 == len(shop.file["reviews"])
     assert "shown" not in {state for text, state in states(shop).items() if "vase" in text}
-    assert "1 new review is hidden, as it may be an edited" in result.merge.corrected[0]
+    assert "hidden, as they may be edited versions" in result.merge.corrected[0]
 
 
 def test_second_review_beside_a_hidden_one_in_the_table_is_shown(shop: Shop) -> None:
@@ -182,7 +186,7 @@ def test_reply_does_not_pass_to_another_review_of_the_day(shop: Shop) -> None:
     (shop.folder / "reviews.json").write_text(json.dumps(content))
     imported(shop, ANN, second)
     assert "owner_reply" not in shop.reviews["Bo Li"]
-    assert "  Bo Li, 2026-03-15, website (with your reply)" in shop.lines
+    assert '  Bo Li, 2026-03-15, website, 5/5, "Quick and clean." (with your reply)' in shop.lines
 
 
 # Siblings
@@ -211,7 +215,7 @@ def test_new_id_of_an_export_is_another_review(shop: Shop, tmp_path: Path) -> No
     assert {"Other words": "shown", "The words of Bo": "shown"} == states(shop)
     assert shop.reviews["Ann"]["owner_reply"] is None
     assert [] == result.merge.corrected
-    assert "  Ann, 2026-01-01, google (with your reply)" in shop.lines
+    assert '  Ann, 2026-01-01, google, 5/5, "The words of Ann" (with your reply)' in shop.lines
 
 
 @pytest.mark.parametrize("action", ["hide", "anonymize"])
@@ -290,16 +294,57 @@ def test_edited_version_of_an_erased_review_is_not_taken(shop: Shop, *, replace:
     imported(shop, ANN, BO)
     erase(shop, "Ann Lee")
     edited = EDITED.replace("Ann Lee", "ann  LEE")
-    for _ in range(2):
-        result = imported(shop, edited, BO, replace=replace)
-        assert {"Bo Li"} == shop.reviews.keys()
-        assert (
-            "skipped, as they may be edited versions of erased reviews: 1 (2026-03-14, website); if one is another "
-            "review, add a column of ids to the table and import again"
-        ) in result.merge.corrected
+    result = imported(shop, edited, BO, replace=replace)
+    assert {"Bo Li"} == shop.reviews.keys()
+    (note,) = result.merge.corrected
+    assert note.startswith(
+        "skipped, as they may be edited versions of erased reviews: 1 (2026-03-14, website); if one is another "
+        "review: reviewsctl reviews restore "
+    )
+    assert note.endswith(", then import again")
+    result = imported(shop, edited, BO, replace=replace)
+    assert {"Bo Li"} == shop.reviews.keys()
+    assert any(
+        note.startswith("1 skipped: may be an edited version of an erased review; if it is another")
+        for note in result.notes
+    )
     assert b"ann lee" not in overlay_file(shop).lower()
-    imported(shop, f"1,{edited}", f"2,{BO}", header=f"id,{HEADER}", replace=replace)
-    assert {"ann  LEE", "Bo Li"} == shop.reviews.keys()
+
+
+@pytest.mark.parametrize("has_ids", [False, True])
+@pytest.mark.parametrize("replace", [False, True])
+def test_owner_says_that_a_row_is_no_edited_version_of_an_erased_review(
+    shop: Shop, *, has_ids: bool, replace: bool
+) -> None:
+    """An id says nothing: the table may just have got ids."""
+    header, ids = (f"id,{HEADER}", ["1,", "2,"]) if has_ids else (HEADER, ["", ""])
+    imported(shop, ANN, BO)
+    erase(shop, "Ann Lee")
+    rows = [f"{ids[0]}{EDITED}", f"{ids[1]}{BO}"]
+    for _ in range(2):
+        result = imported(shop, *rows, header=header, replace=replace)
+        assert {"Bo Li"} == shop.reviews.keys()
+    note = "\n".join(result.notes)
+    (review_id,) = re.findall("reviewsctl reviews restore ([^,]+), then", note)
+    if has_ids:
+        other = rows[0].replace("Ann Lee", "Cy Orr").replace("They broke", "All is well in")
+        imported(shop, other.replace("03-14", "03-20"), rows[1], header=header, replace=replace)
+        assert {"Bo Li"} == shop.reviews.keys()
+    take_again(shop, review_id)
+    for _ in range(2):
+        result = imported(shop, *rows, header=header, replace=replace, yes=True)
+        assert {"Ann Lee", "Bo Li"} == shop.reviews.keys()
+    assert [] == result.merge.corrected
+
+
+def test_id_of_an_export_is_known_when_it_is_erased(shop: Shop, tmp_path: Path) -> None:
+    """The platform says that another id is another review."""
+    ann = {"author": "Ann", "text": "They broke the blue vase."}
+    shop.imported(google(tmp_path / "a.json", ann, {"author": "Bo"}))
+    erase(shop, "Ann")
+    other = {**ann, "author": "New", "reviewer": {"displayName": "Ann"}, "stars": "ONE"}
+    shop.imported(google(tmp_path / "b.json", other, {"author": "Bo"}))
+    assert {"Ann", "Bo"} == shop.reviews.keys()
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -373,7 +418,7 @@ def test_erased_review_whose_author_is_corrected_is_not_taken(
     [
         ("They lost a red lamp.", 1, 14, True),
         ("They broke the blue vase.", 2, 14, False),
-        ("They broke the blue vase.", 1, 15, True),
+        ("They broke the blue vase.", 1, 15, False),
         ("They lost a red lamp.", 2, 14, True),
         ("They lost a red lamp.", 1, 15, True),
     ],
@@ -385,3 +430,14 @@ def test_erased_review_without_a_name_is_known_by_its_words(
     erase(shop, "Anonymous")
     imported(shop, f"2026-03-{day},{stars},A Trustpilot user,{text}\n", BO, replace=replace)
     assert is_taken is ("A Trustpilot user" in shop.reviews)
+
+
+@pytest.mark.parametrize(("text", "is_taken"), [(ANN.split(",")[3], False), ("Very rude\n", True)])
+def test_text_of_an_erased_review_is_known_under_another_name_on_another_day(
+    shop: Shop, text: str, *, is_taken: bool
+) -> None:
+    """Of four words or more, as in a guest book; fewer are many people's."""
+    imported(shop, f"2026-03-14,1,Ann Lee,{text}", BO)
+    erase(shop, "Ann Lee")
+    imported(shop, f"2026-04-20,2,Zoe Roe,{text}", BO, replace=False)
+    assert is_taken is ("Zoe Roe" in shop.reviews)

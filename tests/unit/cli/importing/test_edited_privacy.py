@@ -18,6 +18,7 @@ from tests.support.edited import (
     correct,
     correct_one,
     erase,
+    erase_all,
     imported,
     published,
     states,
@@ -93,6 +94,29 @@ def test_review_whose_row_is_not_taken_for_an_erased_one_stays(shop: Shop) -> No
     assert REPLY == shop.reviews["Ann Lee"]["owner_reply"]
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_second_review_of_the_day_of_an_erased_one_can_be_corrected(
+    shop: Shop, *, replace: bool
+) -> None:
+    """Its row has the words of the review that the file has."""
+    imported(shop, angry(1), KIND, BO)
+    correct_one(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
+    erase_all(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
+    shop.edit("Ann Lee", owner_reply=REPLY)
+    edited = KIND.replace("view", "sea view").replace(",5,", ",4,")
+    result = imported(shop, edited, BO, replace=replace)
+    assert [] == result.merge.corrected
+    review = shop.reviews["Ann Lee"]
+    assert (4, "Lovely breakfast with a sea view.", REPLY) == (
+        review["rating"],
+        review["text"],
+        review["owner_reply"],
+    )
+    imported(shop, angry(1, " twice"), edited, BO, replace=replace)
+    imported(shop, angry(1, " twice"), BO, replace=replace)
+    assert THEFT not in json.dumps(shop.file)
+
+
 def test_edited_one_of_two_erased_reviews_of_a_day_is_not_taken(shop: Shop) -> None:
     imported(shop, angry(1), KIND, BO)
     erase(shop, "Ann Lee")
@@ -120,8 +144,8 @@ def test_author_and_source_are_compared_as_people_read_them(
     old: Mapping[str, str], new: Mapping[str, str]
 ) -> None:
     facts = {"author": "Ann Lee", "source": "x", "date": "2026-03-14", "rating": 1}
-    absent = sketch({"id": "old", **facts, **old}, is_corrected=True)
-    assert {"old": "new"} == find([absent], [sketch({"id": "new", **facts, **new})]).pairs
+    absent, row = sketch({**facts, **old}, "old", action="hide"), sketch({**facts, **new}, "new")
+    assert [(absent, row)] == find([absent], [row]).pairs
 
 
 # The owner corrects the table
@@ -220,7 +244,124 @@ def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
         assert "Cy Orr" not in public
 
 
+TIMED = "2026-03-14T09:30:00,1,Ann Lee,They broke the blue vase of my old aunt.\n"
+
+
+@pytest.mark.parametrize("options", [{"names": "short"}, {}])
+@pytest.mark.parametrize(
+    "row", [TIMED, TIMED.replace("They broke the blue vase of my old aunt.", "")]
+)
+def test_later_id_is_known_though_names_are_short_and_rows_have_times(
+    shop: Shop, row: str, options: Mapping[str, str]
+) -> None:
+    """The file has neither the full name nor the time of which the first id was made."""
+    imported(shop, row, BO, names="short")
+    shop.edit("Ann L.", owner_reply=REPLY)
+    correct(shop, "Ann L.")
+    imported(shop, *with_ids(row, BO), header=f"id,{HEADER}", replace=False, **options)
+    assert 2 == len(shop.file["reviews"])
+    two = row.replace(",1,", ",2,")
+    imported(shop, f"1,{two}", header=f"id,{HEADER}", replace=False, yes=True)
+    assert (2, REPLY) == (len(shop.file["reviews"]), shop.reviews["Ann L."]["owner_reply"])
+    assert "Ann" not in published(shop)
+
+
+def test_erased_review_is_known_by_its_later_id_though_its_name_was_short(shop: Shop) -> None:
+    imported(shop, TIMED, BO, names="short")
+    erase(shop, "Ann L.")
+    for row in (TIMED, TIMED.replace("They broke the blue vase of my old aunt.", "Other words")):
+        imported(shop, *with_ids(row, BO), header=f"id,{HEADER}")
+        assert {"Bo L."} == shop.reviews.keys()
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("names", ["short", "full"])
+@pytest.mark.parametrize("action", ["hide", "anonymize", "hide-text"])
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("Ann Lee", "Anna Leigh"),
+        ("Ann Lee", ""),
+        ("T09:30:00,1,", "T09:30:00,2,"),
+        ("2026-03-14", "2026-03-13"),
+        ("broke", "have broken"),
+        ("They broke the blue vase of my old aunt.", "All other words than before."),
+    ],
+)
+def test_row_that_is_corrected_when_it_gets_an_id_shows_no_corrected_review(
+    shop: Shop, wrong: str, right: str, names: str, action: Action, *, replace: bool
+) -> None:
+    imported(shop, TIMED, BO, names=names)
+    (name,) = shop.reviews.keys() - {"Bo Li", "Bo L."}
+    correct(shop, name, action)
+    rows = with_ids(TIMED.replace(wrong, right), BO)
+    for _ in range(2):
+        result = imported(
+            shop, *rows, header=f"id,{HEADER}", names=names, replace=replace, yes=True
+        )
+    assert [] == result.merge.corrected
+    assert {action, "shown"} == {*states(shop).values()}
+    assert "shown" == states(shop)["Quick and clean."]
+
+
+def test_new_id_beside_one_of_the_table_is_another_review(shop: Shop) -> None:
+    """Both ids say so: a customer wrote twice on one day."""
+    imported(shop, f"1,{LONG}", header=f"id,{HEADER}")
+    correct(shop, "Ann Lee")
+    imported(shop, f"2,{LONG.replace('vase', 'vases')}", header=f"id,{HEADER}", yes=True)
+    assert {"They broke the blue vases of my old aunt.": "shown"} == states(shop)
+
+
+@pytest.mark.parametrize("has_ids", [False, True])
+@pytest.mark.parametrize("action", ["hide", "anonymize", "hide-text"])
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("Ann Lee", "Anna Leigh"),
+        (",1,", ",2,"),
+        ("2026-03-14", "2026-03-13"),
+        ("They broke the blue vase of my old aunt.", "All other words than before."),
+    ],
+)
+def test_corrected_review_that_left_the_file_returns_corrected(
+    shop: Shop, wrong: str, right: str, action: Action, *, has_ids: bool
+) -> None:
+    """Its row was taken out, and put back with a correction, and maybe with an id."""
+    others = [BO, "2026-01-01,5,Cy Orr,Fine.\n"]
+    imported(shop, LONG, *others)
+    correct(shop, "Ann Lee", action)
+    imported(shop, *others)
+    assert {"Bo Li", "Cy Orr"} == shop.reviews.keys()
+    rows = [LONG.replace(wrong, right), *others]
+    header = f"id,{HEADER}" if has_ids else HEADER
+    for _ in range(2):
+        imported(shop, *(with_ids(*rows) if has_ids else rows), header=header)
+        assert {action, "shown"} == {*states(shop).values()}
+        assert "shown" == states(shop)["Quick and clean."]
+
+
+def test_second_review_of_the_day_of_a_hidden_one_with_an_id_is_shown(shop: Shop) -> None:
+    """The first id of the hidden one has left the file, and says nothing about others."""
+    imported(shop, LONG, BO)
+    correct(shop, "Ann Lee")
+    imported(shop, *with_ids(LONG, BO), header=f"id,{HEADER}")
+    second = "2026-03-14,5,Ann Lee,Now all is well as they came back.\n"
+    result = imported(shop, *with_ids(LONG, BO, second), header=f"id,{HEADER}")
+    assert "shown" == states(shop)["Now all is well as they came back."]
+    assert [] == result.merge.corrected
+
+
 # What a correction and an import do to each other
+
+
+def test_strictest_of_very_many_reviews_with_the_same_words_counts(shop: Shop) -> None:
+    rows = [LONG.replace("Ann", f"Ann{number}") for number in range(45)]
+    imported(shop, *rows)
+    for number in range(45):
+        action: Action = "hide" if number == 44 else "anonymize" if number > 22 else "hide-text"
+        correct(shop, f"Ann{number} Lee", action)
+    imported(shop, LONG.replace("Ann Lee", "Zoe Roe"), BO, yes=True)
+    assert "hide" == states(shop)["They broke the blue vase of my old aunt."]
 
 
 def test_hidden_review_stays_so_when_its_text_returns(shop: Shop) -> None:
@@ -243,6 +384,25 @@ def test_erased_review_does_not_come_back_by_undo(shop: Shop) -> None:
         undo(shop.folder / "reviews.json", version, shop.now)
         assert "Ann" not in json.dumps(shop.file)
     assert "Ann" not in published(shop)
+
+
+@pytest.mark.parametrize("action", ["hide", "erase"])
+def test_decision_after_an_undo_holds_for_what_the_undo_took_back(
+    shop: Shop, action: Action | Literal["erase"]
+) -> None:
+    """Undone once more, the review is back under the id that its edited row had."""
+    imported(shop, LONG, BO)
+    for word in ("twice", "three times"):
+        imported(shop, LONG.replace("vase", f"vase {word}"), BO)
+    undo(shop.folder / "reviews.json", 2, shop.now)
+    if action == "erase":
+        erase(shop, "Ann Lee")
+    else:
+        correct(shop, "Ann Lee")
+    for version in (1, 2, 1, 1):
+        undo(shop.folder / "reviews.json", version, shop.now)
+        assert "Ann" not in published(shop)
+        assert "Bo Li" in published(shop)
 
 
 def test_second_review_of_a_person_keeps_its_id_when_the_first_gets_one(shop: Shop) -> None:

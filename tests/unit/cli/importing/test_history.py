@@ -131,6 +131,11 @@ def test_undo_puts_the_version_before_the_last_import_back(three: Shop) -> None:
     assert ["2026-06-10T12:00:00Z", None] == [
         review.get("changed_at") for review in three.reviews.values()
     ]
+    assert [("2026-06-10T12:00:00Z", None)] == [
+        (entry["at"], entry.get("successor")) for entry in three.file["removed"]
+    ]
+    undo(three.folder / "reviews.json", 1, NOW + 10 * DAY)
+    assert "removed" not in three.file
 
 
 def test_undo_of_an_undo_brings_all_back(three: Shop) -> None:

@@ -119,7 +119,7 @@ def test_review_that_is_no_longer_public_leaves(shop: Shop, columns: str) -> Non
     assert {"Ann", "Bo"} == shop.reviews.keys()
     tabled(shop, rows.format(columns, "spam"))
     assert {"Bo"} == shop.reviews.keys()
-    assert "  Ann, 2026-01-01, web" in shop.lines
+    assert '  Ann, 2026-01-01, web, 5/5, "Fine"' in shop.lines
     again = rows.format(columns, "approved") + "3,Cy,2026-03-01,5,Good,approved,web\n"
     result = tabled(shop, again)
     assert {"Ann", "Bo", "Cy"} == shop.reviews.keys()

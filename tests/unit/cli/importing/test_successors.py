@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 import pytest
@@ -19,7 +19,7 @@ def review(review_id: str, author: str = "Ann Lee", **members: object) -> dict[s
 
 
 def sketched(record: dict[str, Any], *, is_corrected: bool = False) -> Sketch:
-    return sketch(record, is_corrected=is_corrected, with_text=True)
+    return sketch(record, record["id"], action="hide" if is_corrected else "")
 
 
 def found(
@@ -29,8 +29,11 @@ def found(
         [sketched(old, is_corrected=old["id"] in corrected) for old in absent],
         [sketched(row) for row in rows],
     )
-    doubts = {new: list(olds) for new, olds in successors.doubts.items()}
-    return dict(successors.pairs), doubts, list(successors.possible_pairs)
+    doubts: defaultdict[str, list[str]] = defaultdict(list)
+    for old, new in successors.doubts:
+        doubts[new.key].append(old.key)
+    pairs = {old.key: new.key for old, new in successors.pairs}
+    return pairs, dict(doubts), [(old.key, new.key) for old, new in successors.remarks]
 
 
 # One author and day
@@ -158,12 +161,15 @@ def test_same_words_are_more_evidence_than_author_and_day() -> None:
 @pytest.mark.parametrize(
     ("text", "is_doubt"), [(f"Today {WORDS}, sadly", True), ("They broke the blue one", False)]
 )
-def test_half_of_the_words_of_a_corrected_review_under_another_name_are_a_doubt(
+def test_half_of_the_words_of_a_corrected_review_under_another_name_are_a_doubt_and_fewer_a_note(
     text: str, *, is_doubt: bool
 ) -> None:
     rows = [review("b", "Bo", text=f"{text} and said that it was no fault of theirs at all")]
-    assert ({}, {"b": ["a"]} if is_doubt else {}, []) == found([review("a")], rows, "a")
+    doubts, notes = ({"b": ["a"]}, []) if is_doubt else ({}, [("a", "b")])
+    assert ({}, doubts, notes) == found([review("a")], rows, "a")
     assert ({}, {}, []) == found([review("a")], rows)
+    rows = [row | {"date": "2026-03-20"} for row in rows]
+    assert ({}, {}, []) == found([review("a")], rows, "a")
 
 
 def test_table_without_locations_is_of_all() -> None:

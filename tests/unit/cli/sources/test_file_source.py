@@ -187,6 +187,15 @@ def test_older_export_stops_the_source(business: Business) -> None:
     assert "older than the last import" in state.detail
 
 
+def test_table_of_an_owner_who_removes_its_newest_row_is_no_older_one(business: Business) -> None:
+    business.configure(SHOP.replace("*.csv", "a.csv"))
+    put(business, table("abcdefgh"))
+    business.sync()
+    put(business, table("abcdefg"), age=60)
+    assert "ok" == business.state().state
+    assert "Ann h" not in business.authors
+
+
 def test_dry_run_writes_nothing(business: Business) -> None:
     put(business, table("ab"))
     (outcome,) = business.sync(dry_run=True)

@@ -101,7 +101,8 @@ def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
     export.write_bytes("Nr;Bewertung;Datum;Name\n1;5;13.11.2026;Jürgen\n".encode("cp1252"))
     hour_ago = time.time() - 3600
     os.utime(export, (hour_ago, hour_ago))
-    read, form, columns, end = ctl("sources", "test", "shop").stdout.splitlines()
+    read, form, columns, new, end = ctl("sources", "test", "shop").stdout.splitlines()
+    assert "Jürgen" in new
     assert "shop  1 review read: 1 new, 0 changed, 0 gone (0 s)" == read
     assert "      shop.csv: a table with columns of its own (cp1252, semicolons)" == form
     assert columns.startswith(
@@ -185,11 +186,11 @@ def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: 
     assert 0 == ctl(*hide).returncode
     out, _ = sync("They broke the blue vase.")
     assert out.splitlines()[1].startswith(
-        "      note: 1 edited review stays hidden (2026-03-14, shop, "
+        "      note: edited, and still hidden: 1 (2026-03-14, shop, "
     )
-    assert "note: 1 edited review stays hidden" in sync("They broke it.", "--quiet")[1]
+    assert "note: edited, and still hidden: 1 (" in sync("They broke it.", "--quiet")[1]
     told = json.loads(sync("They broke all.", "--json")[0])
-    assert told["notes"][0].startswith("1 edited review stays hidden")
+    assert told["notes"][0].startswith("edited, and still hidden: 1 (")
 
 
 def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, ctl: Ctl) -> None:
