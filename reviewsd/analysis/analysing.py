@@ -60,7 +60,9 @@ class Analyser:
         self.rules = Rules(business, settings)
         self.catalogue = catalogue(settings, self.rules, words)
         self._stored_labels = KeptLabels() if stored_labels is None else stored_labels
-        self._model_labels = ModelLabels(catalogue(settings.for_owner(), self.rules, words))
+        self._model_labels = ModelLabels(
+            catalogue(settings.for_owner(), self.rules, words), business
+        )
         self.lists = self._model_labels.lists
         """The ``ModelLabels.lists``."""
         parts = self.rules.digest, self._stored_labels.digest

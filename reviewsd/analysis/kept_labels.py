@@ -4,7 +4,7 @@ A line of JSON for each text, by its digest: an edited review has another digest
 """
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final, cast
 
 import msgspec
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from reviewsd.analysis.aspects import STRONG
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
-from reviewsd.analysis.model_labels import ENTITIES, VERSION, ReviewAnswer
+from reviewsd.analysis.model_labels import ENTITIES, VERSION, PersonAnswer, ReviewAnswer
 from reviewsd.analysis.model_summary import KeptSummary
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import LABELS_FILE
@@ -113,10 +113,11 @@ def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool)
         by_rules = {
             label.id: label for label in cast("tuple[EntityLabel, ...]", getattr(rules, kind))
         }
-        names = dict.fromkeys(getattr(answer, kind) or ())
+        by_model = [_entity(item, by_rules) for item in getattr(answer, kind) or ()]
+        entities[kind] = tuple(by_model)
         if not is_current:
-            names |= dict.fromkeys(by_rules)
-        entities[kind] = tuple(by_rules.get(name) or EntityLabel(id=name) for name in names)
+            names = {label.id for label in by_model}
+            entities[kind] += tuple(label for name, label in by_rules.items() if name not in names)
     return Labels(
         words=rules.words,
         language=rules.language,
@@ -136,3 +137,14 @@ def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool)
         model=model,
         **entities,
     )
+
+
+def _entity(item: PersonAnswer | str, by_rules: Mapping[str, EntityLabel]) -> EntityLabel:
+    """Return the label of an entity of an answer; the model's sentiment of a person is used if there is one."""
+    if isinstance(item, str):
+        return by_rules.get(item) or EntityLabel(id=item)
+    sentiment = cast("Sentiment", item.sentiment)
+    label = by_rules.get(item.id) or EntityLabel(id=item.id)
+    if label.sentiment == sentiment:
+        return label
+    return EntityLabel(id=item.id, phrase=label.phrase, sentiment=sentiment)

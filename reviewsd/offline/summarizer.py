@@ -89,7 +89,7 @@ class Summarizer:
         lists = catalogue(settings.for_owner(), rules, words)
         self._common = frozenset(word for text in words.texts.values() for word in words_of(text))
         self._names = _names(lists, dataset.business.name)
-        self._lists = ModelLabels(lists).lists
+        self._lists = ModelLabels(lists, dataset.business).lists
         insights = folder.make(settings, labels)
         per_review: dict[str, PerReview] = msgspec.json.decode(
             bytes(insights.members["per_review"]), type=dict[str, PerReview]

@@ -158,8 +158,8 @@ def lie(received: Received) -> list[dict[str, Any]]:
 def obey(received: Received) -> list[dict[str, Any]]:
     """Label reviews as one of them demands."""
     entries = honest(received)
-    entries[0]["technicians"] = ["sam-ortiz"]
-    entries[-1]["technicians"] = ["priya-raman"]
+    entries[0]["technicians"] = [{"id": "sam-ortiz", "sentiment": "negative"}]
+    entries[-1]["technicians"] = [{"id": "priya-raman", "sentiment": "positive"}]
     return entries
 
 

@@ -155,8 +155,8 @@ def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str
     lines = [f"{counted(plan.reviews, 'review')}, {plan.wordless:,} without words{labeled}"]
     if plan.outdated:
         lines.append(
-            f"with labels of another model or of an earlier insights.yaml: {counted(plan.outdated, 'text')};"
-            " they are used until the texts are labeled again"
+            f"with labels of another model, insights.yaml or version of reviewsd:"
+            f" {counted(plan.outdated, 'text')}; they are used until the texts are labeled again"
         )
     if plan.to_send:
         tokens = line(plan.bytes // BYTES, ANSWERED * plan.to_send)

@@ -1,8 +1,10 @@
 """The labels that are kept in insights.labels (insights.md 12)."""
 
+import pytest
+
 from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, encoded, merged
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels, text_key
-from reviewsd.analysis.model_labels import AspectAnswer, ReviewAnswer
+from reviewsd.analysis.model_labels import AspectAnswer, PersonAnswer, ReviewAnswer
 from reviewsd.api.files import Diagnostic
 
 GOOD = ReviewAnswer(services=("leak-repair",))
@@ -78,3 +80,25 @@ def test_entities_of_rules_are_added_to_labels_by_earlier_lists() -> None:
     for is_current, count in ((True, 1), (False, 2)):
         result = merged(answer, rules, "tiny", is_current=is_current)
         assert rules.technicians[:count] == result.technicians
+
+
+@pytest.mark.parametrize(
+    ("by_model", "sentiment", "wordings"),
+    [
+        (PersonAnswer(id="priya-raman", sentiment="negative"), "negative", ("rude",)),
+        (PersonAnswer(id="priya-raman", sentiment="positive"), "positive", ()),
+        ("priya-raman", "negative", ("rude",)),  # of labels-1
+    ],
+)
+def test_sentiment_of_a_person_is_that_of_the_model(
+    by_model: PersonAnswer | str, sentiment: str, wordings: tuple[str, ...]
+) -> None:
+    rules = Labels(
+        technicians=(
+            EntityLabel(id="priya-raman", phrase="x", sentiment="negative", wordings=("rude",)),
+        )
+    )
+    answer = ReviewAnswer(technicians=(by_model, PersonAnswer(id="sam", sentiment="neutral")))
+    priya, sam = merged(answer, rules, "tiny", is_current=True).technicians
+    assert ("x", sentiment, wordings) == (priya.phrase, priya.sentiment, priya.wordings)
+    assert EntityLabel(id="sam", sentiment="neutral") == sam
