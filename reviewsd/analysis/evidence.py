@@ -2,17 +2,19 @@
 
 A sentence shows an aspect if one of its clauses has a wording of the aspect with the sign of the statement,
 and a word that readers connect with this aspect. Nothing in it may say the opposite, contrast, negate,
-compare, suppose, report, mock, or be about another business, and the stars of the review agree. The clearest
+compare, suppose, report, mock, or be about another business, and the stars of the review agree. If a language
+model has labeled the review, the sentence around a phrase of its labels shows them (decision 562). The clearest
 of several sentences is chosen: one that says nothing else, with a subject and emphasis. The few candidates
 for each statement are read again, so labels do not store their sentences.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import evidence_words
 from reviewsd.analysis.lexicon import lexicon_of
+from reviewsd.analysis.model_labels import AspectAnswer
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.sentences import MAX_QUOTATION, Sentence, alone, sentences
 from reviewsd.domain.insights import Sentiment
@@ -21,6 +23,9 @@ from reviewsd.domain.reviews import Review
 _GOOD_STARS: Final = 4
 _UNCLEAR: Final = -2  # clarity of sentences that say too much else
 _NAMING: Final = 2  # clarity of a sentence that praises what most reviews praise
+
+
+LabelsOf = Callable[[Review], Collection[AspectAnswer] | None]
 
 
 class Quotation(NamedTuple):
@@ -35,10 +40,12 @@ class Evidence:
 
     Args:
         rules: The rules that labeled the reviews.
+        labels_of: Returns the labels of a language model for a review, or None if it has none.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, labels_of: LabelsOf = lambda _review: None) -> None:
         self._rules = rules
+        self._labels_of = labels_of
         self._lexicon = lexicon_of(rules.language)
         self._words = evidence_words(rules.language)
 
@@ -95,13 +102,19 @@ class Evidence:
         self, review: Review, aspect: str | None, sentiment: Sentiment, phrase: str = ""
     ) -> Iterator[tuple[Sentence, ClauseReading | None]]:
         """Yield the quotable sentences that show an aspect, or any, each with its clause that does."""
-        if (review.rating >= _GOOD_STARS) is not (sentiment == "positive"):
+        labels = self._labels_of(review)
+        is_good = review.rating >= _GOOD_STARS
+        if labels is None and is_good is not (sentiment == "positive"):
             return
         reading = self._rules.read(review.text or "", review.rating)
         if not reading.quotable:
             return
         sign = _sign(sentiment)
-        for sentence in sentences(reading):
+        for sentence in sentences(reading, labels):
+            if sentence.labels is not None:
+                if sentence.is_labeled(aspect, sentiment) and sentence.is_quotable(sign):
+                    yield sentence, None
+                continue
             if not reading.lexicon.is_known:
                 if phrase and phrase in sentence.text:
                     yield sentence, None

@@ -1,16 +1,18 @@
 """Sentences of reviews, with what makes one a quotation (insights.md 10, 1; decision 421)."""
 
 import collections
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labeling import Reading
 from reviewsd.analysis.lexicon import Opinion
+from reviewsd.analysis.model_labels import AspectAnswer
 from reviewsd.analysis.names import DETERMINERS, RELATIONS, TITLES
 from reviewsd.analysis.text import ENDS, sentence_spans
 from reviewsd.analysis.wordings import wording_spans
+from reviewsd.domain.insights import Sentiment
 
 MAX_QUOTATION: Final = 200  # characters
 _OPPOSITE: Final = 0.25  # absolute score of a clause that says the opposite
@@ -31,6 +33,14 @@ class Sentence(NamedTuple):
     lists: EvidenceWords
     text: str
     clauses: Sequence[ClauseReading]
+    labels: Collection[AspectAnswer] | None
+    """Those of a language model with a phrase in the sentence; None if none has labeled the review."""
+
+    def is_labeled(self, aspect: str | None, sentiment: Sentiment) -> bool:
+        """Return whether a model found an aspect in it, or any, with this sentiment and no other."""
+        labels = self.labels or ()
+        has_aspect = any(aspect in (None, label.id) for label in labels)
+        return has_aspect and all(label.sentiment == sentiment for label in labels)
 
     def is_quotable(self, sign: int) -> bool:
         """Return whether the sentence stands alone, and nothing in it says the opposite or may be meant so.
@@ -64,7 +74,7 @@ class Sentence(NamedTuple):
             clause.mark is not None
             or clause.clause.contrasted
             or not lexicon.grammar.contrasts.isdisjoint(words)
-            or not RELATIONS.isdisjoint(names)
+            or (self.labels is None and not RELATIONS.isdisjoint(names))
             or (sign > 0 and not self.lists.weakens.isdisjoint(words))
             or (sign > 0 and not self.lists.compares.isdisjoint(words))
             or words[has_joiner] in self.lists.conditions
@@ -149,10 +159,14 @@ class Sentence(NamedTuple):
     @property
     def aspects(self) -> set[str]:
         """The ids of the aspects that the sentence speaks of."""
+        if self.labels is not None:
+            return {label.id for label in self.labels}
         return {decision.aspect for clause in self.clauses for decision in clause.decisions}
 
     def praises(self, aspect: str) -> bool:
         """Return whether the sentence praises an aspect."""
+        if self.labels is not None:
+            return self.is_labeled(aspect, "positive")
         return any(self.shows(clause, aspect, 1) for clause in self.clauses)
 
     def clarity(self, aspect: str | None, clause: ClauseReading | None, sign: int) -> int:
@@ -170,8 +184,10 @@ class Sentence(NamedTuple):
         )
 
 
-def sentences(reading: Reading) -> Iterator[Sentence]:
-    """Yield the sentences of a text."""
+def sentences(
+    reading: Reading, labels: Collection[AspectAnswer] | None = None
+) -> Iterator[Sentence]:
+    """Yield the sentences of a text, with the labels of a language model, if there are."""
     tokens = reading.tokens
     rest = collections.deque(reading.clauses)
     lists = evidence_words(reading.lexicon.language)
@@ -180,7 +196,9 @@ def sentences(reading: Reading) -> Iterator[Sentence]:
         while rest and tokens.edges[2 * rest[0].clause.start] < end:
             clauses.append(rest.popleft())
         if clauses:
-            yield Sentence(reading, lists, tokens.text[begin:end], clauses)
+            text = tokens.text[begin:end]
+            inside = None if labels is None else [label for label in labels if label.phrase in text]
+            yield Sentence(reading, lists, text, clauses, inside)
 
 
 def alone(reading: Reading, clause: ClauseReading) -> str:

@@ -179,6 +179,19 @@ def test_kept_labels_are_used_for_their_texts(directories: Directories) -> None:
     directories.check_tidy()
 
 
+def test_answer_quotes_the_sentence_that_a_model_labeled(directories: Directories) -> None:
+    """Rules find nothing in it."""
+    texts = [f"Bad hair day {n}. Here I always know why." for n in range(5)]
+    publish(directories, *[review(f"{n}", text=text, rating=5) for n, text in enumerate(texts)])
+    aspect = AspectAnswer(id="communication", sentiment="positive", phrase="I always know why")
+    answer = ReviewAnswer(aspects=(aspect,))
+    assert not insights(directories)["faq"]
+    label(directories, *[(text, 5, answer) for text in texts])
+    directories.publish(LATER, insights="auto")
+    (entry,) = insights(directories)["faq"]
+    assert "Here I always know why." in entry["answer"]
+
+
 def test_label_of_a_hidden_review_is_not_used(directories: Directories) -> None:
     phrase = "Nobody showed up"
     aspect = AspectAnswer(id="cleanliness", sentiment="negative", phrase=phrase)
