@@ -566,6 +566,22 @@ def test_pull_quote_names_what_most_reviews_praise() -> None:
     assert str(insights.pull_quote) not in insights.faq[0].answer
 
 
+@pytest.mark.parametrize(("model", "quoted"), [("", False), ("tiny", True)])
+def test_pull_quote_is_of_a_review_with_blame_only_if_a_model_labeled_it(
+    model: str, *, quoted: bool
+) -> None:
+    """The sentence is chosen by its labels, so the blame stands in another one."""
+    labels = Labels(
+        model=model,
+        aspects=(
+            AspectLabel(id="punctuality", sentiment="positive", phrase="always on time"),
+            AspectLabel(id="pricing", sentiment="negative", phrase="a fortune"),
+        ),
+    )
+    insights = _count((_review("a", text=f"{_PULLED} It cost a fortune."), labels))
+    assert (_PULLED if quoted else msgspec.UNSET) == insights.pull_quote
+
+
 def test_pull_quote_is_of_the_newest_year() -> None:
     old = _review("a", day=datetime.date(2025, 6, 1), text=_PULLED)
     insights = _count((old, _priced("positive")), (_review("b"), WORDLESS))
