@@ -216,8 +216,10 @@ class ProseWriter:
         sentiment: Sentiment,
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
-        leading = _leading(aspects, sentiment)[:_NAMED]
-        contents = [self._content(aspect, sentiment) for aspect in leading]
+        leading = _leading(aspects, sentiment)
+        if self.labelled["model"] > self.labelled["rules"]:  # few mentions are missed
+            leading.sort(key=lambda aspect: -aspect.ranking.of(sentiment))
+        contents = [self._content(aspect, sentiment) for aspect in leading[:_NAMED]]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:

@@ -426,6 +426,16 @@ def test_summary_names_what_most_reviews_share() -> None:
     ) == _named(*labels)
 
 
+@pytest.mark.parametrize(("model", "first"), [("tiny", "pricing"), ("", "punctuality")])
+def test_what_most_reviews_praise_is_named_first_if_a_model_read_most(
+    model: str, first: str
+) -> None:
+    """Rules miss mentions, so the share that can be relied on orders their aspects."""
+    labels = (*_mentioned("pricing", 15, 5), *_mentioned("punctuality", 5, 0))
+    by_model = [msgspec.structs.replace(label, language="en", model=model) for label in labels]
+    assert _named(*by_model).startswith(f"Mostly praised: {first} (")
+
+
 @pytest.mark.parametrize(("good", "named"), [(4, True), (6, False)])
 def test_good_reviews_are_not_summed_up_by_criticism_alone(good: int, *, named: bool) -> None:
     others = [(_review(f"g{i}", text="Thanks!"), WORDLESS) for i in range(good)]
