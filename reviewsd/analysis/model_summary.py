@@ -29,6 +29,9 @@ _QUOTES: Final = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u00ab\u00bb"), '"')
 _GROUPED: Final = {ord("\u00a0"): None, ord("\u202f"): None}  # blanks within numbers
 _UNWANTED: Final = ("://", "@", "<", "www.")
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
+_PRONOUN: Final = {
+    "en": "i"
+}  # a word that has a capital in the middle of a sentence, and is no name
 _THOUSAND: Final = 3  # digits of a group
 _NUMBERS: Final = {
     "en": "one two three four five six seven eight nine ten eleven twelve dozen dozens twenty thirty forty "
@@ -191,13 +194,16 @@ def foreign(
         for at, word in enumerate(tokens.words):
             spelled = tokens.cut(at, at + 1)
             is_first, previous = previous in ENDS, word
-            if not spelled[0].isalpha() or word in names:
+            is_pronoun = word.partition("'")[0] == _PRONOUN.get(language)
+            if not spelled[0].isalpha() or word in names or is_pronoun:
                 continue
             capital = spelled[0].isupper() and not is_first
             if capital and (language not in _CAPITALS or spelled[1:].lower() != spelled[1:]):
-                return "text: a name that is not in the lists"
+                return f"text: a name that is not in the lists: {word}"
             if (len(word) >= _MIN_WORD or capital) and spread.get(word) == 1:
-                return "text: a word that a single review has stands outside of a quotation"
+                return (
+                    f"text: a word that a single review has stands outside of a quotation: {word}"
+                )
     if any(c in sentence.question for c in '"\u201c\u201e\u00ab') or any(
         _numbers(sentence.question)
     ):

@@ -68,7 +68,7 @@ class Written(NamedTuple):
     sentences: int
     questions: int
     faults: list[str]
-    """The faults of the dropped sentences, without their words."""
+    """The faults of the dropped sentences; of their words they have the one that is the fault, if one is."""
 
 
 class Summarizer:

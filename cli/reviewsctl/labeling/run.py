@@ -27,7 +27,7 @@ from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import LABELS_FILE
 from reviewsd.offline.labeler import Batch, Labeler, Plan
-from reviewsd.offline.summarizer import MAX_REVIEWS, Summarizer
+from reviewsd.offline.summarizer import MAX_REVIEWS, Summarizer, Written
 
 BATCH: Final = 20  # reviews
 MAX_USELESS: Final = 2  # batches in a row without a label; insights.md 12
@@ -125,16 +125,20 @@ def _labeled(batch: Batch, plan: Plan, labeler: Labeler, model: Model, counts: C
 
 
 def _written(summarizer: Summarizer, model: Model, counts: Counts) -> bytes:
-    """Return the summary, after a second request if need be; empty if it is not used."""
-    instructions, line = summarizer.instructions, b""
+    """Return the summary, empty if it is not used: the better of two, if parts of the first are dropped."""
+    instructions = summarizer.instructions
+    best = Written(b"", 0, 0, [])
     for _ in range(_TRIES if summarizer.has_reviews else 0):
         answer = model.ask(instructions, summarizer.message, summarizer.schema)
-        line, counts.sentences, counts.questions, faults = summarizer.judge(answer)
-        counts.dropped = tuple(faults)
-        if line:
+        written = summarizer.judge(answer)
+        if not best.line or written.sentences + written.questions > best.sentences + best.questions:
+            best = written
+        if not written.faults:
             break
-        instructions = _with_faults(summarizer.instructions, faults)
-    return line
+        instructions = _with_faults(summarizer.instructions, written.faults)
+    counts.sentences, counts.questions = best.sentences, best.questions
+    counts.dropped = tuple(best.faults)
+    return best.line
 
 
 def _with_faults(instructions: str, faults: Iterable[str]) -> str:
@@ -167,7 +171,9 @@ def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str
     if plan.postponed:
         lines.append(f"--limit leaves out {counted(plan.postponed, 'text')}, which the rules label")
     if options.summary:
-        lines.append(f"to write the summary: {MAX_REVIEWS} of all texts with counts in one request")
+        lines.append(
+            f"to write the summary: {MAX_REVIEWS} of all texts with counts in one or two requests"
+        )
     if plan.has_file:
         lines.append(f"{SERVED_INSTEAD}; labels are only kept")
     return lines
