@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.labels import text_key
+from reviewsd.analysis.prose import MAX_FAQ
 from reviewsd.analysis.text import ENDS, fold, tokenise, words_of
 from reviewsd.analysis.value import LocalWords, MadeInsights
 from reviewsd.domain.insights import FaqEntry, Insights, named
@@ -217,7 +219,10 @@ def applied(
     ground: Ground,
     words: LocalWords,
 ) -> MadeInsights:
-    """Return insights with those parts of a summary of which all sentences are still true."""
+    """Return insights with those parts of a summary of which all sentences are still true.
+
+    Answers of the rules about other subjects follow the questions of the model.
+    """
 
     def quoted(text: str) -> str:
         return words("quotation", text=text)
@@ -238,6 +243,13 @@ def applied(
         )
         for sentence in questions
     )
+    asked = {words(f"question_{s.about}") for s in questions if s.about in ASPECTS}
+    quotations_used = [text for sentence in questions for text in quotations(sentence.text)]
+    others = (
+        entry
+        for entry in insights.faq
+        if entry.question not in asked and not any(text in entry.answer for text in quotations_used)
+    )
     method = replace(
         insights.method,
         written_by=summary.model,
@@ -245,7 +257,7 @@ def applied(
     )
     text = " ".join(shown(sentence.text, quoted) for sentence in sentences)
     return replace(
-        insights, summary=text or insights.summary, faq=entries or insights.faq, method=method
+        insights, summary=text or insights.summary, faq=(*entries, *others)[:MAX_FAQ], method=method
     )
 
 

@@ -143,6 +143,9 @@ def test_broken_settings_are_refused_with_all_faults_and_places(directories: Dir
     assert before == directories.manifest()
 
 
+PRICES = "What do customers say about the prices?"
+
+
 def label(directories: Directories, *labels: tuple[str, int, ReviewAnswer]) -> None:
     """Keep labels of a model for texts with ratings."""
     lines = [
@@ -203,6 +206,35 @@ def test_label_of_a_hidden_review_is_not_used(directories: Directories) -> None:
     assert "labelled" not in insights(directories)["method"]
     for file in directories.current.iterdir():
         assert phrase.encode() not in file.read_bytes(), file.name
+
+
+def test_answers_of_rules_follow_the_questions_of_a_model(directories: Directories) -> None:
+    """Two questions of a model took the place of five answers; the same subject is not asked twice."""
+    texts = [f"The price was fair {n}. The staff was so friendly to us." for n in range(6)]
+    reviews = [review(f"{n}", text=text, rating=5) for n, text in enumerate(texts)]
+    publish(directories, *reviews)
+    before = insights(directories)["faq"]
+    assert ["Are they friendly?", PRICES] == [entry["question"] for entry in before]
+
+    lists = Analyser(Business(name="B"), InsightSettings(), words_of_insights("en")).lists
+
+    def answer(about: str, text: str, question: str) -> Sentence:
+        return Sentence(
+            about=about,
+            text=text,
+            question=question,
+            sentiment="positive",
+            reviews={"0": text_key(texts[0], 5)},
+        )
+
+    fair = answer("pricing", '6 call it "price was fair".', "Fair?")
+    count = answer("reviews", "6 reviews.", "How many?")
+    kept = KeptSummary(summary=(), faq=(fair, count), model="tiny", lists=lists)
+    (directories.data / "insights.labels").write_bytes(encoded(kept))
+    directories.publish(LATER, insights="auto")
+    faq = insights(directories)["faq"]
+    assert ["Fair?", "How many?", "Are they friendly?"] == [entry["question"] for entry in faq]
+    assert before[0] == faq[2]
 
 
 def test_kept_summary_is_used_while_it_is_true(directories: Directories) -> None:
