@@ -89,6 +89,7 @@ def _run(
         plan = labeler.plan(options.limit)
         counts.has_file = plan.has_file
         _agree(options, endpoint, plan, dialog)
+        dialog.progress(Step(stage="labeling", done=0, total=plan.to_send))
         for batch in labeler.batches():
             lines = _labeled(batch, plan, labeler, model, counts)
             stored.add(lines)
