@@ -22,6 +22,7 @@ from reviewsd.domain.reviews import Review
 
 _GOOD_STARS: Final = 4
 _UNCLEAR: Final = -2  # clarity of sentences that say too much else
+_DOUBT: Final = 2  # clarity that a label loses without the stars, or without the rules
 _NAMING: Final = 2  # clarity of a sentence that praises what most reviews praise
 
 
@@ -71,7 +72,8 @@ class Evidence:
                 text = "" if clause is None else alone(sentence.reading, clause)
             clarity = sentence.clarity(aspect, clause, _sign(sentiment))
             if text and clarity >= _UNCLEAR:
-                quotations.append(Quotation(clarity, text))
+                unconfirmed = (clause is None) + (_is_good(review) is not (sentiment == "positive"))
+                quotations.append(Quotation(clarity - _DOUBT * unconfirmed, text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
     def praise(
@@ -103,25 +105,26 @@ class Evidence:
     ) -> Iterator[tuple[Sentence, ClauseReading | None]]:
         """Yield the quotable sentences that show an aspect, or any, each with its clause that does."""
         labels = self._labels_of(review)
-        is_good = review.rating >= _GOOD_STARS
-        if labels is None and is_good is not (sentiment == "positive"):
+        if labels is None and _is_good(review) is not (sentiment == "positive"):
             return
         reading = self._rules.read(review.text or "", review.rating)
         if not reading.quotable:
             return
         sign = _sign(sentiment)
         for sentence in sentences(reading, labels):
-            if sentence.labels is not None:
-                if sentence.is_labeled(aspect, sentiment) and sentence.is_quotable(sign):
-                    yield sentence, None
-                continue
-            if not reading.lexicon.is_known:
+            if sentence.labels is None and not reading.lexicon.is_known:
                 if phrase and phrase in sentence.text:
                     yield sentence, None
                 continue
             clause = next((c for c in sentence.clauses if sentence.shows(c, aspect, sign)), None)
-            if clause is not None and sentence.is_quotable(sign):
+            is_labeled = sentence.is_labeled(aspect, sentiment)
+            is_shown = clause is not None if sentence.labels is None else is_labeled
+            if is_shown and sentence.is_quotable(sign):
                 yield sentence, clause
+
+
+def _is_good(review: Review) -> bool:
+    return review.rating >= _GOOD_STARS
 
 
 def _sign(sentiment: Sentiment) -> int:

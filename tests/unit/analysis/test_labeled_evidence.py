@@ -92,6 +92,20 @@ def test_blame_of_a_content_customer_is_quoted_if_a_model_labeled_it() -> None:
     assert text == _quotation(text, labels, "response_time", "negative", 5)
 
 
+def test_label_that_stars_and_rules_bear_out_is_quoted_first() -> None:
+    """Few false labels of a weak model agree with both."""
+    evidence = _evidence([("friendliness", "negative", "staff")])
+
+    def clarity(text: str, rating: int) -> int:
+        quotation = evidence.quotation(_review(text, rating), "friendliness", "negative", "")
+        assert quotation is not None
+        return quotation.clarity
+
+    known, unknown = "The staff was so rude to us.", "The staff was a wall to us."
+    assert clarity(known, 1) > clarity(unknown, 1) > clarity(unknown, 5)
+    assert clarity(known, 1) > clarity(known, 5)
+
+
 def test_pull_quote_of_a_labeled_review_praises_and_blames_nothing() -> None:
     text = (
         "The staff was so friendly to my whole family. "
