@@ -10,9 +10,15 @@ from typing import Final, cast
 import msgspec
 from msgspec import Struct
 
-from reviewsd.analysis.aspects import STRONG
+from reviewsd.analysis.aspects import ASPECTS, STRONG
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
-from reviewsd.analysis.model_labels import ENTITIES, VERSION, PersonAnswer, ReviewAnswer
+from reviewsd.analysis.model_labels import (
+    ENTITIES,
+    VERSION,
+    AspectAnswer,
+    PersonAnswer,
+    ReviewAnswer,
+)
 from reviewsd.analysis.model_summary import KeptSummary
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import LABELS_FILE
@@ -104,10 +110,11 @@ def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool)
         rules: The labels of the rules, which have strengths, wordings, entities with what is said of
             them, and service areas.
         model: The name of the model.
-        is_current: Whether the model had the present lists; if not, the entities of the rules count as
-            well, because a new one was in no list.
+        is_current: Whether the model had the present lists; if not, people, services and own aspects
+            of the rules count as well, because a new one was in no list.
     """
-    aspects = {(label.id, label.sentiment): label for label in rules.aspects}
+    by_opinion = {(label.id, label.sentiment): label for label in rules.aspects}
+    aspects = [_aspect(item, by_opinion) for item in answer.aspects or ()]
     entities: dict[str, tuple[EntityLabel, ...]] = {}
     for kind in ENTITIES:
         by_rules = {
@@ -115,27 +122,34 @@ def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool)
         }
         by_model = [_entity(item, by_rules) for item in getattr(answer, kind) or ()]
         entities[kind] = tuple(by_model)
-        if not is_current:
+        if not is_current and kind != "problems":
             names = {label.id for label in by_model}
             entities[kind] += tuple(label for name, label in by_rules.items() if name not in names)
+    if not is_current:
+        known = {*ASPECTS, *(label.id for label in aspects)}
+        aspects += (label for label in rules.aspects if label.id not in known)
     return Labels(
         words=rules.words,
         language=rules.language,
-        aspects=tuple(
-            AspectLabel(
-                id=aspect.id,
-                sentiment=(sentiment := cast("Sentiment", aspect.sentiment)),
-                phrase=aspect.phrase,
-                strength=STRONG
-                if (same := aspects.get((aspect.id, sentiment))) is None
-                else same.strength,
-                wordings=() if same is None else same.wordings,
-            )
-            for aspect in answer.aspects or ()
-        ),
+        aspects=tuple(aspects),
         service_areas=rules.service_areas,
         model=model,
         **entities,
+    )
+
+
+def _aspect(
+    item: AspectAnswer, by_rules: Mapping[tuple[str, Sentiment], AspectLabel]
+) -> AspectLabel:
+    """Return the label of an aspect of an answer, with strength and wordings where the rules found the same."""
+    sentiment = cast("Sentiment", item.sentiment)
+    same = by_rules.get((item.id, sentiment))
+    return AspectLabel(
+        id=item.id,
+        sentiment=sentiment,
+        phrase=item.phrase,
+        strength=STRONG if same is None else same.strength,
+        wordings=() if same is None else same.wordings,
     )
 
 

@@ -82,6 +82,24 @@ def test_entities_of_rules_are_added_to_labels_by_earlier_lists() -> None:
         assert rules.technicians[:count] == result.technicians
 
 
+def test_own_aspect_of_rules_is_added_to_labels_by_earlier_lists() -> None:
+    """The model may not have known it; the nine it did."""
+    opinions = [AspectLabel(id=name, sentiment="positive") for name in ("parking", "pricing")]
+    answer = ReviewAnswer(aspects=())
+    result = merged(answer, Labels(aspects=tuple(opinions)), "tiny", is_current=False)
+    assert (opinions[0],) == result.aspects
+    known = AspectAnswer(id="parking", sentiment="negative", phrase="far away")
+    answer = ReviewAnswer(aspects=(known,))
+    (label,) = merged(answer, Labels(aspects=tuple(opinions)), "tiny", is_current=False).aspects
+    assert "negative" == label.sentiment
+
+
+def test_problems_of_rules_are_not_added_to_labels_by_earlier_lists() -> None:
+    """Their list is always the same, so the model has denied them."""
+    rules = Labels(problems=(EntityLabel(id="no-show"),))
+    assert () == merged(ReviewAnswer(), rules, "tiny", is_current=False).problems
+
+
 @pytest.mark.parametrize(
     ("by_model", "sentiment", "wordings"),
     [
