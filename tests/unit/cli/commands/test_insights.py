@@ -208,6 +208,19 @@ def test_a_file_is_compared_with_what_the_rules_make(ctl: Ctl, folder: Path) -> 
     assert "  people                                  1       1       1\n" in output
 
 
+def test_labels_are_compared_by_the_name_of_the_model(ctl: Ctl, folder: Path) -> None:
+    """There is no insights.json that could be meant by "the file"."""
+    (reviewed, *_) = json.loads((folder / "reviews.json").read_bytes())["reviews"]
+    key = text_key(reviewed["text"], reviewed["rating"])
+    kept = KeptLabel(text=key, model="tiny", lists="", labels=ReviewAnswer())
+    (folder / "insights.labels").write_bytes(encoded(kept))
+    output, _ = printed(ctl, folder, "compare")
+    assert "share that is positive: by the model, and by the rules\n" in output
+    assert "\nmodel          made from " in output
+    assert f"{'aspects':<36}{'model':>7}{'rules':>16}\n" in output
+    assert "file" not in output.replace(str(folder), "")
+
+
 def test_broken_settings_are_told(ctl: Ctl, folder: Path) -> None:
     (folder / "insights.yaml").write_text("technicans: []")
     _, errors = printed(ctl, folder, code=1)
