@@ -12,13 +12,8 @@ from msgspec import Struct
 
 from reviewsd.analysis.aspects import ASPECTS, STRONG
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
-from reviewsd.analysis.model_labels import (
-    ENTITIES,
-    VERSION,
-    AspectAnswer,
-    PersonAnswer,
-    ReviewAnswer,
-)
+from reviewsd.analysis.model_labels import VERSION, AspectAnswer, PersonAnswer, ReviewAnswer
+from reviewsd.analysis.model_prompt import ENTITIES
 from reviewsd.analysis.model_summary import KeptSummary
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import LABELS_FILE

@@ -15,7 +15,8 @@ from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.kept_labels import KeptLabels, encoded
 from reviewsd.analysis.labels import text_key
 from reviewsd.analysis.lexicon import lexicon_of
-from reviewsd.analysis.model_labels import ModelLabels, decoded, object_of
+from reviewsd.analysis.model_labels import ModelLabels, decoded
+from reviewsd.analysis.model_prompt import object_of
 from reviewsd.analysis.model_summary import ALL, MIN_SENTENCES, Ground, KeptSummary, Sentence
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS
