@@ -268,6 +268,7 @@ def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
     assert 1 == done.returncode
     assert "to label: 25 texts in 2 requests to models.example" in done.stderr
     assert "the text and stars of 25 reviews and the 2 people named" in done.stderr
+    assert "and the name of the business, to models.example. Authors, dates" in done.stderr
     assert "To agree, add --yes." in done.stderr
 
 

@@ -192,7 +192,8 @@ def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts)
     if options.summary:
         counts.append(f"those of {MAX_REVIEWS} reviews with figures for the summary")
     question = (
-        f"This sends {', '.join(counts)}{people} to {endpoint.hostname}{clear}. Authors, dates, ids and"
+        f"This sends {', '.join(counts)}{people}, and the name of the business, to"
+        f" {endpoint.hostname}{clear}. Authors, dates, ids and"
         " replies are not sent."
     )
     if dialog.confirm is None:
