@@ -22,7 +22,8 @@ from reviewsd.domain.reviews import Review
 
 _GOOD_STARS: Final = 4
 _UNCLEAR: Final = -2  # clarity of sentences that say too much else
-_DOUBT: Final = 2  # clarity that a label loses without the stars, or without the rules
+_UNKNOWN: Final = 2  # clarity that a label loses if the rules do not find the same
+_FORGIVEN: Final = 4  # and if the stars disagree: content customers take blame back
 _NAMING: Final = 2  # clarity of a sentence that praises what most reviews praise
 
 
@@ -72,8 +73,9 @@ class Evidence:
                 text = "" if clause is None else alone(sentence.reading, clause)
             clarity = sentence.clarity(aspect, clause, _sign(sentiment))
             if text and clarity >= _UNCLEAR:
-                unconfirmed = (clause is None) + (_is_good(review) is not (sentiment == "positive"))
-                quotations.append(Quotation(clarity - _DOUBT * unconfirmed, text))
+                disagrees = _is_good(review) is not (sentiment == "positive")
+                doubt = _UNKNOWN * (clause is None) + _FORGIVEN * disagrees
+                quotations.append(Quotation(clarity - doubt, text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
     def praise(
