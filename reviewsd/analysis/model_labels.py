@@ -6,6 +6,7 @@ lists, phrases are in the text of the review, and the text names each person. ``
 
 import contextlib
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ MAX_REFUSED: Final = (
 MAX_FAULTS: Final = 30  # faults in the second request for a batch
 
 _NEUTRAL_STARS: Final = 3
+_MAX_WORDS: Final = 60  # of a phrase
+_MARKS: Final = r"\W{1,5}"  # between two words of a phrase
 _NO_SENTIMENT: Final = f"not one of {', '.join(SENTIMENTS)}"
 
 
@@ -244,13 +247,17 @@ def _spaced(words: Iterable[str]) -> str:
 def _verbatim(text: str, folded: str, phrase: str) -> str | None:
     """Return the piece of a text that matches a phrase, shortened to the greatest length of a phrase.
 
-    Models straighten apostrophes and change capitals, so the text's spelling is published.
+    Models straighten apostrophes, change capitals, spaces and marks, so the text's spelling is published.
     """
     folded_phrase = fold(phrase.strip())
-    at = folded.find(folded_phrase)
-    if at < 0 or not any(c.isalnum() for c in folded_phrase):
+    words = re.findall(r"[^\W_]+", folded_phrase)
+    if not 0 < len(words) <= _MAX_WORDS:
         return None
-    piece = text[at : at + len(folded_phrase)]
+    pattern = f"{re.escape(folded_phrase)}|{_MARKS.join(map(re.escape, words))}"
+    match = re.search(pattern, folded)
+    if match is None:
+        return None
+    piece = text[match.start() : match.end()]
     if len(piece) <= MAX_PHRASE:
         return piece
     cut = piece[: MAX_PHRASE + 1].rpartition(" ")[0]

@@ -186,6 +186,25 @@ def test_model_is_told_the_business_and_what_its_aspects_mean() -> None:
         assert f'"{name}":"' in labels.instructions.split("The aspects mean:")[1].split("\n")[0]
 
 
+@pytest.mark.parametrize(
+    ("phrase", "published"),
+    [
+        ("was fair; the leak", "was fair;\nthe leak"),  # a line break of the text
+        ("the  leak is fixed...", "the leak is fixed"),
+        ('"the leak is fixed"', "the leak is fixed"),
+        ("late - the price", "late. The PRICE"),
+        ("price is fair", ""),
+        ("the leak ... fixed", ""),  # words are left out
+        ("fair " * 1000, ""),
+    ],
+)
+def test_phrase_may_differ_from_the_text_in_spaces_and_marks(phrase: str, published: str) -> None:
+    """Models tidy up what they copy; a fifth of the labels is enough to lose a review."""
+    result = judged(aspect(phrase=phrase))
+    assert bool(published) == bool(result.answers)
+    assert not published or published == _phrase(result)
+
+
 def test_a_long_phrase_is_cut_at_a_word() -> None:
     text = "nice " * 40
     assert ("nice " * 24).strip() == _phrase(judged(aspect(phrase=text), text))
