@@ -16,7 +16,7 @@ from reviewsd.analysis.evidence_words import evidence_words
 from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.model_labels import AspectAnswer
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.sentences import MAX_QUOTATION, Sentence, alone, sentences
+from reviewsd.analysis.sentences import MAX_QUOTATION, ReviewSentence, alone, sentences
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.reviews import Review
 
@@ -104,7 +104,7 @@ class Evidence:
 
     def _shown(
         self, review: Review, aspect: str | None, sentiment: Sentiment, phrase: str = ""
-    ) -> Iterator[tuple[Sentence, ClauseReading | None]]:
+    ) -> Iterator[tuple[ReviewSentence, ClauseReading | None]]:
         """Yield the quotable sentences that show an aspect, or any, each with its clause that does."""
         labels = self._labels_of(review)
         if labels is None and _is_good(review) is not (sentiment == "positive"):

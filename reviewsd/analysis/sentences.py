@@ -26,7 +26,7 @@ _UNWANTED: Final = ("@", "://", "\n", '"', "\u201c", "\u201d", "\u201e", "\u00ab
 _MOCKING: Final = ("...", "\u2026", "!!", "(!)", "lol", ":)", ";)", "/s")
 
 
-class Sentence(NamedTuple):
+class ReviewSentence(NamedTuple):
     """A sentence of a review, with what the rules read in it."""
 
     reading: Reading
@@ -186,7 +186,7 @@ class Sentence(NamedTuple):
 
 def sentences(
     reading: Reading, labels: Collection[AspectAnswer] | None = None
-) -> Iterator[Sentence]:
+) -> Iterator[ReviewSentence]:
     """Yield the sentences of a text, with the labels of a language model, if there are."""
     tokens = reading.tokens
     rest = collections.deque(reading.clauses)
@@ -198,7 +198,7 @@ def sentences(
         if clauses:
             text = tokens.text[begin:end]
             inside = None if labels is None else [label for label in labels if label.phrase in text]
-            yield Sentence(reading, lists, text, clauses, inside)
+            yield ReviewSentence(reading, lists, text, clauses, inside)
 
 
 def alone(reading: Reading, clause: ClauseReading) -> str:
