@@ -6,7 +6,6 @@ lists, phrases are in the text of the review, and the text names each person. ``
 
 import contextlib
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from msgspec import Raw, Struct
 from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.labeling import MAX_PHRASE, PROBLEM_STARS
 from reviewsd.analysis.model_prompt import SENTIMENTS, described, instructions, lists_of, schema
-from reviewsd.analysis.text import fold, words_of
+from reviewsd.analysis.text import fold, tokenise, words_of
 from reviewsd.domain.reviews import Business
 
 T = TypeVar("T")
@@ -32,7 +31,6 @@ MAX_FAULTS: Final = 30  # faults in the second request for a batch
 
 _NEUTRAL_STARS: Final = 3
 _MAX_WORDS: Final = 60  # of a phrase
-_MARKS: Final = r"\W{1,5}"  # between two words of a phrase
 _NO_SENTIMENT: Final = f"not one of {', '.join(SENTIMENTS)}"
 
 
@@ -244,21 +242,36 @@ def _spaced(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
 
 
+def _same_words(text: str, phrase: str) -> str | None:
+    """Return the first piece of a text that has the words of a phrase, whatever stands between them."""
+    tokens = tokenise(text)
+    places = [at for at, word in enumerate(tokens.words) if _is_word(word)]
+    words = [tokens.words[at] for at in places]
+    wanted = list(filter(_is_word, tokenise(phrase).words))
+    size = len(wanted)
+    if not 0 < size <= _MAX_WORDS:
+        return None
+    for start in range(len(words) - size + 1):
+        if words[start : start + size] == wanted:
+            return tokens.cut(places[start], places[start + size - 1] + 1)
+    return None
+
+
+def _is_word(token: str) -> bool:
+    return any(map(str.isalnum, token))
+
+
 def _verbatim(text: str, folded: str, phrase: str) -> str | None:
     """Return the piece of a text that matches a phrase, shortened to the greatest length of a phrase.
 
     Models straighten apostrophes, change capitals, spaces and marks, so the text's spelling is published.
     """
     folded_phrase = fold(phrase.strip())
-    words = re.findall(r"[^\W_]+", folded_phrase)
-    if not 0 < len(words) <= _MAX_WORDS:
+    at = folded.find(folded_phrase)
+    if not any(c.isalnum() for c in folded_phrase):
         return None
-    pattern = f"{re.escape(folded_phrase)}|{_MARKS.join(map(re.escape, words))}"
-    match = re.search(pattern, folded)
-    if match is None:
-        return None
-    piece = text[match.start() : match.end()]
-    if len(piece) <= MAX_PHRASE:
+    piece = text[at : at + len(folded_phrase)] if at >= 0 else _same_words(text, folded_phrase)
+    if piece is None or len(piece) <= MAX_PHRASE:
         return piece
     cut = piece[: MAX_PHRASE + 1].rpartition(" ")[0]
     return cut or piece[:MAX_PHRASE]
