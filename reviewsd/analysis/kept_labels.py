@@ -34,6 +34,7 @@ class KeptLabel(Struct, frozen=True, kw_only=True):
 _decode = msgspec.json.Decoder(KeptLabel).decode
 _decode_summary = msgspec.json.Decoder(KeptSummary).decode
 _encode = msgspec.json.Encoder().encode
+_PRICES: Final = "pricing"  # praises no person; decision 517
 _SUMMARY: Final = b'{"summary":'  # the beginning of a summary's line
 
 
@@ -115,7 +116,7 @@ def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool)
         by_rules = {
             label.id: label for label in cast("tuple[EntityLabel, ...]", getattr(rules, kind))
         }
-        by_model = [_entity(item, by_rules) for item in getattr(answer, kind) or ()]
+        by_model = [_entity(item, by_rules, answer) for item in getattr(answer, kind) or ()]
         entities[kind] = tuple(by_model)
         if not is_current and kind != "problems":
             names = {label.id for label in by_model}
@@ -148,12 +149,30 @@ def _aspect(
     )
 
 
-def _entity(item: PersonAnswer | str, by_rules: Mapping[str, EntityLabel]) -> EntityLabel:
-    """Return the label of an entity of an answer; the model's sentiment of a person is used if there is one."""
+def _entity(
+    item: PersonAnswer | str, by_rules: Mapping[str, EntityLabel], answer: ReviewAnswer
+) -> EntityLabel:
+    """Return the label of an entity of an answer; what is said of a person is what the model found."""
     if isinstance(item, str):
         return by_rules.get(item) or EntityLabel(id=item)
     sentiment = cast("Sentiment", item.sentiment)
     label = by_rules.get(item.id) or EntityLabel(id=item.id)
-    if label.sentiment == sentiment:
-        return label
-    return EntityLabel(id=item.id, phrase=label.phrase, sentiment=sentiment)
+    return EntityLabel(
+        id=item.id,
+        phrase=label.phrase,
+        sentiment=sentiment,
+        wordings=label.wordings if label.sentiment == sentiment else (),
+        praised_for=_praised_for(label, answer) if sentiment == "positive" else (),
+    )
+
+
+def _praised_for(person: EntityLabel, answer: ReviewAnswer) -> tuple[str, ...]:
+    """Return what the model praises in the clause that names a person, or anywhere if the rules agree."""
+    clause = person.phrase or ""
+    return tuple(
+        aspect.id
+        for aspect in answer.aspects or ()
+        if aspect.sentiment == "positive"
+        and aspect.id != _PRICES
+        and (aspect.phrase in clause or aspect.id in person.praised_for)
+    )

@@ -94,6 +94,36 @@ def test_own_aspect_of_rules_is_added_to_labels_by_earlier_lists() -> None:
     assert "negative" == label.sentiment
 
 
+@pytest.mark.parametrize(
+    ("sentiment", "praised_for"), [("positive", ("communication", "friendliness")), ("neutral", ())]
+)
+def test_person_is_praised_for_what_a_model_found_in_the_words_about_them(
+    sentiment: str, praised_for: tuple[str, ...]
+) -> None:
+    """What the rules found counts if the model found it in the review; prices are nobody's."""
+    person = EntityLabel(
+        id="priya-raman",
+        phrase="Priya drew me a plan for a fair sum",
+        sentiment="positive",
+        praised_for=("friendliness", "cleanliness"),
+    )
+    answer = ReviewAnswer(
+        technicians=(PersonAnswer(id="priya-raman", sentiment=sentiment),),
+        aspects=tuple(
+            AspectAnswer(id=name, sentiment=sign, phrase=phrase)
+            for name, sign, phrase in (
+                ("communication", "positive", "drew me a plan"),
+                ("pricing", "positive", "fair sum"),
+                ("punctuality", "negative", "Priya drew"),
+                ("friendliness", "positive", "we laughed"),
+                ("work_quality", "positive", "never leaked again"),
+            )
+        ),
+    )
+    (label,) = merged(answer, Labels(technicians=(person,)), "tiny", is_current=True).technicians
+    assert praised_for == label.praised_for
+
+
 def test_problems_of_rules_are_not_added_to_labels_by_earlier_lists() -> None:
     """Their list is always the same, so the model has denied them."""
     rules = Labels(problems=(EntityLabel(id="no-show"),))
