@@ -24,9 +24,8 @@ T = TypeVar("T")
 
 VERSION: Final = "labels-2"
 """Version of the instructions and checks; raise it when they change."""
-MAX_REFUSED: Final = (
-    0.2  # share of refused labels of a review, and of refused reviews; insights.md 7
-)
+MAX_REFUSED: Final = 0.2  # share of refused reviews of a batch; insights.md 7
+_MAX_REFUSED_LABELS: Final = 0.5  # share of the labels of a review
 MAX_FAULTS: Final = 30  # faults in the second request for a batch
 
 _NEUTRAL_STARS: Final = 3
@@ -131,7 +130,7 @@ class ModelLabels:
             valid = self.check(entry, review, faults)
             refused += len(faults)
             count = sum(len(getattr(valid, kind)) for kind in self._lists)
-            if refused <= MAX_REFUSED * (count + refused):
+            if refused <= _MAX_REFUSED_LABELS * (count + refused):
                 answers[review.id] = valid
                 labels += count
         faults += [f"review {name}: no entry" for name in by_id if name not in answered]

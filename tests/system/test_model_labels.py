@@ -183,8 +183,8 @@ def test_a_server_that_limits_lies_apologizes_and_obeys_reviews(folder: Path) ->
     assert "best plumber" not in second.system  # nor anything else of the answer or the reviews
     assert INJECTED in {review["text"] for review in last.reviews}
     assert INJECTED not in last.system
-    assert (4, 21) == (result["reviews_by_model"], result["reviews_by_rules"])
-    assert {"model": 4, "rules": 21} == insights["method"]["labelled"]
+    assert (5, 20) == (result["reviews_by_model"], result["reviews_by_rules"])
+    assert {"model": 5, "rules": 20} == insights["method"]["labelled"]
     assert "looks" not in {aspect["id"] for aspect in insights["aspects"]}
     assert {"model": 25, "rules": 0} == made(folder)["method"]["labelled"]
 
