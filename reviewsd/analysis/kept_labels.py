@@ -122,8 +122,8 @@ def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool)
             names = {label.id for label in by_model}
             entities[kind] += tuple(label for name, label in by_rules.items() if name not in names)
     if not is_current:
-        known = {*ASPECTS, *(label.id for label in aspects)}
-        aspects += (label for label in rules.aspects if label.id not in known)
+        labeled = {*ASPECTS, *(label.id for label in aspects)}
+        aspects += (label for label in rules.aspects if label.id not in labeled)
     return Labels(
         words=rules.words,
         language=rules.language,

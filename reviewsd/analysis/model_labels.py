@@ -94,7 +94,7 @@ class ModelLabels:
 
     Args:
         catalogue: The closed lists.
-        business: The business of the reviews, of which the model is told name and category.
+        business: The business of the reviews; its name and category are in the instructions.
     """
 
     def __init__(self, catalogue: Catalogue, business: Business) -> None:
@@ -246,12 +246,12 @@ def _same_words(text: str, phrase: str) -> str | None:
     tokens = tokenise(text)
     places = [at for at, word in enumerate(tokens.words) if _is_word(word)]
     words = [tokens.words[at] for at in places]
-    wanted = list(filter(_is_word, tokenise(phrase).words))
-    size = len(wanted)
+    phrase_words = list(filter(_is_word, tokenise(phrase).words))
+    size = len(phrase_words)
     if not 0 < size <= _MAX_WORDS:
         return None
     for start in range(len(words) - size + 1):
-        if words[start : start + size] == wanted:
+        if words[start : start + size] == phrase_words:
             return tokens.cut(places[start], places[start + size - 1] + 1)
     return None
 

@@ -243,12 +243,13 @@ def applied(
         )
         for sentence in questions
     )
-    asked = {words(f"question_{s.about}") for s in questions if s.about in ASPECTS}
+    question_texts = {words(f"question_{s.about}") for s in questions if s.about in ASPECTS}
     quotations_used = [text for sentence in questions for text in quotations(sentence.text)]
-    others = (
+    rule_entries = (
         entry
         for entry in insights.faq
-        if entry.question not in asked and not any(text in entry.answer for text in quotations_used)
+        if entry.question not in question_texts
+        and not any(text in entry.answer for text in quotations_used)
     )
     method = replace(
         insights.method,
@@ -257,7 +258,10 @@ def applied(
     )
     text = " ".join(shown(sentence.text, quoted) for sentence in sentences)
     return replace(
-        insights, summary=text or insights.summary, faq=(*entries, *others)[:MAX_FAQ], method=method
+        insights,
+        summary=text or insights.summary,
+        faq=(*entries, *rule_entries)[:MAX_FAQ],
+        method=method,
     )
 
 

@@ -131,12 +131,12 @@ def _written(summarizer: Summarizer, model: Model, counts: Counts) -> bytes:
     best = Written(b"", 0, 0, [])
     for _ in range(_TRIES if summarizer.has_reviews else 0):
         answer = model.ask(instructions, summarizer.message, summarizer.schema)
-        written = summarizer.judge(answer)
-        if not best.line or written.sentences + written.questions > best.sentences + best.questions:
-            best = written
-        if not written.faults:
+        summary = summarizer.judge(answer)
+        if not best.line or summary.sentences + summary.questions > best.sentences + best.questions:
+            best = summary
+        if not summary.faults:
             break
-        instructions = _with_faults(summarizer.instructions, written.faults)
+        instructions = _with_faults(summarizer.instructions, summary.faults)
     counts.sentences, counts.questions = best.sentences, best.questions
     counts.dropped = tuple(best.faults)
     return best.line

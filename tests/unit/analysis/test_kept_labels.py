@@ -88,8 +88,8 @@ def test_own_aspect_of_rules_is_added_to_labels_by_earlier_lists() -> None:
     answer = ReviewAnswer(aspects=())
     result = merged(answer, Labels(aspects=tuple(opinions)), "tiny", is_current=False)
     assert (opinions[0],) == result.aspects
-    known = AspectAnswer(id="parking", sentiment="negative", phrase="far away")
-    answer = ReviewAnswer(aspects=(known,))
+    parking = AspectAnswer(id="parking", sentiment="negative", phrase="far away")
+    answer = ReviewAnswer(aspects=(parking,))
     (label,) = merged(answer, Labels(aspects=tuple(opinions)), "tiny", is_current=False).aspects
     assert "negative" == label.sentiment
 
@@ -100,7 +100,7 @@ def test_own_aspect_of_rules_is_added_to_labels_by_earlier_lists() -> None:
 def test_person_is_praised_for_what_a_model_found_in_the_words_about_them(
     sentiment: str, praised_for: tuple[str, ...]
 ) -> None:
-    """What the rules found counts if the model found it in the review; prices are nobody's."""
+    """Findings of the rules count if the model has them in the review. Prices praise no person."""
     person = EntityLabel(
         id="priya-raman",
         phrase="Priya drew me a plan for a fair sum",

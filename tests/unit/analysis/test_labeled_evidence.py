@@ -101,9 +101,9 @@ def test_label_that_stars_and_rules_bear_out_is_quoted_first() -> None:
         assert quotation is not None
         return quotation.clarity
 
-    known, unknown = "The staff was rude to us.", "The staff was a wall to us."
-    assert clarity(known, 1) == clarity(known, 3) > clarity(unknown, 1) > clarity(unknown, 5)
-    assert clarity(unknown, 1) > clarity(known, 5)  # content customers take blame back
+    clear, unclear = "The staff was rude to us.", "The staff was a wall to us."
+    assert clarity(clear, 1) == clarity(clear, 3) > clarity(unclear, 1) > clarity(unclear, 5)
+    assert clarity(unclear, 1) > clarity(clear, 5)  # content customers take blame back
 
 
 def test_pull_quote_of_a_labeled_review_praises_and_blames_nothing() -> None:

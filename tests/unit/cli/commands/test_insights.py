@@ -209,11 +209,11 @@ def test_a_file_is_compared_with_what_the_rules_make(ctl: Ctl, folder: Path) -> 
 
 
 def test_labels_are_compared_by_the_name_of_the_model(ctl: Ctl, folder: Path) -> None:
-    """There is no insights.json that could be meant by "the file"."""
+    """A heading "file" would be read as insights.json, which does not exist."""
     (reviewed, *_) = json.loads((folder / "reviews.json").read_bytes())["reviews"]
     key = text_key(reviewed["text"], reviewed["rating"])
-    kept = KeptLabel(text=key, model="tiny", lists="", labels=ReviewAnswer())
-    (folder / "insights.labels").write_bytes(encoded(kept))
+    label = KeptLabel(text=key, model="tiny", lists="", labels=ReviewAnswer())
+    (folder / "insights.labels").write_bytes(encoded(label))
     output, _ = printed(ctl, folder, "compare")
     assert "share that is positive: by the model, and by the rules\n" in output
     assert "\nmodel          made from " in output
