@@ -182,7 +182,7 @@ def questions(
 ) -> Iterator[Question]:
     """Find what may be a mistake; where the operator can be asked, all that is removed is."""
     older = older_places(plan.older, result)
-    yes = "import it once by hand, with --yes" if options.synced else "--yes"
+    yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
     doubts = (
         (
             _other_business(options, plan.titles, staged, result),

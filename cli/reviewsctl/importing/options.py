@@ -22,6 +22,8 @@ class SyncedRead:
     """Whether the platform itself was read completely: then no export is newer, and none begins later."""
     is_one_file: bool = False
     """Whether it is always the same file that is read, so that a table is what its owner has now."""
+    by_hand: str = "reviewsctl import FILE"
+    """The command that imports it once by hand."""
     is_gone: IsGone
     check: Callable[[MergeResult, Collection[Place]], None]
     """Called with the outcome and the locations that are replaced before anything is written; raises

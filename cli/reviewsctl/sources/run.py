@@ -4,6 +4,8 @@ import contextlib
 import dataclasses
 import datetime
 import glob
+import itertools
+import shlex
 import shutil
 import signal
 from collections.abc import Collection, Iterator, Sequence
@@ -31,6 +33,7 @@ from reviewsd.config.source_schema import ReviewSource
 MAX_SECONDS: Final = 1800
 """For the reading of one source."""
 
+_DEFAULTS: Final = ("recommended=no", "timezone=UTC")  # of a source, and of an import without them
 _NAMED: Final = 3  # refused rows in the state
 _CORRECT: Final = "Correct such rows where they are written; the next sync reads them again."
 _SILENT: Final = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
@@ -148,6 +151,7 @@ class SourceRun:
             name=self.source.name,
             is_current=download.is_current,
             is_one_file=self.source.path is not None and not glob.has_magic(self.source.path),
+            by_hand=self._by_hand(download.origin),
             is_gone=rule,
             check=check,
         )
@@ -186,14 +190,7 @@ class SourceRun:
             SourceStoppedError: The configuration has an option that means nothing.
         """
         section = self.source.import_
-        words = {True: "yes", False: "no"}
-        pairs = [
-            f"{name}={words.get(value, value)}"
-            for name in SETTINGS
-            if (value := getattr(section, name)) is not None
-        ]
-        pairs += [f"public={column}={value}" for column, value in section.public.items()]
-        columns = [f"{name}={column}" for name, column in section.map.items()]
+        pairs, columns = self._pairs()
         try:
             settings = parsed(pairs, self.now, columns=columns, source=section.source)
         except ImportRefusedError as fault:
@@ -209,6 +206,29 @@ class SourceRun:
             now=self.now,
             synced=synced,
         )
+
+    def _pairs(self) -> tuple[list[str], list[str]]:
+        """Return the options of its imports: the values of ``--set`` and of ``--map``."""
+        section = self.source.import_
+        words = {True: "yes", False: "no"}
+        pairs = [
+            f"{name}={words.get(value, value)}"
+            for name in SETTINGS
+            if (value := getattr(section, name)) is not None
+        ]
+        pairs += [f"public={column}={value}" for column, value in section.public.items()]
+        return pairs, [f"{name}={column}" for name, column in section.map.items()]
+
+    def _by_hand(self, file: str) -> str:
+        """Return the command that imports a file as a run would."""
+        section = self.source.import_
+        pairs, columns = self._pairs()
+        pairs = [pair for pair in pairs if pair not in _DEFAULTS]
+        options = [("--from", section.from_)] if section.from_ != "auto" else []
+        options += [("--source", section.source)] if section.source else []
+        options += [("--map", column) for column in columns] + [("--set", pair) for pair in pairs]
+        options.append(("--data", str(self.target.parent)))
+        return shlex.join(["reviewsctl", "import", file, *itertools.chain(*options)])
 
     def _empty(self, download: Download) -> Outcome:
         """A read without reviews: right for a new source, else a loss that a person has to accept."""

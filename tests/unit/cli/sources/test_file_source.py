@@ -185,6 +185,20 @@ def test_older_export_stops_the_source(business: Business) -> None:
     state = business.state()
     assert "stopped" == state.state
     assert "older than the last import" in state.detail
+    assert (
+        f"once by hand: reviewsctl import {business.folder}/in/b.csv --source shop --set name=Harbor "
+        f"--set verified=yes --data {business.reviews_file.parent} --yes" in state.remedy
+    )
+
+
+def test_newest_row_of_an_own_table_may_be_removed(business: Business) -> None:
+    """It is one file that the owner edits, and no older export."""
+    business.configure(SHOP.replace("in/*.csv", "in/a.csv"))
+    put(business, table("abcd"))
+    business.sync()
+    put(business, table("abc") + "\n", age=60)
+    assert "ok" == business.state().state
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
 
 
 def test_table_of_an_owner_who_removes_its_newest_row_is_no_older_one(business: Business) -> None:
