@@ -31,6 +31,8 @@ NEWEST_AT_LOCATION = 15
 
 _CRITICAL = 3
 """Greatest number of stars of a critical review, which should have a reply."""
+_LEAST_REPLIES = 3
+"""Replies whose days say how soon the business replies."""
 
 
 class LocationReviews(Struct):
@@ -151,8 +153,10 @@ class Statistics(Struct):
 
     @property
     def median_reply_days(self) -> int | None:
-        """Days from a review to its reply."""
-        return statistics.median_low(self.reply_days) if self.reply_days else None
+        """Days from a review to its reply; None unless this is known of most replies, and of a few at least."""
+        count = len(self.reply_days)
+        is_known = count >= _LEAST_REPLIES and 2 * count >= self.replies
+        return statistics.median_low(self.reply_days) if is_known else None
 
     @property
     def locations(self) -> tuple[LocationReviews, ...]:
