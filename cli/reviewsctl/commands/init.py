@@ -1,7 +1,6 @@
 """``reviewsctl init``: write a first configuration, and sample data (interfaces.md 1.1)."""
 
 import datetime
-import errno
 import itertools
 import json
 import os
@@ -110,9 +109,7 @@ def init(
         try:
             _write(path, text)
         except OSError as fault:
-            full = fault.errno in {errno.ENOSPC, errno.EDQUOT}
-            remedy = "name another folder."
-            remedy = f"Make room, or {remedy}" if full else to_write(path.parent, remedy)
+            remedy = to_write(path.parent, "name another folder.", fault)
             fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
         typer.echo(f"wrote {path}")
     importing = "import EXPORT" + ("" if name else " --set name=NAME")

@@ -300,7 +300,7 @@ def _write(folder: Path, insights: bytes) -> str:
             is_replaced = place.look(FILE) is not None
             commit(new, lambda: place.keep(FILE, backup_name))
     except OSError as fault:
-        remedy = to_write(folder, "name another --data DIR.")
+        remedy = to_write(folder, "name another --data DIR.", fault)
         fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
     backup = f", the old one is {backup_name}" if is_replaced else ""
     return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"

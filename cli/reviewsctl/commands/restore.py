@@ -16,6 +16,7 @@ from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, fail, json_line
 from reviewsctl.terminal.words import counted
+from reviewsd.api.disk import is_full
 from reviewsd.api.places import KEPT_FOLDER, SYSTEM
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def restore(
                 erased = restoring.restore(archive, plan, places, now)
     except OSError as fault:
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
-        fail("not restored", detail, "Is there room? Run it as root.", as_json=as_json)
+        remedy = "Make room." if is_full(fault) else "Run it as root."
+        fail("not restored", detail, remedy, as_json=as_json)
     actions = {str(places.target(name)): action for name, action in plan.items()}
     made_at = contents.manifest.made_at
     if as_json:

@@ -76,7 +76,7 @@ def faults(target: Path) -> Iterator[None]:
     except OSError as error:
         raise ImportRefusedError(
             f"{error.filename or target.parent}: {error.strerror}",
-            to_write(target.parent, "ask the owner of the folder."),
+            to_write(target.parent, "ask the owner of the folder.", error),
         ) from error
 
 

@@ -67,10 +67,10 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
             "Nothing was written.",
         ) from fault
     except OSError as fault:
-        remedy = to_write(folder, "ask the owner of the folder.")
+        remedy = to_write(folder, "ask the owner of the folder.", fault)
         raise ImportRefusedError(
             f"{fault.filename or folder}: {fault.strerror or fault}",
-            f"Nothing was written. Is there room, and may you write there? {remedy}",
+            f"Nothing was written. {remedy}",
         ) from fault
 
 

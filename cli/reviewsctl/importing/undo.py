@@ -183,10 +183,10 @@ def _opened(target: Path) -> Iterator[tuple[Folder, Folder | None]]:
             yield data, folder
     except (OSError, EOFError, zlib.error) as fault:
         reason = getattr(fault, "strerror", None) or fault
-        remedy = to_write(target.parent, "ask the owner of the folder.")
+        remedy = to_write(target.parent, "ask the owner of the folder.", fault)
         raise ImportRefusedError(
             f"{getattr(fault, 'filename', None) or target.parent}: {reason}",
-            f"Nothing was written. Is there room, and may you read and write there? {remedy}",
+            f"Nothing was written. {remedy}",
         ) from fault
 
 

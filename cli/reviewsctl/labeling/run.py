@@ -74,7 +74,7 @@ def label(options: Options) -> tuple[Path, Counts]:
     except OSError as fault:
         raise ModelError(
             f"{fault.filename or 'the data directory'}: {fault.strerror}",
-            to_write(Path(fault.filename or ".").parent, "name another --data DIR."),
+            to_write(Path(fault.filename or ".").parent, "name another --data DIR.", fault),
         ) from fault
 
 

@@ -1,6 +1,7 @@
 """Insights made in the publishing process (insights.md 1 and 2)."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -336,8 +337,13 @@ def test_a_full_disk_is_no_fault_of_the_analyser(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(made_insights, "Analyser", fail)
-    with pytest.raises(OSError, match="No space"):
-        publish(directories, *REVIEWS)
+    outcome = publish(directories, *REVIEWS)
+    assert ("failed", "") == (outcome.result, outcome.insights_fault)
+    (problem,) = outcome.problems
+    assert re.fullmatch(
+        r"the disk is full: \S+ \S+ are free at /\S+, and a publication needs more", problem
+    )
+    assert [] == list(directories.snapshots.iterdir())
 
 
 def test_changed_rules_publish_again(
