@@ -364,7 +364,7 @@ def _source_conditions(
         read = f"{_SOURCE}{name} is read again"
         since = source.failing_since
         is_late = since is not None and now - since.timestamp() >= _DAY
-        problem = " ".join(filter(None, (source.detail, source.remedy)))
+        problem = _sentences(source.detail, source.remedy)
         if source.state not in ("stopped", "failed"):
             if not {stopped, failing, read}.isdisjoint(before):
                 conditions[read] = counted(source.reviews, "review")
@@ -373,3 +373,8 @@ def _source_conditions(
         elif is_late or failing in before:
             conditions[failing] = problem
     return conditions
+
+
+def _sentences(detail: str, remedy: str) -> str:
+    """Return a detail with its remedy, which may end with a command to copy."""
+    return f"{detail.removesuffix('.')}. {remedy}" if detail and remedy else detail or remedy

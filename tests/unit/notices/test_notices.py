@@ -122,7 +122,7 @@ class Node:
         sources = {
             name: {
                 "state": state,
-                "detail": "401.",
+                "detail": "401",
                 "remedy": "Log in again.",
                 "failing_since": now,
                 "reviews": 43,
