@@ -43,6 +43,9 @@ _PARTICLES: Final = frozenset(
 
 def short_name(name: str) -> str:
     """Return the first name and the initial of the surname, of each person that the name has."""
+    match name.split():
+        case [first, last] if _are_usual(first, last):  # most names; a merge asks for each review
+            return f"{first} {_initial(last)}"
     pieces = (piece.split() for piece in (name.partition("(")[0].strip() or name).split(","))
     parts = _people(", ".join(" ".join(piece) for piece in pieces if piece).split())
     has_surname = False
@@ -54,6 +57,12 @@ def short_name(name: str) -> str:
         shortened.append(_short(_in_order(words), has_surname=has_surname))
         has_surname = has_surname or len(words) > 1
     return " ".join(shortened) or name.strip()
+
+
+def _are_usual(first: str, last: str) -> bool:
+    """Return whether two words are nothing but names."""
+    is_plain = first.isalpha() and last.isalpha()
+    return is_plain and first.casefold() not in _TITLES and last.casefold() not in _SUFFIXES
 
 
 def first_and_initial(name: str) -> str:

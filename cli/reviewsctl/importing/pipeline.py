@@ -35,8 +35,8 @@ from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.reviews_file import check, commit, read
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
-from reviewsctl.importing.short_names import NamesThere
 from reviewsctl.importing.source_name import named_source
+from reviewsctl.importing.sources_there import SourcesThere
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
@@ -88,10 +88,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             corrections.take_out_erased(folder, options.now)
         document = read(folder, options.target.name)
         declared = declared_in(document)
-        options = named_source(options, exports, prompts, document)
+        there = SourcesThere(document)
+        options = named_source(options, exports, prompts, there.names)
         own_exports = [export for export in exports if export.format.name == own.NAME]
-        follows_names = options.settings.names is None and not own_exports
-        names_there = NamesThere(document if follows_names else None)
         del document  # it is read again when it is merged
         rows = read_rows(options, exports, staged, prompts, corrections)
         check_usable(options, staged, rows)
@@ -100,7 +99,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         if options.replace:
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
-        shortened = staged.shorten(names_there.are_short)
+        follows_names = options.settings.names is None and not own_exports
+        shortened = staged.shorten(there.has_short_names) if follows_names else 0
         newest = _newest(options, staged, exports)
         plan = MergePlan(
             now=options.now,

@@ -1,14 +1,12 @@
 """Where the reviews of a table were written: a column, an option or the operator says it, the first time."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts
-from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.recognize import Export
-from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
 from reviewsctl.importing.settings import NO_SOURCE
 
 DEFAULT: Final = "website"
@@ -19,7 +17,7 @@ def named_source(
     options: ImportOptions,
     exports: Sequence[Export],
     prompts: Prompts,
-    document: Document | None,
+    known: Collection[str],
 ) -> ImportOptions:
     """Return the options with the sources that there are, and that of a table that does not say its own.
 
@@ -29,20 +27,17 @@ def named_source(
         options: The options.
         exports: The exports.
         prompts: The terminal.
-        document: The reviews.json that is there.
+        known: The sources of the reviews that are there; ``NO_SOURCE`` is that of tables without any.
 
     Raises:
         SayMoreError: Nothing says it, and there is no terminal to ask at.
     """
-    if not any(export.format.generic for export in exports):
-        return options
     unnamed = [
         export.name
         for export in exports
         for source in export.sources
         if not export.format.names_source(source.head, options.settings)
     ]
-    known = _known_sources(document)
     options = replace(options, settings=replace(options.settings, sources=known))
     if not unnamed or options.synced is not None or NO_SOURCE in known:
         return options
@@ -58,9 +53,3 @@ def named_source(
             + (f" The reviews that are there are of {', '.join(sorted(known))}." if known else ""),
         )
     return replace(options, settings=replace(options.settings, source=name))
-
-
-def _known_sources(document: Document | None) -> set[str]:
-    """Return the sources of the reviews of a reviews.json; ``NO_SOURCE`` is that of tables without any."""
-    reviews = () if document is None else reviews_of(document)
-    return {str(review.get("source")) for review in reviews if review.get("id") not in EXAMPLES}
