@@ -55,6 +55,8 @@ class DaemonRoutes:
     """The routes of the daemon itself."""
 
     version: str
+    installed_at: float
+    """When this program was installed, POSIX seconds."""
     base_url: str
     listen: tuple[str, ...]
     data_dir: str
@@ -77,6 +79,7 @@ class DaemonRoutes:
         status = Status(
             api=API,
             version=self.version,
+            installed_at=instant(self.installed_at),
             base_url=self.base_url,
             listen=self.listen,
             data_dir=self.data_dir,

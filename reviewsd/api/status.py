@@ -77,6 +77,8 @@ class Status(Struct, frozen=True, kw_only=True):
 
     api: int = 1
     version: str
+    installed_at: Instant | None = None
+    """When the program was installed that runs; None of an older daemon."""
     base_url: str
     listen: tuple[str, ...]
     data_dir: str = ""

@@ -67,6 +67,7 @@ def operator_routes(
         reloading=DataReloading(publisher),
         operator=operator,
         version=VERSION,
+        installed_at=1_760_000_000.5,
         base_url=BASE,
         listen=("x",),
         data_dir="/d",

@@ -17,6 +17,7 @@ from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsctl.terminal.words import folded
 from reviewsd.api.places import SYSTEM
+from reviewsd.api.program import installed_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +89,7 @@ def _tests(
     elif isinstance(answer, DaemonError):
         directory = None if settings is None else Path(settings.text("state_dir"))
         answer = start_failure.explained(answer, directory)
-    yield "admin socket", running.socket(answer, socket, own_version("reviewsd"))
+    yield "admin socket", running.socket(answer, socket, own_version("reviewsd"), installed_at())
     report = local.check(config, None, lambda _: None).value
     yield "configuration", offline.configuration(report)
     if report.unread_addresses:

@@ -8,22 +8,30 @@ from typing import Final
 from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.units import BOOTED, install_command, restart_remedy, start_command
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.terminal.times import moment
 from reviewsctl.terminal.words import counted
 from reviewsd.api.files import EffectiveConfig
-from reviewsd.api.jobs import ConfigChanges
+from reviewsd.api.jobs import ConfigChanges, instant
 from reviewsd.api.status import Status
 
 _SECONDS: Final = 3.0  # to wait for a program of systemd
 _RESTARTS: Final = 3  # since its start; more of them point to a fault
 
 
-def socket(answer: Status | DaemonError, path: Path, own: str | None) -> Diagnosis:
-    """Test whether the daemon answers, and is of this version."""
+def socket(
+    answer: Status | DaemonError, path: Path, own: str | None, installed_at: float
+) -> Diagnosis:
+    """Test whether the daemon answers, and is of this version and of this installation."""
     if isinstance(answer, DaemonError):
         return fail(answer.detail or answer.title, answer.remedy)
     if own is not None and own != answer.version:
         detail = f"the daemon is reviewsd {answer.version}, this is reviewsctl {own}"
         return warn(detail, "After an upgrade: sudo systemctl restart reviewsd")
+    before = answer.installed_at
+    if before is not None and before < instant(installed_at):
+        newer = moment(instant(installed_at))
+        detail = f"the daemon's program was installed {moment(before)}, this one {newer}"
+        return warn(detail, restart_remedy())
     return ok(f"reviewsd {answer.version} answers on {path}")
 
 

@@ -46,7 +46,10 @@ def status_fields(
     yield "address", printable(status.base_url)
     yield "listening", printable(", ".join(status.listen))
     uptime = duration(status.uptime_seconds)
-    yield "daemon", f"reviewsd {printable(status.version)}, pid {status.pid}, up {uptime}"
+    program = f"reviewsd {printable(status.version)}"
+    if status.installed_at is not None:
+        program += f", installed {moment(status.installed_at)}"
+    yield "daemon", f"{program}, pid {status.pid}, up {uptime}"
 
 
 def _snapshot(snapshot: SnapshotStatus | None, now: datetime.datetime) -> Iterator[Field]:

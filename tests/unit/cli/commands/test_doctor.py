@@ -21,7 +21,7 @@ from reviewsctl.doctor import offline, public, running
 from reviewsctl.doctor.verdict import Diagnosis, Verdict
 from reviewsd.api.files import CheckReport, Diagnostic, EffectiveConfig, Facts, Setting
 from reviewsd.api.hub import HubState
-from reviewsd.api.jobs import ConfigChanges
+from reviewsd.api.jobs import ConfigChanges, instant
 from reviewsd.api.places import DATA_FILES
 from reviewsd.api.status import Status
 from tests.support.admin_fake import STATUS
@@ -118,17 +118,31 @@ def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
 
 def test_daemon_that_answers_is_compared_with_this_version() -> None:
     assert Diagnosis(OK, "reviewsd 0.1.0 answers on /s") == running.socket(
-        GOOD, Path("/s"), "0.1.0"
+        GOOD, Path("/s"), "0.1.0", 0
     )
-    assert WARN == running.socket(GOOD, Path("/s"), "0.2.0").verdict
-    assert OK == running.socket(GOOD, Path("/s"), None).verdict
+    assert WARN == running.socket(GOOD, Path("/s"), "0.2.0", 0).verdict
+    assert OK == running.socket(GOOD, Path("/s"), None, 0).verdict
+
+
+def test_daemon_that_runs_on_after_an_upgrade_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also between two builds of one version, as a checkout makes them."""
+    monkeypatch.delenv("container", raising=False)
+    before = msgspec.structs.replace(GOOD, installed_at=instant(1_760_000_000))
+    assert OK == running.socket(before, Path("/s"), "0.1.0", 1_760_000_000.9).verdict
+    found = running.socket(before, Path("/s"), "0.1.0", 1_760_003_600)
+    assert WARN == found.verdict
+    assert (
+        "the daemon's program was installed 2025-10-09 08:53:20 UTC, this one 2025-10-09 09:53:20 UTC"
+        == found.detail
+    )
+    assert found.remedy.startswith("Restart it: ")
 
 
 def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
-    diagnosis = running.socket(GONE, Path("/s"), None)
+    diagnosis = running.socket(GONE, Path("/s"), None, 0)
     assert Diagnosis(FAIL, "it is not running: there is no /s", "Start it") == diagnosis
     refused = Refused("Draining", "", status=503)
-    assert "draining" == running.socket(refused, Path("/s"), None).detail
+    assert "draining" == running.socket(refused, Path("/s"), None, 0).detail
     for test in (running.serving, running.hub):
         assert SKIP == test(GONE).verdict
     assert SKIP == running.same_configuration(GONE, effective("", ""), None).verdict
