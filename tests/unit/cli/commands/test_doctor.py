@@ -516,11 +516,16 @@ def test_certificate_is_verified_with_its_expiry(
     identity = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     ca = authority().identity.write(tmp_path / "ca.pem")
     with listening(ours, identity) as address:
-        assert FAIL == public.certificate(address, 0.0).verdict
+        untrusted = public.certificate(address, 0.0)
+        assert FAIL == untrusted.verdict
+        assert "of your own authority: SSL_CERT_FILE=ca.pem reviewsctl doctor" in untrusted.remedy
+        assert [SKIP, SKIP] == [public.answers(address).verdict, public.agents(address).verdict]
+        elsewhere = address.replace("localhost", "127.0.0.1")
         monkeypatch.setenv("SSL_CERT_FILE", str(ca))
         diagnosis = public.certificate(address, 0.0)
         assert OK == public.answers(address).verdict
         assert WARN == public.certificate(address, time.time() + 3650 * 86_400).verdict
+        assert "Get one for 127.0.0.1" in public.certificate(elsewhere, 0.0).remedy
     assert OK == diagnosis.verdict
     assert diagnosis.detail.startswith("TLSv1.3, the certificate of localhost ends in ")
 
