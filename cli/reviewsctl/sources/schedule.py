@@ -1,7 +1,7 @@
 """When a source is read: due times, pauses after failures, the age of what was read (sources.md 3)."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from reviewsctl.sources.state import Missing, SourceState
@@ -117,6 +117,10 @@ class GoneRule:
             return True
         self.missing[key] = miss
         return False
+
+    def keep(self, keys: Collection[str]) -> None:
+        """Forget reviews that are not among these after all, as a row was found to be an edited version of them."""
+        self.missing = {key: miss for key, miss in self.missing.items() if key in keys}
 
 
 def is_loss(absent: int, there: int, max_loss: str) -> bool:

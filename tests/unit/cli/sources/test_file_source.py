@@ -100,6 +100,21 @@ def test_missing_reviews_are_told_with_the_time_of_their_removal(business: Busin
     assert [[], [text.format("1 19:00")], [text.format("1 20:00")], [], []] == told
 
 
+def test_edited_reviews_of_a_table_without_ids_are_not_missing(business: Business) -> None:
+    """They counted as lost, and stopped the source."""
+    business.configure(SHOP.replace("gone: 1", "gone: 2"))
+    for word in ("quick", "fast"):
+        rows = (
+            f"5,2026-01-0{day},Ann {day},Lovely work {day} and very {word} indeed\n"
+            for day in range(1, 9)
+        )
+        put(business, f"rating,date,author,text\n{''.join(rows)}")
+        (outcome,) = business.sync()
+    assert ("ok", 0) == (outcome.state.state, len(outcome.state.missing)), outcome.state.detail
+    assert outcome.merge is not None
+    assert 8 == outcome.merge.count(Fate.CHANGED)
+
+
 def test_review_that_returns_is_not_missing_any_more(business: Business) -> None:
     business.configure(SHOP.replace("gone: 1", "gone: 2"))
     for round_, numbers in enumerate(("abc", "ac", "abc", "ac")):
