@@ -36,13 +36,13 @@ _COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize
 
 
 class KnownCorrections:
-    """The corrections of a data directory.
+    """The corrections of a data directory; without one there are none.
 
     Raises:
         ImportRefusedError: corrections.json is invalid, and an erased review could return.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self._overlay: Overlay | None = None
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
@@ -53,7 +53,7 @@ class KnownCorrections:
         self._before = b""  # the file
         self._corrections: Corrections | None = None
         self._taken_out = 0  # erased reviews that the file had again
-        if (folder / files.FILE).exists() or are_corrections_lost(folder):
+        if folder is not None and ((folder / files.FILE).exists() or are_corrections_lost(folder)):
             self._read(folder)
 
     def _read(self, folder: Path) -> None:
