@@ -267,9 +267,10 @@ class Replacement:
             self.options.synced.check(merge, self.plan.replaced)
         self.prompts.show(list(losses(self.options, merge)))
         can_ask = self.prompts.confirm is not None and not self.options.dry_run
-        doubts = list(questions(self.options, self.plan, self.staged, merge, can_ask=can_ask))
-        if self.corrections is not None:
-            doubts = [*self.corrections.doubts(self.staged, sources_there(merge)), *doubts]
+        doubts = [
+            *self.plan.corrections.doubts(self.staged, sources_there(merge)),
+            *questions(self.options, self.plan, self.staged, merge, can_ask=can_ask),
+        ]
         merge.notes += agree(self.options, doubts, self.prompts)
         merge.corrected = self.plan.corrections.pass_on(merge)
 
