@@ -1,8 +1,13 @@
 """The sources of reviews.json, and whether an import goes on shortening their names (decision 581)."""
 
+from collections import Counter
+from typing import Final
+
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
 from reviewsctl.importing.values import short_name
+
+_LEAST: Final = 3  # short names; one or two customers may call themselves so
 
 
 class SourcesThere:
@@ -15,7 +20,7 @@ class SourcesThere:
     def __init__(self, document: Document | None) -> None:
         self.names: set[str] = set()
         """``NO_SOURCE`` is that of tables without any."""
-        self._with_short: set[str] = set()
+        self._short = Counter[str]()  # names, by source
         self._with_full: set[str] = set()
         for review in () if document is None else reviews_of(document):
             if review.get("id") in EXAMPLES:
@@ -27,10 +32,10 @@ class SourcesThere:
             if short_name(author) != author:
                 self._with_full.add(source)
             elif author.endswith(".") and len(author.split()) > 1:
-                self._with_short.add(source)
+                self._short[source] += 1
 
     def has_short_names(self, source: str) -> bool:
-        """Return whether there are short names and no full one: of a source or, if it has neither, of all."""
-        if source in self._with_short | self._with_full:
-            return source not in self._with_full
-        return bool(self._with_short) and not self._with_full
+        """Return whether there are three short names and no full one: of a source or, if it has neither, of all."""
+        if source in self._short or source in self._with_full:
+            return self._short[source] >= _LEAST and source not in self._with_full
+        return self._short.total() >= _LEAST and not self._with_full
