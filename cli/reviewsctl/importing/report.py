@@ -22,6 +22,8 @@ MAX_IN_JSON: Final = 100
 _SHOWN: Final = 3  # refused rows without --verbose, for people
 _MIN_PLACES: Final = 2  # with one location nothing changes
 _LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED)
+LOSSES: Final = (Fate.OVERWRITTEN, Fate.RETURNED, Fate.REPLY_REMOVED)
+"""What becomes of some new and changed reviews beside that."""
 
 
 class Detail(str):
@@ -97,9 +99,12 @@ def problems(result: ImportResult) -> list[str]:
     return [*rows, *result.merge.corrected]
 
 
-def details(result: ImportResult) -> Iterator[str]:
-    """Yield the reviews that are new, changed or removed, and the rows that were refused or skipped."""
-    for fate in _LISTED:
+def details(result: ImportResult, losses: Sequence[Fate] = ()) -> Iterator[str]:
+    """Yield the reviews that are new, changed or removed, and the rows that were refused or skipped.
+
+    ``losses`` are further fates that are listed, which an import has shown before it was written.
+    """
+    for fate in (*_LISTED, *losses):
         changes = result.merge.changes.get(fate, ())
         yield from (f"  {fate.value}: {line(fate, change)}" for change in changes)
         if more := result.merge.count(fate) - len(changes):
@@ -148,7 +153,7 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
         "notes": list(result.notes),
         "changes": [
             {"what": fate.value, "review": change.review, "members": change.members}
-            for fate in (*_LISTED, Fate.OVERWRITTEN, Fate.RETURNED, Fate.REPLY_REMOVED)
+            for fate in (*_LISTED, *LOSSES)
             for change in merge.changes.get(fate, ())[:most]
         ],
         "refusals": refusals(rows, most),

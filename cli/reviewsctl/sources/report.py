@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from reviewsctl.importing.outcomes import Fate
-from reviewsctl.importing.report import MAX_IN_JSON, ImportResult, details, refusals
+from reviewsctl.importing.report import LOSSES, MAX_IN_JSON, ImportResult, details, refusals
 from reviewsctl.sources.run import Outcome
 from reviewsctl.sources.state import SourceState
 from reviewsctl.terminal.columns import table as laid_out
@@ -53,7 +53,7 @@ def lines(
 
 def _listed(result: ImportResult, name: str, *, verbose: bool) -> Iterator[str]:
     """Yield the reviews that are new, changed or gone; the first of them without ``verbose``."""
-    listed = [line.strip() for line in details(result)]
+    listed = [line.strip() for line in details(result, LOSSES)]
     most = len(listed) if verbose else _MOST
     yield from listed[:most]
     if (more := len(listed) - most) > 0:

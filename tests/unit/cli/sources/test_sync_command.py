@@ -248,11 +248,14 @@ def test_reviews_of_a_sync_are_named_on_request(business: Business, ctl: Ctl) ->
 
     write(table("abcd"))
     assert "      new: Ann c, 2026-01-16, shop" in ctl("sync", "-v").stdout.splitlines()
+    by_hand = business.reviews_file.read_text().replace("Ann b", "Ann Bo")
+    business.reviews_file.write_text(by_hand)
     write(table("abd").replace("Ann b", "Ann bee"))
     for command in (("sources", "test", "shop"), ("sync", "--dry-run"), ("sync", "-v")):
         lines = ctl(*command).stdout.splitlines()
         assert any(line.startswith("      removed: Ann c, 2026-01-16, shop") for line in lines)
-        assert "      changed: Ann b, 2026-01-15, shop: author" in lines
+        assert "      changed: Ann Bo, 2026-01-15, shop: author" in lines
+        assert "      overwritten: Ann Bo, 2026-01-15, shop: author" in lines
     write(table("".join(map(chr, range(97, 123)))))
     lines = ctl("sync", "--dry-run").stdout.splitlines()
     assert "      and 4 more: reviewsctl sync shop --dry-run --full -v" in lines
