@@ -69,7 +69,7 @@ def test_german_wording_that_only_says_when_is_no_answer(
     assert expected is evidence_words("de").is_answer(aspect, text.lower().split())
 
 
-@pytest.mark.parametrize("word", ["sowas", "danach", "außerdem"])
+@pytest.mark.parametrize("word", ["sowas", "danach", "außerdem", "dazu"])
 def test_german_sentence_about_the_one_before_opens_with_it(word: str) -> None:
     """No quotation alone is "Sowas nenn ich Fachmann", for example."""
     assert word in evidence_words("de").opens
