@@ -61,7 +61,7 @@ class Outcome:
     result: ImportResult | None = None
     """The whole result; None where there was no import."""
     shown: Sequence[str] = ()
-    """Lines of a dry run: how the files are read, and which reviews would be lost."""
+    """Lines of a dry run: how its files are read."""
     removed_for_age: int = 0
     """Reviews that left since the source could not be read for too long."""
     removal_at: datetime.datetime | None = None
@@ -159,9 +159,7 @@ class SourceRun:
         options = self._import_options(download.files, synced)
         shown: list[str] = []
         prompts = (
-            dataclasses.replace(_SILENT, describe=shown.extend, show=shown.extend)
-            if options.dry_run
-            else _SILENT
+            dataclasses.replace(_SILENT, describe=shown.extend) if options.dry_run else _SILENT
         )
         try:
             result = run(options, prompts)
