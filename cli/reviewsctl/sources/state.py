@@ -132,4 +132,4 @@ def _lock(file: BinaryIO, kind: int) -> None:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = file.read(_MAX_HOLDER).decode(errors="replace")
-        raise BusyError(f"another sync is running ({holder})") from None
+        raise BusyError(f"a sync is running ({holder})") from None

@@ -155,7 +155,7 @@ def test_sync_that_waits_says_so_until_it_is_interrupted(
         host = stub.url.removeprefix("http://")
         assert f"503 from {host}; tried again in 120 s (2 of 5), Ctrl-C ends" in screen
         busy = ctl("sync")
-        running = rf"another sync is running \(pid {process.pid}, since 20\d\d-\S+ \S+ UTC\)"
+        running = rf"a sync is running \(pid {process.pid}, since 20\d\d-\S+ \S+ UTC\)"
         assert re.fullmatch(rf"Error: not synced: {running}\n", busy.stderr)
         assert re.search(rf"^{running}$", ctl("sources", "list").stdout, re.MULTILINE)
         process.send_signal(signal.SIGINT)
@@ -163,7 +163,7 @@ def test_sync_that_waits_says_so_until_it_is_interrupted(
     os.close(master)
     assert 130 == process.returncode
     assert "Error: interrupted: nothing was written but what was read before: shop" in screen
-    assert "another sync" not in ctl("sources", "list").stdout
+    assert "a sync is running" not in ctl("sources", "list").stdout
 
 
 def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: Ctl) -> None:
