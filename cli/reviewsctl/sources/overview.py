@@ -64,5 +64,6 @@ def _diagnosis(name: str, state: SourceState, now: datetime.datetime) -> Diagnos
         case "warn":
             return warn(f"{detail}, {state.detail}", state.remedy)
         case "failed":
-            return warn(f"{detail}, failed: {state.detail}", "The next sync tries again.")
+            remedy = state.remedy or "The next sync tries again."
+            return warn(f"{detail}, failed: {state.detail}", remedy)
     return ok(detail)

@@ -43,6 +43,15 @@ def test_doctor_fails_for_stopped_sources_with_their_remedy(data: Path) -> None:
     ] == [(each.verdict, each.detail, each.remedy) for each in overview.diagnoses(data, NOW)]
 
 
+def test_doctor_has_the_remedy_of_a_source_that_fails(tmp_path: Path) -> None:
+    """A login page in place of the data passes by no further try."""
+    state = SourceState(state="failed", detail="a web page came", remedy="Is it a login page?")
+    with opened(tmp_path) as folder:
+        save(folder, {"shop": state})
+    (diagnosis,) = overview.diagnoses(tmp_path, NOW)
+    assert ("warn", "Is it a login page?") == (diagnosis.verdict, diagnosis.remedy)
+
+
 def test_nothing_is_said_without_sources(tmp_path: Path) -> None:
     assert None is overview.line(tmp_path, NOW)
     assert [] == overview.diagnoses(tmp_path, NOW)
