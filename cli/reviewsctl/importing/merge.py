@@ -110,7 +110,8 @@ class Merge:
             self._result.erased_versions.append(record)
 
     def _is_removed(self, review: Review, key: str) -> bool:
-        return self._absence(review, key) is Fate.REMOVED
+        """Return whether the export does not have a review, so that a row may take its place."""
+        return self._absence(review, key) in (Fate.REMOVED, Fate.MISSING)
 
     def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:
         for piece in reviews:
@@ -272,8 +273,10 @@ class Merge:
         is_corrected = self._plan.by_owner and bool(self._plan.corrections.action(review))
         if is_corrected and self._plan.corrections.public_form(review) is None:
             return Fate.HIDDEN
-        if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
+        if self._plan.has_refused:
             return Fate.SPARED
+        if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
+            return Fate.MISSING
         return Fate.REMOVED
 
 

@@ -24,8 +24,9 @@ class Fate(Enum):
     KEPT = "kept"
     """In the file, and not in the export."""
     SPARED = "spared"
-    """Not removed, since a row of the export that was not taken may be of it, or it is not missing for long
-    enough; these are kept too."""
+    """Not removed, since a row of the export that was not taken may be of it; these are kept too."""
+    MISSING = "missing"
+    """Not removed yet, since it is not missing for long enough; these are kept too."""
     HIDDEN = "hidden"
     """Not removed, since the owner's own export leaves out what is hidden; these are kept too."""
     TOO_OLD = "too old"
@@ -119,7 +120,7 @@ class MergeResult:
     """Those of them that are removed."""
     kept: Counter[Place] = field(default_factory=Counter)
     """Those of them that are kept."""
-    spared: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
     """The merge keys of those that are kept only for now."""
     removed_ids: list[str] = field(default_factory=list)
     successors: dict[str, str] = field(default_factory=dict)
@@ -153,8 +154,8 @@ class MergeResult:
             self.places.add(place)
         if place is not None and Fate.KEPT in fates:
             self.kept[place] += 1
-        if Fate.SPARED in fates:
-            self.spared.add(merge_key(str(review.get("id"))))
+        if Fate.MISSING in fates:
+            self.missing.add(merge_key(str(review.get("id"))))
         if Fate.REMOVED in fates:
             self.removed[place] += 1
             identifier = review.get("id")

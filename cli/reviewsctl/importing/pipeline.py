@@ -25,7 +25,7 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import ImportLog, PastImport, recorded
 from reviewsctl.importing.merge import Merge
-from reviewsctl.importing.merge_plan import IsGone, MergePlan
+from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.platforms import own
@@ -107,7 +107,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             facts=_facts(options, titles, exports),
             titles=titles,
             replaced=_replaced(options, exports, rows, staged),
-            is_gone=_is_gone(options, rows),
+            has_refused=rows.refused > 0,
+            is_gone=None if options.synced is None else options.synced.is_gone,
             newest=newest,
             log=log,
             older=import_log.older_than(newest, log),
@@ -153,13 +154,6 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
             corrections=KnownCorrections(options.target.parent),
         )
         return Replacement(options, prompts, folder, Staging(), plan).write()
-
-
-def _is_gone(options: ImportOptions, rows: RowCounts) -> IsGone | None:
-    """Return what decides about reviews that the export does not have: none is gone if a refused row may be of it."""
-    if rows.refused:
-        return lambda _: False
-    return None if options.synced is None else options.synced.is_gone
 
 
 def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:

@@ -135,7 +135,7 @@ class SourceRun:
         def check(result: MergeResult, in_export: Collection[Place]) -> None:
             """Refuse an import, before it is written, that would lose more than the source may."""
             places.extend(in_export)
-            rule.keep(result.spared)
+            rule.keep(result.missing)
             there = sum(result.there.get(place, 0) for place in in_export)
             absent = sum(result.removed.values()) + len(rule.missing)
             is_or_are = "is" if absent == 1 else "are"

@@ -55,7 +55,7 @@ def test_review_that_is_not_gone_yet_is_spared(shop: Shop) -> None:
 
     assert ["Ann 2", "Ann 3"] == list(shop.reviews)
     assert 2 == len(keys)
-    assert (1, 1) == (result.merge.count(Fate.SPARED), result.merge.count(Fate.REMOVED))
+    assert (1, 1) == (result.merge.count(Fate.MISSING), result.merge.count(Fate.REMOVED))
 
 
 def test_review_older_than_all_of_a_complete_read_is_removed(shop: Shop) -> None:

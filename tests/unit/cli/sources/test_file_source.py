@@ -1,6 +1,7 @@
 """Sources of the type ``file``, and what holds for the import of every source."""
 
 import datetime
+import json
 import os
 from pathlib import Path
 
@@ -113,6 +114,21 @@ def test_edited_reviews_of_a_table_without_ids_are_not_missing(business: Busines
     assert ("ok", 0) == (outcome.state.state, len(outcome.state.missing)), outcome.state.detail
     assert outcome.merge is not None
     assert 8 == outcome.merge.count(Fate.CHANGED)
+
+
+def test_edited_row_is_its_review_before_the_second_read(business: Business) -> None:
+    """Else both were shown for hours, and then the old one went, with its reply and its address."""
+    business.configure(SHOP.replace("gone: 1", "gone: 2"))
+    head, other = "rating,date,author,text\n", "4,2026-01-05,Uwe,Late\n"
+    ids = []
+    for text in ("Lovely and quick", "Lovely and very quick"):
+        put(business, f"{head}5,2026-01-02,Jane,{text}\n{other}")
+        (outcome,) = business.sync()
+        ids.append(json.loads(business.reviews_file.read_text())["reviews"][0]["id"])
+    assert ["Jane", "Uwe"] == business.authors
+    assert {} == outcome.state.missing
+    document = json.loads(business.reviews_file.read_text())
+    assert [(ids[0], ids[1])] == [(one["id"], one["successor"]) for one in document["removed"]]
 
 
 def test_review_that_returns_is_not_missing_any_more(business: Business) -> None:
