@@ -370,6 +370,7 @@ def undo(
     erased stays so: to show a hidden review again there is "reviewsctl reviews restore".
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
+    from reviewsctl.corrections.imports import take_out_erased
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
     from reviewsctl.importing.undo import undo as undone
     from reviewsctl.importing.undo import versions
@@ -390,6 +391,7 @@ def undo(
         ]
         lines.append(NOTHING_WRITTEN)
     else:
+        take_out_erased(target, now)
         result = undone(target, number, now)
         document = result.document(target)
         lines = [*result.lines(target, number, command)]

@@ -15,7 +15,7 @@ import msgspec
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES
-from reviewsctl.files.folders import Folder
+from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
@@ -319,6 +319,17 @@ class KnownCorrections:
             note = f"by an import: it {verb} an edited version of {ids}"
             label = f"{correction.action} ({correction.reason})"
             files.note(target, now, [correction.review_id], label, note)
+
+
+def take_out_erased(target: Path, now: datetime.datetime) -> None:
+    """Remove erased reviews that reviews.json has again, before an undo keeps it as a version.
+
+    Raises:
+        ImportRefusedError: corrections.json is missing or invalid, or a file cannot be written.
+    """
+    if target.parent.is_dir():
+        with files.faults(target), opened(target.parent) as folder:
+            KnownCorrections(target.parent).take_out_erased(folder, now)
 
 
 def _passed_notes(passed: "Iterable[PassedCorrection]") -> Iterator[str]:
