@@ -4,6 +4,7 @@ Erased reviews are skipped, hidden ones are not exported, and what was edited in
 """
 
 import datetime
+import itertools
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
-from reviewsctl.importing.values import shown
+from reviewsctl.importing.values import short_name, shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
 from reviewsd.api.places import are_corrections_lost
@@ -226,8 +227,10 @@ class KnownCorrections:
         from reviewsd.domain.reviews import Review  # see ``_read``
 
         review = msgspec.json.decode(entry.record, type=Review)
-        for source in sorted(sources):
-            found = self._overlay.find(msgspec.structs.replace(review, source=source))
+        authors = (review.author, short_name(review.author))  # the file may have short names
+        for source, author in itertools.product(sorted(sources), authors):
+            other = msgspec.structs.replace(review, source=source, author=author)
+            found = self._overlay.find(other)
             if found is not None and found.action == "erase":
                 return source
         return ""

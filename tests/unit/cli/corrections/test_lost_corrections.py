@@ -12,26 +12,26 @@ from tests.support.commands import Ctl
 
 pytestmark = pytest.mark.processes
 
-GUEST = "Jane Roe"
+GUEST, STARS = "Jane Roe", 4
 TABLE = f"""ID,Date,Stars,Name,Review
 1,2026-03-14,5,Uwe B.,Quick and clean.
-2,2026-03-20,4,{GUEST},They broke the blue vase.
+2,2026-03-20,{STARS},{GUEST},They broke the blue vase.
 """
 
 
 class Data:
     """A data directory of two reviews, one of which was erased."""
 
-    def __init__(self, ctl: Ctl, folder: Path) -> None:
+    def __init__(self, ctl: Ctl, folder: Path, *options: str) -> None:
         self.ctl = ctl
         self.folder = folder / "data"
         self.folder.mkdir()
         self.table = folder / "reviews.csv"
         self.table.write_text(TABLE)
-        self.imported()
+        self.imported(*options)
         shutil.copy(self.reviews, folder / "old.json")
         self.older = folder / "old.json"
-        self.erased = next(each["id"] for each in self.listed() if each["author"] == GUEST)
+        self.erased = next(each["id"] for each in self.listed() if each["rating"] == STARS)
         self.run("reviews", "erase", self.erased, "--reason", "request", "--yes")
 
     @property
@@ -160,7 +160,11 @@ def test_erasure_removes_what_killed_imports_left_behind(data: Data) -> None:
     assert [] == [draft for draft in drafts if draft.exists()]
 
 
-def test_review_that_was_erased_under_another_source_is_a_question(data: Data) -> None:
+@pytest.mark.parametrize("names", ["full", "short"])
+def test_review_that_was_erased_under_another_source_is_a_question(
+    ctl: Ctl, tmp_path: Path, names: str
+) -> None:
+    data = Data(ctl, tmp_path, "--set", f"names={names}")
     out = data.run(*("import", str(data.table), "--source", "portal"), code=2)
     assert '1 review of "portal", which is a new source, was erased under the name "website"' in out
     assert not data.has_guest()
