@@ -46,7 +46,7 @@ _MAX_KEY = 64  # bytes, of BLAKE2b
 _LEAST_WORDS = 2  # of a text that two people do not write on one day
 
 
-class Digests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class KeyedDigests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What tells imports that a row may be a review under another id; it has neither its author nor its text."""
 
     copies: Text | None = None
@@ -58,7 +58,7 @@ class Digests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether its id is known not to be made of its content."""
 
 
-class Correction(Digests, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Correction(KeyedDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The owner's decision about one review."""
 
     action: Action
@@ -82,7 +82,7 @@ class Correction(Digests, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return self.action in {"hide", "anonymize"}
 
 
-class Erasure(Digests, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Erasure(KeyedDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A review that must not be imported again."""
 
     is_version: bool | None = None
@@ -166,7 +166,7 @@ def copy_key(review: Review) -> tuple[str, date, str] | None:
 
 
 def digests(key: str, review: Review, *, has_own_id: bool = False) -> dict[str, Any]:
-    """Return the members of the ``Digests`` of a review."""
+    """Return the members of the ``KeyedDigests`` of a review."""
     members = {"copies": copy_digest(key, review), **version_digests(key, review)}
     return {**members, "has_own_id": has_own_id or None}
 
@@ -174,7 +174,7 @@ def digests(key: str, review: Review, *, has_own_id: bool = False) -> dict[str, 
 def version_digests(key: str, review: Review) -> dict[str, str]:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
-    They are of the source, and by their names in ``Digests``. ``author_day`` has the shortened name, since imports
+    They are of the source, and by their names in ``KeyedDigests``. ``author_day`` has the shortened name, since imports
     may shorten it; the stars stand for a missing name where words are missing too. ``words`` has all words, and of
     fewer than ``RUN`` the day; without words there is none. Arguments as for ``copy_digest``.
     """

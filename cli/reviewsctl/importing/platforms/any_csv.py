@@ -4,7 +4,6 @@ It does not say which platform it comes from, and rarely whether the reviews are
 """
 
 import itertools
-import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,8 +42,8 @@ from reviewsctl.importing.vocabulary.words import CELLS, COLUMNS
 from reviewsctl.terminal.escaping import printable
 
 _PROBES = 5  # cells that say whether a column has dates
+_MARKS = frozenset(" ./\\_*,:;?!\n\u2026\u2013\u2014-")  # "-", "...", "/" and the like
 _LONG = 100  # characters of a name in a message, and of a text that is compared as a whole
-_MARKS = re.compile(r"[\s./\\_*,:;\u2026\u2013\u2014-]+")  # "-", "...", "/" and the like
 
 
 class _Understood(NamedTuple):
@@ -184,7 +183,7 @@ def _part(name: str, text: str) -> str | None:
     disliked = _is_among(name, "disliked")
     if not disliked and not _is_among(name, "liked"):
         return text
-    is_empty = is_nothing(bare) or _MARKS.fullmatch(bare) is not None
+    is_empty = is_nothing(bare) or _MARKS.issuperset(bare)
     if is_empty or (disliked and len(bare) < _LONG and normal(bare) in CELLS.sets["no_criticism"]):
         return None
     return f"{_heading(name)}: {bare}"

@@ -60,6 +60,7 @@ def test_booking_is_of_ten_points_with_both_halves_of_a_review() -> None:
         ("The beds", "null", "Positive review: The beds"),
         ("The beds", "/", "Positive review: The beds"),
         ("The beds", " -- ", "Positive review: The beds"),
+        ("The beds", "?!", "Positive review: The beds"),
         ("-", "The noise", "Negative review: The noise"),
         ("...", "N/A", None),
         ("Nothing", "The noise", "Positive review: Nothing\n\nNegative review: The noise"),
