@@ -18,16 +18,16 @@ SOURCES_VERSION: Final = 1  # of the file's format
 class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The condition of one source; the file has more of it."""
 
-    state: str = (
-        "new"  # ``new``, ``ok``, ``warn`` (read, but rows were refused), ``failed`` or ``stopped``
-    )
+    state: str = "new"
+    """``new``, ``ok``, ``warn`` (read, but rows were refused), ``failed`` or ``stopped``."""
     detail: str = ""
     """Why it failed or is stopped, or which rows were refused."""
     remedy: str = ""
     read_at: datetime | None = None  # the last complete read
     confirmed_at: datetime | None = None
     """The last run that read it, or found it unchanged."""
-    failing_since: datetime | None = None  # the first failure after that
+    failing_since: datetime | None = None
+    """The first failure after that in a run of a timer; a person sees the failures of others."""
     failures: int = 0
     """Runs in a row that did not succeed."""
     reviews: int = 0

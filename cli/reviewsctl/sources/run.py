@@ -279,7 +279,7 @@ class SourceRun:
             detail=fault.detail,
             remedy=fault.remedy,
             failures=max(1, self.before.failures + self.options.due),
-            failing_since=self.before.failing_since or self.now,
+            failing_since=self.before.failing_since or (self.now if self.options.due else None),
             tried_at=self.now,
         )
         if not schedule.is_expired(self.source, after, self.now):

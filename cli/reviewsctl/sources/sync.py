@@ -56,9 +56,14 @@ class Sync:
             OSError: A folder of ours cannot be written.
         """
         with opened(self.config.data_dir) as folder, state.locked(folder, self.now()):
-            configured = {source.name for source in self.config.sources}
             loaded = state.load(folder)
-            states = {name: loaded[name] for name in loaded if name in configured}
+            states = {
+                source.name: _current(source, loaded[source.name])
+                for source in self.config.sources
+                if source.name in loaded
+            }
+            if states != loaded and not self.options.dry_run:
+                state.save(folder, states)
             for source in self.config.sources:
                 before = states.get(source.name, SourceState())
                 if source.name not in names and (names or not source.enabled):
@@ -101,3 +106,8 @@ class Sync:
             outcome = run.run(reader)
         counted = replace(outcome.state, day=day, requests=used + wire.requests)
         return dataclasses.replace(outcome, state=counted), wire.requests
+
+
+def _current(source: ReviewSource, before: SourceState) -> SourceState:
+    """Return the state of a source; the failures of one that is disabled are not reported any more."""
+    return before if source.enabled else replace(before, failing_since=None)

@@ -212,14 +212,34 @@ def test_tries_by_hand_do_not_postpone_the_next_run(business: Business, stub: St
     assert business.now + 2 * HOUR == business.state().next_at, "no timer runs"
 
 
-def test_time_of_the_first_failure_is_kept_until_a_read(business: Business, stub: Stub) -> None:
+def test_first_failure_of_a_timer_is_kept_until_a_read(business: Business, stub: Stub) -> None:
     stub.answer = lambda _: response(status=404)
+    assert business.state().failing_since is None, "a person has seen it fail"
+    business.now += HOUR
     began = business.now
-    business.state()
+    business.sync(due=True)
     business.now += datetime.timedelta(days=2)
     assert began == business.state().failing_since
     stub.answer = lambda _: response(table("ab"))
     assert business.state().failing_since is None
+
+
+def test_failure_of_a_source_ends_when_it_is_disabled(business: Business, stub: Stub) -> None:
+    """Else a day later a message reports a fault that its operator has dealt with."""
+    stub.answer = lambda _: response(status=404)
+    business.sync(due=True)
+    business.configure(f"{business.sources}    enabled: false\n")
+    business.sync(due=True, dry_run=True)
+    assert "failing_since" in business.states["portal"]
+    business.sync(due=True)
+    assert "failing_since" not in business.states["portal"]
+
+
+def test_state_of_a_removed_source_goes_with_the_next_sync(business: Business) -> None:
+    business.sync()
+    business.configure("  - {name: other, type: file, path: in/none.csv, enabled: false}\n")
+    business.sync()
+    assert {} == business.states
 
 
 def test_redirect_at_the_same_origin_keeps_the_header(business: Business, stub: Stub) -> None:
