@@ -365,12 +365,12 @@ def _source_conditions(
         since = source.failing_since
         is_late = since is not None and now - since.timestamp() >= _DAY
         problem = _sentences(source.detail, source.remedy)
-        if source.state not in ("stopped", "failed"):
+        if source.state in ("ok", "warn"):
             if not {stopped, failing, read}.isdisjoint(before):
                 conditions[read] = counted(source.reviews, "review")
         elif source.state == "stopped" or stopped in before:
             conditions[stopped] = problem
-        elif is_late or failing in before:
+        elif source.state == "failed" and (is_late or failing in before):
             conditions[failing] = problem
     return conditions
 

@@ -149,6 +149,15 @@ def test_first_start_sends_nothing(node: Node) -> None:
     assert [] == node.messages
 
 
+def test_source_that_begins_anew_is_not_read_again(node: Node) -> None:
+    node.start(OLD)
+    node.sources(google="stopped")
+    node.time.advance(DAY)
+    node.sources(google="new")
+    node.time.advance(DAY)
+    assert 1 == len(node.messages)
+
+
 def test_new_review_of_few_stars_is_reported_with_links(node: Node) -> None:
     node.start(OLD)
     bad = {**BAD, "source_url": "https://maps.example/bad", "text": "Never\n again. @all"}
