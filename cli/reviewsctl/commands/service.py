@@ -1,5 +1,6 @@
 """``reviewsctl service``: have systemd run the daemon, or no longer (interfaces.md 1.1, 1.6)."""
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -29,7 +30,7 @@ from reviewsctl.terminal.output import NOTHING_WRITTEN, fail
 from reviewsd.api.places import HERE, SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reviewsctl.files.requested import Installation
     from reviewsctl.files.steps import Step
@@ -105,9 +106,9 @@ def install(
     """
     if not print_unit:
         _refuse_if_packaged(root)
-    from reviewsctl.files.installation import restart_steps
+    from reviewsctl.files.installation import plan, restart_steps
     from reviewsctl.files.requested import requested
-    from reviewsctl.files.steps import WriteFile
+    from reviewsctl.files.steps import CopyFile, WriteFile, read
     from reviewsctl.files.unit_text import unit
 
     installation = requested(config, root)
@@ -117,7 +118,11 @@ def install(
     if not dry_run:
         _refuse_if_impossible(root, "service install")
     _refuse_what_others_can_change(installation, root)
-    steps = _planned(installation, root)
+    from reviewsctl.manual.shares import shared_files  # it reads all commands
+
+    failed = _service_is("failed", root)
+    with _faults():
+        steps = list(plan(installation, root, shared_files(), failed=failed))
     restarting = restart_steps(steps) if _service_is("active", root) else ()
     if restart:
         steps.extend(restarting)
@@ -127,8 +132,12 @@ def install(
         _explain_sync(installation, root)
         typer.echo(NOTHING_WRITTEN)
         return
-    _refuse_unreadable(steps)
-    _do(steps, root)
+    with _faults():
+        for step in steps:  # before anything is done
+            if isinstance(step, CopyFile):
+                with read(step.source):
+                    pass
+        _do(steps, root)
     if restarting and not restart:
         commands = " && ".join(f"sudo {step}" for step in restarting)
         typer.echo(f"\nnote: reviewsd was running and goes on as before until: {commands}")
@@ -173,23 +182,13 @@ def uninstall(*, dry_run: DryRun = False, root: Root = ROOT) -> None:
     if dry_run:
         typer.echo("\n".join(map(str, steps)))
     else:
-        _do(steps, root)
+        with _faults():
+            _do(steps, root)
     typer.echo("\nleft, for you to keep or remove:")
     for place, content in _LEFT.items():
         typer.echo(f"  {place:<24}{content}")
     if dry_run:
         typer.echo(NOTHING_WRITTEN)
-
-
-def _planned(installation: "Installation", root: Path) -> "list[Step]":
-    from reviewsctl.files.installation import plan
-    from reviewsctl.manual.shares import shared_files  # it reads all commands
-
-    failed = _service_is("failed", root)
-    try:
-        return list(plan(installation, root, shared_files(), failed=failed))
-    except OSError as fault:
-        _refuse_for(fault)
 
 
 def _service_is(state: str, root: Path) -> bool:
@@ -202,37 +201,30 @@ def _service_is(state: str, root: Path) -> bool:
     return subprocess.run(command, check=False).returncode == 0  # noqa: S603  # no input
 
 
-def _refuse_unreadable(steps: "Sequence[Step]") -> None:
-    """Refuse files that cannot be copied, before anything is done."""
-    from reviewsctl.files.steps import CopyFile, read
-
-    try:
-        for step in steps:
-            if isinstance(step, CopyFile):
-                with read(step.source):
-                    pass
-    except OSError as fault:
-        _refuse_for(fault)
-
-
 def _do(steps: "Sequence[Step]", root: Path) -> None:
-    """Do steps, and end the command where one fails."""
-    import subprocess  # see main
-
+    """Do steps; those with the same line are shown once."""
     os.umask(0o022)
     shown = ""
     for step in steps:
-        began = time.time()
         if str(step) != shown:
             shown = str(step)
             typer.echo(shown)
-        try:
-            step.do(root)
-        except OSError as fault:
-            _refuse_for(fault)
-        except subprocess.CalledProcessError as fault:
-            journal = _journal(began) if SERVICE in fault.cmd else ""
-            _refuse(f"{step}: exit code {fault.returncode}{journal}", _AGAIN)
+        step.do(root)
+
+
+@contextlib.contextmanager
+def _faults() -> "Iterator[None]":
+    """End the command where a file or a command of the block fails."""
+    import subprocess  # see main
+
+    began = time.time()
+    try:
+        yield
+    except OSError as fault:
+        _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
+    except subprocess.CalledProcessError as fault:
+        journal = _journal(began) if SERVICE in fault.cmd else ""
+        _refuse(f"{shlex.join(fault.cmd)}: exit code {fault.returncode}{journal}", _AGAIN)
 
 
 def _journal(since: float) -> str:
@@ -318,10 +310,6 @@ def _refuse_if_impossible(root: Path, command: str, *, title: str = "not install
         )
     if os.geteuid() != 0:
         _refuse("only root may do this", f"{sudo_reviewsctl()} {command}", title=title)
-
-
-def _refuse_for(fault: OSError) -> NoReturn:
-    _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
 
 
 def _refuse(detail: str, remedy: str, *, title: str = "not installed") -> NoReturn:
