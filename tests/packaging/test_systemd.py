@@ -488,6 +488,15 @@ def test_service_install_opens_changed_sockets_anew(machine: Machine) -> None:
     assert "listening  tcp:127.0.0.1:8081\n" in machine.run("reviewsctl", "status")
 
 
+def test_service_install_lets_the_service_open_the_port_of_its_metrics(machine: Machine) -> None:
+    edit(machine, lambda text: f'{text}metrics: {{listen: "tcp:9090:interface=127.0.0.1"}}\n')
+    machine.run("reviewsctl", "service", "install", "--restart")
+    allowed = machine.run("systemctl", "show", "--value", "--property=SocketBindAllow", "reviewsd")
+    assert allowed.strip() in {"tcp:9090", "tcp9090"}  # the second one of systemd 252
+    script = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9090/metrics').status)"
+    assert "200\n" == machine.run("python3", "-c", script)
+
+
 def test_service_uninstall_stops_the_service_and_keeps_the_data(machine: Machine) -> None:
     printed = machine.run("reviewsctl", "service", "uninstall")
     assert "the reviews" in printed
