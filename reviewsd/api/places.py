@@ -13,9 +13,8 @@ DATA_FILES = (
     *LOGO_FILES,
 )
 KEPT_FOLDER = ".reviewsctl"  # in the data directory, for files of reviewsctl
-CORRECTIONS_LOG = (
-    "corrections.log"  # in that folder: what the owner has decided about reviews, and why
-)
+CORRECTIONS_LOG = "corrections.log"
+"""The file of that folder that says what the owner has decided about reviews, and why."""
 
 HERE = Path("reviewsd.yaml")
 SYSTEM = Path("/etc/reviewsd/reviewsd.yaml")
@@ -23,10 +22,10 @@ PLACES = (HERE, SYSTEM)
 """The candidates in order, for both programs."""
 
 
-def are_corrections_lost(data_dir: Path) -> bool:
-    """Return whether corrections.json is missing, though its log says that the owner has decided about reviews."""
-    log = data_dir / KEPT_FOLDER / CORRECTIONS_LOG
-    return log.exists() and not (data_dir / DATA_FILES[0]).exists()
+def has_corrections_log(data_dir: Path) -> bool:
+    """Return whether there is a log of corrections; one in a folder that this user may not search counts as none."""
+    exists = os.path.exists  # Path.exists raises there
+    return exists(data_dir / KEPT_FOLDER / CORRECTIONS_LOG)
 
 
 def named_configuration(path: Path) -> Path:

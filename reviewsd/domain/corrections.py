@@ -13,7 +13,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
+from reviewsd.api.files import Diagnostic
+from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER
 from reviewsd.api.texts import RUN, author_key, is_nameless, merge_key, plain_text, words_of
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.json_file import Findings, JsonFile
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
@@ -109,6 +112,26 @@ class Corrections(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 _CORRECTIONS: Final = Decoder(Corrections)
 _VERSION: Final = Decoder(object)
+
+
+def check_not_lost(*, is_there: bool, was_there: bool) -> None:
+    """Check that corrections.json is not lost.
+
+    Args:
+        is_there: Whether the data directory has it.
+        was_there: Whether the log of corrections, or the last publication, says that there was one.
+
+    Raises:
+        DataError: It is lost: hidden reviews would be shown, and erased ones imported again.
+    """
+    if was_there and not is_there:
+        log = f"{KEPT_FOLDER}/{CORRECTIONS_LOG}"
+        reason = (
+            "missing, though you have decided about reviews: hidden ones would be shown, and erased ones imported "
+            f"again; put it back from a backup, or, to begin without it, move {log} away, then: "
+            "reviewsctl reload --without-corrections"
+        )
+        raise DataError((Diagnostic(file=CORRECTIONS_FILE, reason=reason),))
 
 
 def load(text: RecordText, findings: Findings) -> Corrections | None:

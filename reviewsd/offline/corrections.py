@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.labels import text_key
-from reviewsd.api.files import Diagnostic
-from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, are_corrections_lost
+from reviewsd.api.places import has_corrections_log
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.corrected import Withheld, correct
 from reviewsd.domain.corrections import (
@@ -26,11 +25,11 @@ from reviewsd.domain.corrections import (
     Erasure,
     Overlay,
     Reason,
+    check_not_lost,
     copy_key,
     digests,
     load,
 )
-from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.json_file import Findings
@@ -291,19 +290,14 @@ def read(folder: Path, own_ids: Collection[str] = ()) -> ReviewsWithCorrections:
     )
 
 
-def check_present(folder: Path) -> None:
-    """Check that corrections.json is not missing from a data directory in which there were corrections.
+def check_present(folder: Path, *, is_restored: bool = False) -> None:
+    """Check that corrections.json is not lost from a data directory, or is about to be restored.
 
     Raises:
-        DataError: It is: erased reviews would be imported again.
+        DataError: It is lost.
     """
-    if are_corrections_lost(folder):
-        log = f"{KEPT_FOLDER}/{CORRECTIONS_LOG}"
-        reason = (
-            f"missing, though {log} has your decisions: hidden reviews would be shown, and erased ones imported "
-            f"again; put it back from a backup, or move {log} away to begin without them"
-        )
-        raise DataError((Diagnostic(file=CORRECTIONS_FILE, reason=reason),))
+    is_there = is_restored or (folder / CORRECTIONS_FILE).exists()
+    check_not_lost(is_there=is_there, was_there=has_corrections_log(folder))
 
 
 def parse(text: bytes | None) -> Corrections:

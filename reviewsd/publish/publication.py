@@ -34,7 +34,7 @@ from reviewsd.api.disk import is_full, room
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
 from reviewsd.api.texts import counted
-from reviewsd.domain.corrections import CORRECTIONS_FILE
+from reviewsd.domain.corrections import check_not_lost
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, load
 from reviewsd.domain.diagnostic_text import headline
@@ -46,7 +46,7 @@ from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.kept_blocks import KeptBlocks
 from reviewsd.publish.memory_limit import private_memory
 from reviewsd.publish.messages import Job, JobMessage, Outcome, PublicationOrder
-from reviewsd.publish.sources import Sources, Unsettled
+from reviewsd.publish.sources import NO_FILES, Sources, Unsettled
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import BuildInfo, Fingerprint, Manifest, open_manifest, open_seen
 
@@ -86,8 +86,8 @@ def _publish(job: Job, progress: Progress, snapshots: Path, aside: Path) -> Outc
     before = open_seen(snapshots / layout.CURRENT)
     try:
         files = _read_settled(order)
-        if before is not None and "corrections" not in job.lifted:
-            _guard_corrections(files.fingerprint, before.fingerprint)
+        if "corrections" not in job.lifted:
+            _guard_corrections(files.fingerprint, before.fingerprint if before else NO_FILES)
 
         def report(stage: str, done: int, total: int) -> None:
             files.forget()
@@ -236,17 +236,18 @@ def _read_settled(order: PublicationOrder) -> Sources[RecordText]:
 
 
 def _guard_corrections(now: Fingerprint, before: Fingerprint) -> None:
-    """Refuse data without corrections.json if there was one, so that no hidden review is published.
+    """Refuse data whose corrections.json is lost, so that no hidden review is published.
+
+    A log that the last publication has met without corrections.json is of a loss that the operator has accepted.
 
     Raises:
-        DataError: corrections.json is missing.
+        DataError: corrections.json is lost.
     """
-    if before.corrections is not None and now.corrections is None:
-        reason = (
-            "is missing, and what it hid would be shown; put it back, "
-            "or use reload --without-corrections"
-        )
-        raise DataError((Diagnostic(file=CORRECTIONS_FILE, reason=reason),))
+    has_new_log = now.has_corrections_log and not before.has_corrections_log
+    check_not_lost(
+        is_there=now.corrections is not None,
+        was_there=has_new_log or before.corrections is not None,
+    )
 
 
 def _guard_shrink(count: int, before: int, share: float) -> None:

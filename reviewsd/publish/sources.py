@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, overload
 
 from reviewsd.api.files import Diagnostic
-from reviewsd.api.places import LABELS_FILE, LOGO_FILES
+from reviewsd.api.places import LABELS_FILE, LOGO_FILES, has_corrections_log
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, SETTINGS_FILE
@@ -100,6 +100,7 @@ def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprin
         settings=_look(data_dir / SETTINGS_FILE),
         labels=_look(data_dir / LABELS_FILE),
         corrections=_look(data_dir / CORRECTIONS_FILE),
+        has_corrections_log=has_corrections_log(data_dir),
         templates=_template_fingerprints(templates_dir),
         logos=_fingerprints(data_dir, LOGO_FILES),
     )

@@ -148,6 +148,8 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     settings: FileFingerprint | None = None  # insights.yaml
     labels: FileFingerprint | None = None  # insights.labels
     corrections: FileFingerprint | None = None
+    has_corrections_log: bool = False
+    """Whether the owner has decided about reviews, so that a missing corrections.json is lost."""
     templates: dict[str, FileFingerprint] = {}  # the operator's, by name
     logos: dict[str, FileFingerprint] = {}  # pictures in the data directory, by name
 

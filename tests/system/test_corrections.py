@@ -81,7 +81,7 @@ def test_lost_corrections_show_nothing_again_until_the_owner_says_so(daemon: Dae
     (daemon.data / "corrections.json").unlink()
     refused = daemon.ctl("reload")
     assert 1 == refused.returncode
-    assert "corrections.json: is missing, and what it hid would be shown" in refused.stderr
+    assert "corrections.json: missing, though you have decided about reviews" in refused.stderr
     assert 1 == daemon.ctl("reload", "--force").returncode
     assert 0 == daemon.stop()
     daemon.start()

@@ -102,6 +102,18 @@ def list_files(file: BinaryIO) -> Contents:
     return Contents(manifest=manifest, names=tuple(names), config=config)
 
 
+def check_corrections(plan: Mapping[str, Action], places: Places) -> None:
+    """Check that the corrections of the data directory are not lost, unless the archive has some.
+
+    Raises:
+        ImportRefusedError: They are: erased reviews would be restored.
+    """
+    from reviewsd.offline.corrections import check_present  # 0.1 s, see main
+
+    with corrections.parsing("Nothing was written."):
+        check_present(places.data, is_restored=f"data/{corrections.FILE}" in plan)
+
+
 def restore(
     file: BinaryIO, plan: Mapping[str, Action], places: Places, now: datetime.datetime
 ) -> int:
@@ -126,7 +138,7 @@ def restore(
             _write(target, content, mode)
     for suffix in ("-wal", "-shm"):  # left by the replaced store
         places.target(f"{archive.STORE}{suffix}").unlink(missing_ok=True)
-    if not reviews.exists():
+    if not (reviews.exists() and path.exists()):
         return 0
     corrected = corrections.read(reviews)
     erased = [

@@ -93,6 +93,7 @@ def restore(
             plan = {name: restoring.action(name, places) for name in contents.names}
             existing = [places.target(name) for name in plan if plan[name] == "replace"]
             missing = restoring.missing_files(contents, places)
+            restoring.check_corrections(plan, places)
             runs = _runs(ctx.obj, places.config)
             if not dry_run:
                 elsewhere = _elsewhere(contents.manifest)

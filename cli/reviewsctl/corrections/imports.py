@@ -23,7 +23,7 @@ from reviewsctl.importing.review import Entry
 from reviewsctl.importing.values import short_name, shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
-from reviewsd.api.places import are_corrections_lost
+from reviewsd.api.places import has_corrections_log
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
@@ -54,7 +54,7 @@ class KnownCorrections:
         self._before = b""  # the file
         self._corrections: Corrections | None = None
         self._taken_out = 0  # erased reviews that the file had again
-        if folder is not None and ((folder / files.FILE).exists() or are_corrections_lost(folder)):
+        if folder is not None and ((folder / files.FILE).exists() or has_corrections_log(folder)):
             self._read(folder)
 
     def _read(self, folder: Path) -> None:

@@ -126,7 +126,7 @@ def test_each_stage_of_progress_ends_at_its_total(directories: Directories) -> N
 FAULTY = [
     ('{"version": 1, "rev', "invalid JSON"),
     ('{"version": 9}', "$.version: 9 is of a later reviewsd"),
-    (None, "is missing, and what it hid would be shown"),
+    (None, "corrections.json: missing, though you have decided about reviews"),
 ]
 
 
@@ -150,6 +150,32 @@ def test_broken_or_missing_corrections_keep_the_last_snapshot(
     outcome = directories.publish(lifted=frozenset({"corrections"}))
     assert outcome.result == ("published" if text is None else "refused")
     assert directories.publish(lifted=frozenset({"shrink"})).result in {"refused", "unchanged"}
+
+
+def test_lost_corrections_are_refused_by_a_service_that_has_published_none(
+    directories: Directories,
+) -> None:
+    """Hidden reviews would be shown by a copy of the directory, and by a new server."""
+    directories.write(review("a", text="secret"))
+    directories.publish()
+    (directories.data / ".reviewsctl").mkdir()
+    log = directories.data / ".reviewsctl/corrections.log"
+    log.touch()
+    refused = directories.publish()
+    assert "refused" == refused.result
+    assert "move .reviewsctl/corrections.log away" in refused.problems[0]
+    log.unlink()
+    assert "unchanged" == directories.publish().result
+
+
+def test_accepted_loss_of_corrections_stays_accepted(directories: Directories) -> None:
+    directories.write(review("a"))
+    (directories.data / ".reviewsctl").mkdir()
+    (directories.data / ".reviewsctl/corrections.log").touch()
+    assert "refused" == directories.publish().result
+    assert "published" == directories.publish(lifted=frozenset({"corrections"})).result
+    directories.write(review("a"), review("b"))
+    assert "published" == directories.publish().result
 
 
 def test_hidden_reviews_are_not_lost_reviews(directories: Directories) -> None:

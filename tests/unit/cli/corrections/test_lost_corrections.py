@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reviewsd.api.places import has_corrections_log
 from tests.support.commands import Ctl
 
 pytestmark = pytest.mark.processes
@@ -31,6 +33,8 @@ class Data:
         self.imported(*options)
         shutil.copy(self.reviews, folder / "old.json")
         self.older = folder / "old.json"
+        self.backup = folder / "backup.tar.gz"
+        self.back_up()
         self.erased = next(each["id"] for each in self.listed() if each["rating"] == STARS)
         self.run("reviews", "erase", self.erased, "--reason", "request", "--yes")
 
@@ -50,6 +54,23 @@ class Data:
     def listed(self, *options: str) -> list[dict[str, Any]]:
         lines = self.run("reviews", "list", "--json", *options).splitlines()
         return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def back_up(self) -> None:
+        config = self.folder.parent / "reviewsd.yaml"
+        config.write_text("base_url: https://r.example\ndata_dir: data\nstate_dir: state\n")
+        self.backup.unlink(missing_ok=True)
+        done = self.ctl("backup", str(self.backup), "--config", str(config))
+        assert 0 == done.returncode, done.stderr
+
+    def restored(self, *options: str, code: int = 0) -> str:
+        config = self.folder.parent / "reviewsd.yaml"
+        done = self.ctl("restore", str(self.backup), "--config", str(config), "--force", *options)
+        assert code == done.returncode, done.stderr
+        return done.stdout + done.stderr
+
+    def files(self) -> dict[Path, bytes]:
+        paths = (path for path in self.folder.rglob("*") if path.is_file())
+        return {path: path.read_bytes() for path in paths}
 
     def put_older_copy(self) -> None:
         shutil.copy(self.older, self.reviews)
@@ -128,9 +149,7 @@ def test_command_refuses_data_whose_corrections_are_missing(
     data: Data, command: tuple[str, ...]
 ) -> None:
     (data.folder / "corrections.json").unlink()
-    assert "corrections.json: missing, though .reviewsctl/corrections.log" in data.run(
-        *command, code=1
-    )
+    assert "corrections.json: missing, though you have decided" in data.run(*command, code=1)
     assert not (data.folder / "corrections.json").exists()
 
 
@@ -147,6 +166,40 @@ def test_missing_corrections_are_a_problem_until_their_log_is_moved_away(data: D
     assert "all is well" in data.run("check")
     data.imported()
     assert data.has_guest()
+
+
+def test_log_in_a_folder_that_is_closed_to_the_user_counts_as_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The daemon publishes the data of an owner who keeps .reviewsctl to himself."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert not has_corrections_log(tmp_path)
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_restore_refuses_before_it_writes_where_corrections_are_missing(
+    data: Data, options: tuple[str, ...]
+) -> None:
+    """The backup is of before the erasure, and has no corrections.json."""
+    (data.folder / "corrections.json").unlink()
+    before = data.files()
+    out = data.restored(*options, code=1)
+    assert "Error: not restored: corrections.json: missing, though you have decided" in out
+    assert before == data.files()
+
+
+def test_restore_of_a_backup_that_has_lost_its_corrections_leaves_the_daemon_to_refuse(
+    data: Data,
+) -> None:
+    (data.folder / "corrections.json").unlink()
+    data.back_up()
+    shutil.rmtree(data.folder)
+    data.restored()
+    assert "corrections.json: missing, though" in data.run("check", code=5)
 
 
 def test_erasure_removes_what_killed_imports_left_behind(data: Data) -> None:
