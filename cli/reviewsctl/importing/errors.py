@@ -31,12 +31,14 @@ class SayMoreError(ImportRefusedError):
 class RowRefusedError(Exception):
     """A row that cannot become a review; its text says why, in one line.
 
-    Its note names what the result mentions of it (``report``).
+    Its note names what the result mentions of it (``report``). Its key is the merge key of the review that the row
+    is of, or empty.
     """
 
-    def __init__(self, reason: str, note: str = "") -> None:
+    def __init__(self, reason: str, note: str = "", key: str = "") -> None:
         super().__init__(reason)
         self.note = note
+        self.key = key
 
 
 class RowSkippedError(Exception):

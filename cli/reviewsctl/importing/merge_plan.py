@@ -25,7 +25,7 @@ class MergePlan:
     """The locations from which reviews are removed if the export does not have them, each with a day before which
     no review is removed, or ""."""
     has_refused: bool = False
-    """Whether rows were refused; each may be of any review, so none is removed."""
+    """Whether rows were refused that may be of any review, so that none is removed."""
     is_gone: IsGone | None = None
     """Decides about each review that the export does not have; without it all of them are removed."""
     newest: Mapping[Place, int] = field(default_factory=dict)

@@ -107,7 +107,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             facts=_facts(options, titles, exports),
             titles=titles,
             replaced=_replaced(options, exports, rows, staged),
-            has_refused=rows.refused > 0,
+            has_refused=rows.unidentified > 0,
             is_gone=None if options.synced is None else options.synced.is_gone,
             newest=newest,
             log=log,

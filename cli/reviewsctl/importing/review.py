@@ -1,14 +1,15 @@
 """A review on its way from an export into reviews.json."""
 
+import contextlib
 import datetime
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from reviewsctl.importing.errors import RowRefusedError
+from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import Reading, milliseconds, moment
 from reviewsctl.importing.values import (
@@ -282,3 +283,13 @@ def encode(ulid: bytes) -> str:
 def key_of(source: str, key: str) -> str:
     """Return the merge key of a review, by its source and its id there."""
     return merge_key(stable_id(source, key, _EPOCH))
+
+
+@contextlib.contextmanager
+def reading(source: str, key: str | None) -> Iterator[None]:
+    """Give the merge key of a review to an error that its row raises in the block."""
+    try:
+        yield
+    except (RowRefusedError, RowSkippedError) as error:
+        error.key = key_of(source, key) if key else ""
+        raise

@@ -42,6 +42,8 @@ class RowCounts:
     rows: Counter[str] = field(default_factory=Counter)
     """Rows that were read, by the name of the format."""
     refused: int = 0
+    unidentified: int = 0
+    """Refused rows that may be of any review."""
     refusals: list[tuple[str, str]] = field(default_factory=list)
     """The first of them: where, and why."""
     skipped: Counter[str] = field(default_factory=Counter)
@@ -76,6 +78,7 @@ class RowCounts:
             self.skipped[str(outcome)] += 1
         else:
             self.refused += 1
+            self.unidentified += not outcome.key
             self.notes.update(filter(None, (outcome.note,)))
         listed = self.skips if isinstance(outcome, RowSkippedError) else self.refusals
         if len(listed) < MAX_LISTED:
@@ -110,7 +113,7 @@ def read_rows(
         if isinstance(outcome, Entry):
             staged.add(outcome)
             continue
-        if isinstance(outcome, RowSkippedError) and outcome.key:
+        if outcome.key:
             is_withdrawn = isinstance(outcome, RowWithdrawnError)
             (staged.withdrawn if is_withdrawn else staged.skipped).add(outcome.key)
         if counts.untaken > max(MAX_USELESS, 9 * staged.added):
@@ -152,7 +155,7 @@ def _outcome(read: Reader, row: Row, corrections: KnownCorrections) -> RowOutcom
         reason = corrections.erased_reason(entry)
         return RowSkippedError(reason) if reason else entry
     except RowRefusedError as error:
-        return RowRefusedError(f"{error}; {row.hint}", error.note) if row.hint else error
+        return RowRefusedError(f"{error}; {row.hint}", error.note, error.key) if row.hint else error
     except RowSkippedError as error:
         return error
 

@@ -41,7 +41,7 @@ class Staging:
         self.added = 0
         """How many rows were added; the same review may be among them twice."""
         self.skipped: set[str] = set()
-        """The merge keys of reviews whose rows were skipped."""
+        """The merge keys of reviews whose rows were skipped or refused."""
         self.withdrawn: set[str] = set()
         """Those of reviews that the platform does not publish, or no longer."""
         self._reviews: dict[str, Entry] = {}

@@ -36,6 +36,7 @@ MAX_SECONDS: Final = 1800
 _DEFAULTS: Final = ("recommended=no", "timezone=UTC")  # of a source, and of an import without them
 _NAMED: Final = 3  # refused rows in the state
 _CORRECT: Final = "Correct such rows where they are written; the next sync reads them again."
+_NOT_CORRECTED: Final = "Only the platform can correct such rows; a review of one that was imported before stays as it is."
 _SILENT: Final = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 
 
@@ -110,7 +111,8 @@ class SourceRun:
             with _time_limit(self.max_seconds):
                 download = reader.read(self.spool, look, full=full)
             if download is None:
-                unchanged = self._succeeded(self.before, None)
+                refused = self.before.detail if self.before.state == "warn" else ""
+                unchanged = self._succeeded(self.before, None, refused)
                 return dataclasses.replace(unchanged, is_unchanged=True)
             return self._imported(download)
         except ReadFailedError as fault:
@@ -177,10 +179,11 @@ class SourceRun:
             reviews=count,
             places=tuple((place.source, place.name) for place in places),
             missing=rule.missing,
-            refused=_refused(result.rows, may_remove=options.replace),
             read_at=self.now,
         )
-        return dataclasses.replace(self._succeeded(after, merge), result=result, shown=shown)
+        refused = _refused(result.rows, may_remove=options.replace)
+        succeeded = self._succeeded(after, merge, refused)
+        return dataclasses.replace(succeeded, result=result, shown=shown)
 
     def _import_options(self, exports: Sequence[Path], synced: SyncedRead | None) -> ImportOptions:
         """Return the options of the import of files.
@@ -246,7 +249,6 @@ class SourceRun:
             reviews=0,
             places=(),
             missing={},
-            refused="",
             read_at=self.now,
         )
         return self._succeeded(after, merge)
@@ -257,12 +259,16 @@ class SourceRun:
         except ImportRefusedError as fault:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
 
-    def _succeeded(self, after: SourceState, merge: MergeResult | None) -> Outcome:
+    def _succeeded(
+        self, after: SourceState, merge: MergeResult | None, refused: str = ""
+    ) -> Outcome:
+        """Return the outcome of a run that has read the source; ``refused`` says which rows it could not read."""
+        remedy = _CORRECT if self.source.type in ("file", "url") else _NOT_CORRECTED
         after = replace(
             after,
-            state="warn" if after.refused else "ok",
-            detail=after.refused,
-            remedy=_CORRECT if after.refused else "",
+            state="warn" if refused else "ok",
+            detail=refused,
+            remedy=remedy if refused else "",
             failures=0,
             failing_since=None,
             tried_at=self.now,
@@ -276,6 +282,8 @@ class SourceRun:
         after = replace(
             self.before,
             state="stopped" if fault.is_stop else "failed",
+            # which rows were refused is known only if it is read again
+            look="" if self.before.state == "warn" else self.before.look,
             detail=fault.detail,
             remedy=fault.remedy,
             failures=max(1, self.before.failures + self.options.due),
@@ -313,7 +321,7 @@ def _refused(rows: RowCounts, *, may_remove: bool) -> str:
     first = "; ".join(f"{where}: {reason}" for where, reason in rows.refusals[:_NAMED])
     more = "; ..." if rows.refused > _NAMED else ""
     was_or_were = "was" if rows.refused == 1 else "were"
-    removal = ", so no review is removed" if may_remove else ""
+    removal = ", so no review is removed" if may_remove and rows.unidentified else ""
     return f"{rows.refused:,} of {counted(rows.rows.total(), 'row')} {was_or_were} refused{removal} ({first}{more})"
 
 

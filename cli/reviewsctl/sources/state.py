@@ -35,8 +35,6 @@ class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True
     state: Literal["new", "ok", "warn", "failed", "stopped"] = "new"
     tried_at: datetime.datetime | None = None
     next_at: datetime.datetime | None = None
-    refused: str = ""
-    """The rows of the last complete read that were refused; while there are any, no review is removed."""
     look: str = ""
     """Digests or entity tags, by which the next run finds a source unchanged."""
     places: tuple[tuple[str, str], ...] = ()

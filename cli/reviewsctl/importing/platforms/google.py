@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import PlatformReview, key_of, reply_of
+from reviewsctl.importing.review import PlatformReview, reading, reply_of
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import moment
 from reviewsctl.importing.values import address, members, original, words
@@ -55,27 +55,28 @@ def _entry(review: Fields, head: Head) -> PlatformReview:
     key = words(review.get("reviewId")) or (match[2] if match else name)
     if not key:
         raise RowRefusedError("it has no name")
-    if review.get("starRating") in (None, UNSPECIFIED):
-        raise RowSkippedError("without a star rating", key_of(SOURCE, key))
-    reviewer = members(review.get("reviewer"))
-    hidden = reviewer.get("isAnonymous") is True
-    reply = members(review.get("reviewReply"))
-    created = moment(review.get("createTime"))
-    changed = review.get("updateTime")
-    return PlatformReview(
-        source=SOURCE,
-        key=key,
-        author=None if hidden else reviewer.get("displayName"),
-        avatar_url=_picture(reviewer, hidden=hidden),
-        rating=stars(review.get("starRating")),
-        created=created,
-        edited=created if changed is None else moment(changed),
-        text=original(words(review.get("comment"))),
-        reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
-        place=match[1] if match else head.location.id,
-        title=head.location.title,
-        anonymous=hidden,
-    )
+    with reading(SOURCE, key):
+        if review.get("starRating") in (None, UNSPECIFIED):
+            raise RowSkippedError("without a star rating")
+        reviewer = members(review.get("reviewer"))
+        hidden = reviewer.get("isAnonymous") is True
+        reply = members(review.get("reviewReply"))
+        created = moment(review.get("createTime"))
+        changed = review.get("updateTime")
+        return PlatformReview(
+            source=SOURCE,
+            key=key,
+            author=None if hidden else reviewer.get("displayName"),
+            avatar_url=_picture(reviewer, hidden=hidden),
+            rating=stars(review.get("starRating")),
+            created=created,
+            edited=created if changed is None else moment(changed),
+            text=original(words(review.get("comment"))),
+            reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
+            place=match[1] if match else head.location.id,
+            title=head.location.title,
+            anonymous=hidden,
+        )
 
 
 def _picture(reviewer: Fields, *, hidden: bool) -> str | UnsetType | None:

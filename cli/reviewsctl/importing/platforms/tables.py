@@ -16,7 +16,7 @@ from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Signa
 from reviewsctl.importing.platforms import any_csv, google, own, special
 from reviewsctl.importing.platforms.columns import dates_of, platform_dates
 from reviewsctl.importing.ratings import Scale, StarRating, stars
-from reviewsctl.importing.review import PlatformReview, reply_of
+from reviewsctl.importing.review import PlatformReview, reading, reply_of
 from reviewsctl.importing.settings import Settings, zone
 from reviewsctl.importing.times import Reading, legible, moment, zoned
 from reviewsctl.importing.values import address, original, titled, truth, within, word, words
@@ -85,26 +85,28 @@ class Layout:
             fields = row.fields if self.prepared is None else self.prepared(row.fields)
             placed = row.with_place(self.nested_by) if self.nested_by else fields
             source = self.source if isinstance(self.source, str) else self.source(fields)
-            rating = rating_of(fields, settings.scale)
-            written_at = dates(created(fields))
-            return PlatformReview(
-                source=source,
-                key=word(key(fields)),
-                author=author(fields),
-                avatar_url=UNSET if self.avatar is None else address(avatar(fields)),
-                rating=rating.stars,
-                created=written_at,
-                edited=written_at if self.has_edit_dates else None,
-                text=titled(title(fields), originals(words(text(fields)))),
-                source_url=UNSET if self.url is None else address(url(fields)),
-                reply=UNSET
-                if self.reply is None
-                else reply_of(originals(words(reply(fields))), replied(fields), reply_dates),
-                verified=truth(verified(fields)),
-                place=place(placed),
-                title=place_title(placed),
-                notes=rating.notes,
-            )
+            identifier = word(key(fields))
+            with reading(source, identifier):
+                rating = rating_of(fields, settings.scale)
+                written_at = dates(created(fields))
+                return PlatformReview(
+                    source=source,
+                    key=identifier,
+                    author=author(fields),
+                    avatar_url=UNSET if self.avatar is None else address(avatar(fields)),
+                    rating=rating.stars,
+                    created=written_at,
+                    edited=written_at if self.has_edit_dates else None,
+                    text=titled(title(fields), originals(words(text(fields)))),
+                    source_url=UNSET if self.url is None else address(url(fields)),
+                    reply=UNSET
+                    if self.reply is None
+                    else reply_of(originals(words(reply(fields))), replied(fields), reply_dates),
+                    verified=truth(verified(fields)),
+                    place=place(placed),
+                    title=place_title(placed),
+                    notes=rating.notes,
+                )
 
         return read
 

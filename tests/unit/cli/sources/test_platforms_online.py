@@ -222,6 +222,33 @@ def test_review_goes_after_two_reads_without_it(google: Place, stub: Stub) -> No
         assert count == len(google.authors)
 
 
+@pytest.mark.parametrize("name", ["google", "trustpilot"])
+def test_refused_row_of_a_platform_holds_back_its_own_review_alone(
+    request: pytest.FixtureRequest, stub: Stub, name: str
+) -> None:
+    """Nobody can correct a row of a platform, so that else nothing would be removed any more."""
+    place: Place = request.getfixturevalue(name)
+    platform: Google | Trustpilot = Google(60) if name == "google" else Trustpilot(60)
+    stub.answer = platform
+    place.sync()
+    gone, refused = place.authors[:2]
+    platform.reviews = [
+        row | {"createTime": "soon", "createdAt": "soon"} if f"'{refused}'" in str(row) else row
+        for row in platform.reviews
+        if f"'{gone}'" not in str(row)
+    ]
+    for _ in range(2):
+        place.now += datetime.timedelta(days=1)
+        outcome = place.sync()
+    assert (59, False, True) == (
+        len(place.authors),
+        gone in place.authors,
+        refused in place.authors,
+    )
+    assert outcome.state.detail.startswith("1 of 59 rows was refused (")
+    assert "Only the platform can correct" in outcome.state.remedy
+
+
 @pytest.mark.parametrize(
     ("spoil", "detail"),
     [

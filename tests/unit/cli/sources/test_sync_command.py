@@ -229,6 +229,11 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
     assert ("warn", 3, 1) == (document["state"], document["rows"], document["refused"])
     assert ["row 3"] == [refusal["where"] for refusal in document["refusals"]]
 
+    export.unlink()
+    assert 1 == ctl("sync").returncode
+    write(table("abd").replace("2026-01-15", "4.5.20224"))
+    assert f"      warning: {told}" in ctl("sync", "--quiet").stderr
+
     write(table("abd"))
     assert "3 reviews read" in ctl("sync").stdout
     assert ["Ann a", "Ann b", "Ann d"] == business.authors
