@@ -29,7 +29,6 @@ WORDS: Final = "words.json"
 CATALOGS: Final = Path(__file__).parent / "translations"
 """Folder of the catalogs, one for each language."""
 
-_OWN_WEBSITE: Final = "own_website"
 
 _FORMS: Final = ("_one", "")
 """Endings of the keys of a plural, in the order of its forms in a catalog."""
@@ -83,7 +82,7 @@ class Words:
     """
 
     def __init__(self, texts: Mapping[str, str], language: Language) -> None:
-        self.texts = texts
+        self.texts = {**english(), **texts}  # a snapshot of an earlier version lacks new words
         self.language = language
         self._form = c2py(texts[_PLURAL])
 
@@ -111,9 +110,7 @@ class Words:
 
     def source(self, source: str) -> str:
         """Return the label of a source: words for the owner's website, or the name of a platform."""
-        if is_own_website(source) and _OWN_WEBSITE in self.texts:
-            return self(_OWN_WEBSITE)
-        return source_name(source)  # a snapshot of an earlier version lacks the words
+        return self("own_website") if is_own_website(source) else source_name(source)
 
 
 def english() -> dict[str, str]:

@@ -72,6 +72,12 @@ def _plain(text: str) -> str:
     return "".join(literal for literal, *_ in string.Formatter().parse(text))
 
 
+def test_words_that_an_older_snapshot_lacks_are_english() -> None:
+    """Pages for requests have the words of the snapshot, which another version may have written."""
+    older = Words({"": "n != 1"}, formats_of("de").language)
+    assert ("our website", "Google") == (older.source("website"), older.source("google"))
+
+
 @pytest.mark.parametrize("tag", ["en", *LANGUAGES])
 def test_plural_forms_are_those_of_cldr(tag: str) -> None:
     """The form "many" of CLDR is for words such as "million", which the pages never write."""
