@@ -111,8 +111,9 @@ class SourceRun:
             with _time_limit(self.max_seconds):
                 download = reader.read(self.spool, look, full=full)
             if download is None:
-                refused = self.before.detail if self.before.state == "warn" else ""
-                unchanged = self._succeeded(self.before, None, refused)
+                before = self.before
+                refused = (before.detail, before.remedy) if before.state == "warn" else ("", "")
+                unchanged = self._succeeded(before, None, refused)
                 return dataclasses.replace(unchanged, is_unchanged=True)
             return self._imported(download)
         except ReadFailedError as fault:
@@ -260,15 +261,18 @@ class SourceRun:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
 
     def _succeeded(
-        self, after: SourceState, merge: MergeResult | None, refused: str = ""
+        self,
+        after: SourceState,
+        merge: MergeResult | None,
+        refused: tuple[str, str] = ("", ""),
     ) -> Outcome:
-        """Return the outcome of a run that has read the source; ``refused`` says which rows it could not read."""
-        remedy = _CORRECT if self.source.type in ("file", "url") else _NOT_CORRECTED
+        """Return the outcome of a run that has read the source; ``refused`` are the detail and the remedy of rows."""
+        detail, remedy = refused
         after = replace(
             after,
-            state="warn" if refused else "ok",
-            detail=refused,
-            remedy=remedy if refused else "",
+            state="warn" if detail else "ok",
+            detail=detail,
+            remedy=remedy,
             failures=0,
             failing_since=None,
             tried_at=self.now,
@@ -314,15 +318,18 @@ class SourceRun:
         )
 
 
-def _refused(rows: RowCounts, *, may_remove: bool) -> str:
-    """Return which rows were refused, and what follows; empty where none was."""
+def _refused(rows: RowCounts, *, may_remove: bool) -> tuple[str, str]:
+    """Return which rows were refused with what follows, and the remedy; both empty where none was."""
     if not rows.refused:
-        return ""
+        return "", ""
     first = "; ".join(f"{where}: {reason}" for where, reason in rows.refusals[:_NAMED])
     more = "; ..." if rows.refused > _NAMED else ""
     was_or_were = "was" if rows.refused == 1 else "were"
     removal = ", so no review is removed" if may_remove and rows.unidentified else ""
-    return f"{rows.refused:,} of {counted(rows.rows.total(), 'row')} {was_or_were} refused{removal} ({first}{more})"
+    return (
+        f"{rows.refused:,} of {counted(rows.rows.total(), 'row')} {was_or_were} refused{removal} ({first}{more})",
+        _CORRECT if rows.unidentified else _NOT_CORRECTED,
+    )
 
 
 @contextlib.contextmanager
