@@ -21,7 +21,8 @@ from reviewsctl.terminal.output import fail
 from reviewsd.api.places import SYSTEM
 
 _DATA: Final = Path("/srv/reviews")
-_HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
+_HIDDEN: Final = ("/home", "/root", "/run/user", "/tmp", "/var/tmp")  # noqa: S108  # paths of units
+"""The folders that ``ProtectHome=`` and ``PrivateTmp=`` hide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +108,7 @@ def placed(file: NamedFile, config: Path) -> NamedFile:
     stays, as do exports, since their owner goes on writing them.
     """
     path, folder = Path(os.path.normpath(file.path)), Path(os.path.normpath(config)).parent
-    is_unseen = is_hidden(path) or path.is_relative_to("/tmp")  # noqa: S108  # PrivateTmp=
-    is_copied = file.is_secret or is_unseen or path.is_relative_to(folder)
+    is_copied = file.is_secret or is_hidden(path) or path.is_relative_to(folder)
     return replace(file, path=path, copy=file.copy if is_copied else path)
 
 

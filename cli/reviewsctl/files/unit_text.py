@@ -11,8 +11,10 @@ from reviewsctl.manual.keys import SHIPPED
 
 _LAST_KEY: Final = "LoadCredential=reviewsd.mcp-session-key\n"
 _BIND: Final = "SocketBindDeny=any\n"
-_PORT: Final = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]+)")
-_TCP: Final = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>([0-9a-f.]|\\:)+))?")
+_TCP: Final = re.compile(
+    r"tcp6?:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>([0-9a-f.]|\\:)+))?(?P<rest>:.*)?"
+)
+"""A TCP endpoint, whose port comes first (``reviewsd.config.syntax``)."""
 
 
 def shipped(name: str) -> str:
@@ -47,7 +49,7 @@ def unit(installation: Installation, name: str, user: str = "", group: str = "")
     if name in {SERVICE, NODE_SERVICE}:
         if installation.has_notices:
             changes[_LAST_KEY] = f"{_LAST_KEY}LoadCredential=notify:{NOTICES}\n"
-        if match := _PORT.match(installation.metrics):
+        if match := _TCP.fullmatch(installation.metrics):
             changes[_BIND] = f"SocketBindAllow=tcp:{match['port']}\n{_BIND}"
     changes["\nProtectHome=yes\n"] = _home(readable, writable)
     text = shipped(name)
@@ -59,7 +61,7 @@ def unit(installation: Installation, name: str, user: str = "", group: str = "")
 def _address(installation: Installation) -> str:
     """Return the address of the public listener as systemd.socket(5) has it; the shipped one if it is not plain."""
     match = _TCP.fullmatch(installation.listen[0]) if installation.listen else None
-    if match is None:
+    if match is None or match["rest"]:
         return "127.0.0.1:8080"
     host = (match["host"] or "").replace("\\:", ":")
     host = f"[{host}]" if ":" in host else host

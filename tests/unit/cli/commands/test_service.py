@@ -84,6 +84,14 @@ def test_the_unit_runs_the_programs_where_they_are() -> None:
     assert "\nProtectHome=yes\n" in text
 
 
+def test_sync_sees_exports_in_folders_that_are_hidden_from_services() -> None:
+    """/tmp is another one by PrivateTmp=, and home directories are hidden."""
+    exports = [Path(f"{folder}/in/*.csv") for folder in ("/tmp", "/var/tmp", "/home/jo", "/srv")]
+    files = [NamedFile(key="sources.a.path", place="", path=path, copy=path) for path in exports]
+    text = unit(replace(SERVED, files=tuple(files)), "reviewsd-sync.service", "jo", "jo")
+    assert "\nBindReadOnlyPaths=/tmp/in /var/tmp/in /home/jo/in\n" in text
+
+
 def test_programs_of_a_user_are_seen_but_never_run_by_root() -> None:
     """``uv tool install`` and pipx install programs like this; that user could become root."""
     programs = (HOME / "bin/reviewsd", HOME / "bin/reviewsctl")
@@ -103,6 +111,7 @@ def test_programs_of_a_user_are_seen_but_never_run_by_root() -> None:
         ("/home/jo/ca.pem", "/copy"),
         ("/root/ca.pem", "/copy"),
         ("/tmp/ca.pem", "/copy"),
+        ("/var/tmp/ca.pem", "/copy"),
         ("/opt/x/shop/../ngx/ca.pem", "/opt/x/ngx/ca.pem"),
         ("/etc/ssl/ca.pem", "/etc/ssl/ca.pem"),
     ],
@@ -122,6 +131,7 @@ def test_file_is_copied_from_beside_the_configuration_or_where_a_service_cannot_
     [
         ("tcp:9090:interface=127.0.0.1", "SocketBindAllow=tcp:9090\n"),
         ("tcp6:port=9091", "SocketBindAllow=tcp:9091\n"),
+        ("tcp:9092:interface=localhost:backlog=9", "SocketBindAllow=tcp:9092\n"),
         ("unix:/run/reviewsd/metrics.sock", ""),
         ("", ""),
     ],
@@ -139,6 +149,8 @@ def test_service_may_open_the_port_of_the_metrics(metrics: str, allowed: str) ->
         ("tcp:8081:interface=127.0.0.1", "127.0.0.1:8081"),
         ("tcp:port=8081", "8081"),
         (r"tcp6:8081:interface=\:\:1", "[::1]:8081"),
+        ("tcp:8081:interface=localhost", "127.0.0.1:8080"),
+        ("tcp:8081:backlog=9", "127.0.0.1:8080"),
         ("systemd:name=http", "127.0.0.1:8080"),
     ],
 )
