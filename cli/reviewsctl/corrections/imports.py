@@ -32,13 +32,13 @@ _COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize
 
 
 class KnownCorrections:
-    """The corrections of a data directory.
+    """The corrections of a data directory; without one there are none.
 
     Raises:
         ImportRefusedError: corrections.json is invalid, and an erased review could return.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self._overlay: Overlay | None = None
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
@@ -47,8 +47,7 @@ class KnownCorrections:
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before = b""  # the file
-        path = folder / files.FILE
-        if path.exists():
+        if folder is not None and (path := folder / files.FILE).exists():
             self._read(path)
 
     def _read(self, path: Path) -> None:

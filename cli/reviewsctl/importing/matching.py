@@ -140,7 +140,7 @@ class Matching:
                 is_identified = same.has_own_id and not has_own_id
                 fate = Fate.IDENTIFIED if is_identified else Fate.COPY
                 self._rows[identifier] = Match(same, fate)
-                if is_identified and self._plan.correction(review):
+                if is_identified and self._plan.corrections.action(review):
                     self._predecessors[same.key].append(review)
                 continue
             self._add_absent(review, identifier, has_own_id=has_own_id)
@@ -148,7 +148,7 @@ class Matching:
             self._doubles |= dict.fromkeys(doubles, str(review.get("source")))
 
     def _add_absent(self, review: Review, identifier: str, *, has_own_id: bool) -> None:
-        action = self._plan.correction(review)
+        action = self._plan.corrections.action(review)
         self._absent.append(sketch(review, identifier, action=action, has_own_id=has_own_id))
         if action:
             self._corrected[identifier] = review

@@ -99,7 +99,7 @@ class Merge:
         matching = Matching(self._staged, self._plan, self._is_removed)
         erased: dict[str, bool] = {}
         for entry in matching.new_rows(document):
-            if facts := self._plan.erased_facts(entry):
+            if facts := self._plan.corrections.erased_facts(entry):
                 erased[entry.key] = {*facts} == {_AUTHOR_DAY}
                 self._like_erased |= sketch(msgspec.json.decode(entry.record), entry.key).pair_keys
         self._matches = matching.run(document, erased)
@@ -133,7 +133,10 @@ class Merge:
 
     def _gone(self, entry: Entry) -> list[Review]:
         """Return the ids of the corrected reviews that a row may be, and that neither file nor export has any more."""
-        ids = {review_id: merge_key(review_id) for review_id in self._plan.earlier_ids(entry)}
+        ids = {
+            review_id: merge_key(review_id)
+            for review_id in self._plan.corrections.earlier_ids(entry)
+        }
         return [
             {"id": review_id}
             for review_id, key in ids.items()
@@ -204,7 +207,7 @@ class Merge:
                 for name, value in row.items()
                 if name != "location" and review.get(name) is None
             }
-        if fate is None and self._plan.correction(review):
+        if fate is None and self._plan.corrections.action(review):
             return self._without_public_form(review, row)
         return row
 
@@ -228,7 +231,7 @@ class Merge:
 
     def _without_public_form(self, review: Review, record: Review) -> Review:
         """Return the row of a corrected review without what readers are shown of it: the file has more."""
-        public = self._plan.public_form(review)
+        public = self._plan.corrections.public_form(review)
         if public is None:
             return record  # an export with --all
         return {name: value for name, value in record.items() if value != public.get(name)}
@@ -266,8 +269,8 @@ class Merge:
         day = review.get("date")
         if isinstance(day, str) and day < self._plan.replaced[place]:
             return Fate.TOO_OLD
-        is_corrected = self._plan.by_owner and bool(self._plan.correction(review))
-        if is_corrected and self._plan.public_form(review) is None:
+        is_corrected = self._plan.by_owner and bool(self._plan.corrections.action(review))
+        if is_corrected and self._plan.corrections.public_form(review) is None:
             return Fate.HIDDEN
         if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
             return Fate.SPARED

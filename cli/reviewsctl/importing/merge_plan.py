@@ -1,12 +1,11 @@
 """The instructions for a merge, which its callers make."""
 
 import datetime
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.importing.import_log import ImportLog
-from reviewsctl.importing.review import Entry
-from reviewsctl.importing.review_merge import Review
 from reviewsctl.importing.staging import Place
 
 IsGone = Callable[[str], bool]
@@ -38,14 +37,4 @@ class MergePlan:
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)
     """The members beside the reviews of such an export, for a new file."""
-    correction: Callable[[Review], str] = lambda _: ""
-    """Called with a review of the file, returns what hides or anonymizes it; empty if it is shown as it is."""
-    public_form: Callable[[Review], Review | None] = lambda review: review
-    """Called with a review of the file that is hidden or anonymous, returns what readers are shown of it, and None if
-    that is nothing."""
-    earlier_ids: Callable[[Entry], Sequence[str]] = lambda _: ()
-    """Called with a new row, returns the ids of corrected reviews that it may be an edited version of, in the file or
-    not."""
-    erased_facts: Callable[[Entry], Collection[str]] = lambda _: ()
-    """Called with a new row, returns what it has in common with erased reviews that the export does not
-    have, by the names of an ``Erasure``."""
+    corrections: KnownCorrections = field(default_factory=KnownCorrections)

@@ -100,13 +100,10 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             names=options.settings.names or (None if own_exports else "short"),
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
-            correction=corrections.action,
-            public_form=corrections.public_form,
-            earlier_ids=corrections.earlier_ids,
-            erased_facts=corrections.erased_facts,
+            corrections=corrections,
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
-        merge = Replacement(options, prompts, folder, staged, plan, corrections).write()
+        merge = Replacement(options, prompts, folder, staged, plan).write()
     notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
@@ -132,8 +129,13 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
     """
     with opened(options.target.parent) as folder:
         log, _ = import_log.load(folder)
-        plan = MergePlan(now=options.now, replaced=dict.fromkeys(places, ""), log=log)
-        return Replacement(options, prompts, folder, Staging(), plan, None).write()
+        plan = MergePlan(
+            now=options.now,
+            replaced=dict.fromkeys(places, ""),
+            log=log,
+            corrections=KnownCorrections(options.target.parent),
+        )
+        return Replacement(options, prompts, folder, Staging(), plan).write()
 
 
 def _is_gone(options: ImportOptions, rows: RowCounts) -> IsGone | None:
@@ -213,8 +215,6 @@ class Replacement:
     folder: Folder
     staged: Staging
     plan: MergePlan
-    corrections: KnownCorrections | None
-    """None where no row can have a correction."""
 
     def write(self) -> MergeResult:
         """Merge, ask what may be a mistake, and put the new file in place if it says something else."""
@@ -236,9 +236,8 @@ class Replacement:
                 merge.is_written, merge.backup = True, keeping.path
             with uninterrupted():
                 check(new)
-                if self.corrections is not None:
-                    # first: after a crash between both, the new rows are hidden at least
-                    self.corrections.write(folder, self.options.target, self.options.now)
+                # first: after a crash between both, the new rows are hidden at least
+                self.plan.corrections.write(folder, self.options.target, self.options.now)
                 if keeping is not None:
                     commit(new, keeping.put_old)
                 import_log.put(log, folder.look(name))
@@ -253,8 +252,7 @@ class Replacement:
         can_ask = self.prompts.confirm is not None and not self.options.dry_run
         doubts = questions(self.options, self.plan, self.staged, merge, can_ask=can_ask)
         merge.notes += agree(self.options, doubts, self.prompts)
-        if self.corrections is not None:
-            merge.corrected = self.corrections.pass_on(merge)
+        merge.corrected = self.plan.corrections.pass_on(merge)
 
     def _recorded(self, merge: MergeResult) -> ImportLog:
         """Return the import log with this import; what the owner exported says nothing of a platform."""
