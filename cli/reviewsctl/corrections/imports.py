@@ -19,12 +19,13 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
 from reviewsctl.terminal.words import counted
+from reviewsd.domain.corrected import shown
+from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
+from reviewsd.domain.reviews import Review
 
 if TYPE_CHECKING:
-    from reviewsd.domain.corrections import Correction, Erasure, Overlay
     from reviewsd.offline.passed_corrections import PassedCorrection
 
-_ERASED: Final = "erased (reviewsctl reviews erase)"
 _TAKE: Final = "if {} another review: reviewsctl reviews restore {}, then import again"
 
 _MAX_NAMED: Final = 20  # reviews in a note
@@ -39,7 +40,7 @@ class KnownCorrections:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._overlay: Overlay | None = None
+        self._overlay = Overlay(Corrections())
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
@@ -51,8 +52,7 @@ class KnownCorrections:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        from reviewsd.domain.corrections import Overlay  # 0.1 s, see main
-        from reviewsd.offline.corrections import parse
+        from reviewsd.offline.corrections import parse  # 0.1 s, see main
 
         remedy = "Fix or restore corrections.json: without it erased reviews would return."
         with files.parsing(remedy):
@@ -65,11 +65,7 @@ class KnownCorrections:
         Raises:
             msgspec.MsgspecError: The review is invalid.
         """
-        if self._overlay is None:
-            return text
-        from reviewsd.domain.corrected import shown  # see ``_read``
-
-        return shown(text, self._overlay)
+        return shown(text, self._overlay) if self._before else text
 
     def notes(self) -> list[str]:
         """Return the notes for the report of an import."""
@@ -82,25 +78,22 @@ class KnownCorrections:
 
         It is empty if the row is taken.
         """
-        if self._overlay is None:
+        if not self._before:
             return ""
-        from reviewsd.domain.corrections import Erasure  # see ``_read``
-        from reviewsd.domain.reviews import Review
-
         review = msgspec.json.decode(entry.record, type=Review)
         of_content = self._overlay.of_id(entry.content_key) if entry.content_key else None
         correction = self._overlay.find(review) or of_content
-        action = "restore" if correction is None else correction.action
-        self.corrected += action not in ("erase", "restore")
-        if action == "erase":
-            self._erased_versions.update(self._overlay.version_digests(review).values())
-            if entry.has_own_id and self._overlay.of_id(review.id) is None:
-                self._erased_ids.append(review.id)
-        if action != "erase":
+        if not isinstance(correction, Erasure):
+            self.corrected += correction is not None and correction.action != "restore"
             return ""
-        is_version = isinstance(correction, Erasure) and correction.is_version
-        may_be = f"may be an edited version of an erased review; {_TAKE.format('it is', review.id)}"
-        return may_be if is_version else _ERASED
+        self._erased_versions.update(self._overlay.version_digests(review).values())
+        if entry.has_own_id and self._overlay.of_id(review.id) is None:
+            self._erased_ids.append(review.id)
+        if correction.is_version:
+            return (
+                f"may be an edited version of an erased review; {_TAKE.format('it is', review.id)}"
+            )
+        return "erased (reviewsctl reviews erase)"
 
     def erased_facts(self, entry: Entry) -> set[str]:
         """Return what a new row has in common with erased reviews that the export does not have.
@@ -110,10 +103,8 @@ class KnownCorrections:
         Returns:
             Names of the digests of an ``Erasure``.
         """
-        if self._overlay is None:
+        if not self._before:
             return set()
-        from reviewsd.domain.reviews import Review  # see ``_read``
-
         review = msgspec.json.decode(entry.record, type=Review)
         if self._overlay.of_id(review.id) is not None:  # the owner has decided about it
             return set()
@@ -126,10 +117,8 @@ class KnownCorrections:
 
     def earlier_ids(self, entry: Entry) -> list[str]:
         """Return the ids of the corrected reviews that a new row may be an edited version of, in the file or not."""
-        if self._overlay is None:
+        if not self._before:
             return []
-        from reviewsd.domain.reviews import Review  # see ``_read``
-
         review = msgspec.json.decode(entry.record, type=Review)
         return self._overlay.corrected_versions(review, has_own_id=entry.has_own_id)
 
@@ -146,26 +135,27 @@ class KnownCorrections:
             return None
         return None if text is None else cast("Mapping[str, object]", msgspec.json.decode(text))
 
-    def _correction(self, record: Mapping[str, object]) -> "Correction | None":
+    def _correction(self, record: Mapping[str, object]) -> Correction | None:
         """Return the correction of a review of the file; None if it is shown as it is."""
         correction = self._found(record)
-        if correction is None or correction.action in ("erase", "restore"):
-            return None
-        return cast("Correction", correction)
+        if isinstance(correction, Correction) and correction.action != "restore":
+            return correction
+        return None
 
     def _is_decided(self, record: Mapping[str, object]) -> bool:
         """Return whether the owner has decided about a review of the file itself, or has shown a copy of it again."""
         found = self._found(record)
-        if found is None or self._overlay is None:
-            return False
-        return found.action == "restore" or self._overlay.of_id(str(record.get("id"))) is not None
+        is_restored = found is not None and found.action == "restore"
+        return is_restored or self._overlay.of_id(str(record.get("id"))) is not None
 
-    def _found(self, record: Mapping[str, object]) -> "Correction | Erasure | None":
-        if self._overlay is None:
+    def _found(self, record: Mapping[str, object]) -> Correction | Erasure | None:
+        """Return the correction of a review of the file; one of an invalid review is found by its id alone."""
+        if not self._before:
             return None
-        from reviewsd.offline.passed_corrections import find_correction  # see ``_read``
-
-        return find_correction(self._overlay, record)
+        try:
+            return self._overlay.find(msgspec.convert(record, Review))
+        except msgspec.ValidationError:
+            return self._overlay.of_id(str(record.get("id")))
 
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
