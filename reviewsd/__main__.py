@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from reviewsd.api.places import named_configuration
 from reviewsd.api.texts import counted, printable
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 
@@ -71,7 +72,8 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     os.umask(_PRIVATE)
     if options.demo:
         return _run_demo(options, environ)
-    return _run(options, options.config, environ)
+    file = None if options.config is None else named_configuration(options.config)
+    return _run(options, file, environ)
 
 
 def _run_demo(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -172,7 +174,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--version", action="store_true", help="show the version, then exit")
-    add("--config", type=Path, metavar="FILE", help="the configuration, YAML")
+    add("--config", type=Path, metavar="FILE", help="the configuration, YAML, or its folder")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
         "--check",

@@ -282,6 +282,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     ),
     "reviewsctl.importing.business:_ID": (FULL, ("a", "a-", "a/")),
     "reviewsctl.importing.business:_WORD": (FIND, ("", "a", "/"), ("", "a/", "")),
+    "reviewsctl.files.folders:_DRAFT": (FULL, (".", "-0", "x"), (".a-", "0", "x")),
     "reviewsctl.importing.history:_NAME": (FULL, ("reviews-2026", "0", "x")),
     "reviewsctl.importing.exports:_PART_NAME": (
         FULL,

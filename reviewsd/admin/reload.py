@@ -23,6 +23,9 @@ from reviewsd.publish.publisher import Publisher, Report
 LIVE = ("crawlers", "data.", "hub.lease.", "hub.limits.", "security.")
 """Beginnings of the keys that take effect at once, because they are read at each use."""
 
+_FOREIGN = ("sources",)
+"""Keys that the daemon does not use: ``reviewsctl sync`` reads them at each run."""
+
 Read = Callable[[], tuple[Config, Sequence[str]]]
 """Loads the configuration as at the start; raises ConfigError. It is called in a thread."""
 
@@ -57,6 +60,15 @@ class Reloading:
         seconds = time.monotonic() - started_at
         return Report(outcome="refused", problems=problems, at=time.time(), seconds=seconds)
 
+    async def pending(self) -> ConfigChanges:
+        """Return what a reload would apply, what it would leave for a restart, and the faults; changes nothing."""
+        reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self.read)
+        try:
+            config, _ = await reading
+        except ConfigError as error:
+            return ConfigChanges(problems=error.lines)
+        return self._differences(config)
+
     async def _reconfigure(self) -> None:
         reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self.read)
         try:
@@ -68,10 +80,8 @@ class Reloading:
                 "the configuration has faults, nothing is changed: {faults}", faults=faults
             )
             return
-        changed = [key for key in keys(Config) if _leaf(config, key) != _leaf(self.config, key)]
-        applied = tuple(key for key in changed if key.startswith(LIVE))
-        restart = tuple(key for key in changed if not key.startswith(LIVE))
-        self.changes = ConfigChanges(applied=applied, restart=restart)
+        self.changes = self._differences(config)
+        applied, restart = self.changes.applied, self.changes.restart
         for warning in warnings:
             self._log.warn("configuration: {warning}", warning=warning)
         if applied:
@@ -83,6 +93,18 @@ class Reloading:
                 "these keys of the configuration have changed and wait for a restart: {keys}",
                 keys=", ".join(restart),
             )
+
+    def _differences(self, config: Config) -> ConfigChanges:
+        """Return the keys with another value than the daemon uses."""
+        changed = [
+            key
+            for key in keys(Config)
+            if key not in _FOREIGN and _leaf(config, key) != _leaf(self.config, key)
+        ]
+        return ConfigChanges(
+            applied=tuple(key for key in changed if key.startswith(LIVE)),
+            restart=tuple(key for key in changed if not key.startswith(LIVE)),
+        )
 
 
 def _leaf(config: Struct, key: str) -> object:

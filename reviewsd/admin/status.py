@@ -55,6 +55,8 @@ class DaemonRoutes:
     """The routes of the daemon itself."""
 
     version: str
+    installed_at: float
+    """When this program was installed, POSIX seconds."""
     base_url: str
     listen: tuple[str, ...]
     data_dir: str
@@ -77,6 +79,7 @@ class DaemonRoutes:
         status = Status(
             api=API,
             version=self.version,
+            installed_at=instant(self.installed_at),
             base_url=self.base_url,
             listen=self.listen,
             data_dir=self.data_dir,
@@ -91,6 +94,11 @@ class DaemonRoutes:
             refused_parameters=_most_first(self.unknown_parameters.refused),
         )
         return respond(request, status)
+
+    @route("GET", "/v1/config/changes")
+    async def config_changes(self, request: Request) -> bytes:
+        """Return what a reload and a restart would change in the configuration, without a reload."""
+        return respond(request, await self.reloading.pending())
 
     @route("POST", "/v1/reload")
     async def reload(self, request: Request) -> bytes:

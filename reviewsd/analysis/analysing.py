@@ -1,7 +1,7 @@
 """Labels and counts reviews, block by block; the entry point of this package (insights.md 2)."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -9,9 +9,9 @@ from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.aspects import PROBLEMS as PROBLEM_IDS
 from reviewsd.analysis.counting import BlockCounter, Catalogue
 from reviewsd.analysis.counts import Counts
-from reviewsd.analysis.kept_labels import KeptLabels, merged
+from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, merged
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key, text_key
-from reviewsd.analysis.model_labels import Excerpted, ModelLabels
+from reviewsd.analysis.model_labels import AspectAnswer, Excerpted, ModelLabels, ReviewAnswer
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.text import has_words
@@ -60,7 +60,9 @@ class Analyser:
         self.rules = Rules(business, settings)
         self.catalogue = catalogue(settings, self.rules, words)
         self._stored_labels = KeptLabels() if stored_labels is None else stored_labels
-        self._model_labels = ModelLabels(catalogue(settings.for_owner(), self.rules, words))
+        self._model_labels = ModelLabels(
+            catalogue(settings.for_owner(), self.rules, words), business
+        )
         self.lists = self._model_labels.lists
         """The ``ModelLabels.lists``."""
         parts = self.rules.digest, self._stored_labels.digest
@@ -74,6 +76,14 @@ class Analyser:
     def reuse(self, labels: KnownLabels | None) -> None:
         """Use labels of an earlier analysis; their keys include the settings and rules."""
         self._earlier_labels = {} if labels is None else labels
+
+    def labels_of(self, review: Review) -> Sequence[AspectAnswer] | None:
+        """Return the aspects by which a language model labeled a review; None if it has no such labels."""
+        if not self._stored_labels.digest:
+            return None
+        text, rating = review.text or "", review.rating
+        stored = self._stored_labels.find(text_key(text, rating))
+        return None if stored is None else self._checked(stored, text, rating).aspects or ()
 
     def block(self, reviews: Iterable[Review]) -> CountedBlock:
         """Label and count some reviews."""
@@ -107,11 +117,14 @@ class Analyser:
         stored = self._stored_labels.find(text_key(text, rating))
         if stored is None:
             return labels
-        review = Excerpted(id="", rating=rating, text=text)
-        # The file may have been edited.
-        model_labels = self._model_labels.check(stored.labels, review, [])
         is_current = stored.lists == self._model_labels.lists
-        return merged(model_labels, labels, stored.model, is_current=is_current)
+        answer = self._checked(stored, text, rating)
+        return merged(answer, labels, stored.model, is_current=is_current)
+
+    def _checked(self, stored: KeptLabel, text: str, rating: int) -> ReviewAnswer:
+        """Return the valid labels of a text; the file may have been edited."""
+        review = Excerpted(id="", rating=rating, text=text)
+        return self._model_labels.check(stored.labels, review, [])
 
 
 def catalogue(settings: InsightSettings, rules: Rules, words: LocalWords) -> Catalogue:

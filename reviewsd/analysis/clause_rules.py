@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense
+from reviewsd.analysis.aspects import ASPECTS, STRONG, ClauseMark, Sense
 from reviewsd.analysis.lexicon import Lexicon, Opinion, score
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.text import Clause
@@ -116,8 +116,9 @@ def _by_aspect(
 ) -> dict[str, list[tuple[Match, Sense]]]:
     """Group senses by aspect, without two kinds of parts of a longer match.
 
-    One is the name of an aspect, such as "quality" in "value for the quality". The other is a phrase within
-    a longer complaint about another aspect: "waited an hour" in "waited an hour past my appointment".
+    One is the name of one of the nine aspects, such as "quality" in "value for the quality". The other is a phrase
+    within a longer complaint about another aspect: "waited an hour" in "waited an hour past my appointment".
+    An aspect of the owner, such as breakfast, is named in "great breakfast", which praises the quality.
 
     Args:
         senses: The senses of a clause.
@@ -127,7 +128,8 @@ def _by_aspect(
     parts = _parts(senses) if inner else ()
     for index, item in enumerate(senses):
         match, sense = item
-        if inner and not sense.strength and (match.start, match.end) in inner:
+        is_name = inner and not sense.strength and (match.start, match.end) in inner
+        if is_name and sense.aspect in ASPECTS:
             continue
         if index in parts:
             continue
@@ -202,9 +204,7 @@ def _decide_aspect(
     value, reason = _value(praise + blame, clause)
     stars = rating - _NEUTRAL_STARS
     if value * stars < 0 and -(limit := _limit(reading, words, rating)) < value < limit:
-        if stars > 0 or -OVERRULES_CONTRASTED < value < OVERRULES_CONTRASTED:
-            return None  # too weak to contradict the stars, but no agreement either
-        value = 0.0  # the aspect is mentioned, and the praise in bad reviews is mostly bitter
+        return None  # too weak to contradict the stars, but no agreement either
     sentiment, why = _sentiment(value, stars)
     return Decision(
         aspect,

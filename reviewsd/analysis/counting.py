@@ -200,10 +200,13 @@ class BlockCounter:
         return tuple(topics.values())
 
     def _offer_quote(self, review: Review, labels: Labels) -> None:
-        praise = labels.aspects
-        for label in praise:
-            if label.sentiment != "positive":
-                return
+        """Offer a review as the source of the quotation.
+
+        A review that blames something is none, unless a model labeled it and says where the blame stands.
+        """
+        praise = [label for label in labels.aspects if label.sentiment == "positive"]
+        if not praise or (len(praise) < len(labels.aspects) and not labels.model):
+            return
         quotes = self.counts.quotes.setdefault(month_of(review.date), [])
         worth = (review.rating, min(len(praise), _MOST_PRAISED), labels.words)
         if len(quotes) == QUOTES and quotes[0][:3] > worth:

@@ -2,39 +2,32 @@
 
 A sentence shows an aspect if one of its clauses has a wording of the aspect with the sign of the statement,
 and a word that readers connect with this aspect. Nothing in it may say the opposite, contrast, negate,
-compare, suppose, report, mock, or be about another business, and the stars of the review agree. The clearest
+compare, suppose, report, mock, or be about another business, and the stars of the review agree. If a language
+model has labeled the review, the sentence around a phrase of its labels shows them (decision 562). The clearest
 of several sentences is chosen: one that says nothing else, with a subject and emphasis. The few candidates
 for each statement are read again, so labels do not store their sentences.
 """
 
-import collections
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.clause_rules import ClauseReading
-from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
-from reviewsd.analysis.labeling import Reading
-from reviewsd.analysis.lexicon import Opinion, lexicon_of
-from reviewsd.analysis.names import DETERMINERS, RELATIONS, TITLES
+from reviewsd.analysis.evidence_words import evidence_words
+from reviewsd.analysis.lexicon import lexicon_of
+from reviewsd.analysis.model_labels import AspectAnswer
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.text import ENDS, sentence_spans
-from reviewsd.analysis.wordings import wording_spans
+from reviewsd.analysis.sentences import MAX_QUOTATION, ReviewSentence, alone, sentences
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.reviews import Review
 
-MAX_QUOTATION: Final = 200  # characters
-_OPPOSITE: Final = 0.25  # absolute score of a clause that says the opposite
-_LONG: Final = 3  # words of a wording that shows an aspect without an opinion word
-_CLEAR: Final = 0.25  # absolute score of a decision that shows an aspect
-_STRONG: Final = 0.5  # absolute score of a clause that shows it strongly
 _GOOD_STARS: Final = 4
 _UNCLEAR: Final = -2  # clarity of sentences that say too much else
+_UNKNOWN: Final = 2  # clarity that a label loses if the rules do not find the same
+_FORGIVEN: Final = 4  # and if the stars disagree: content customers take blame back
 _NAMING: Final = 2  # clarity of a sentence that praises what most reviews praise
-_EMPHATIC: Final = 2  # opinion words, or aspects, of a sentence without a booster
-_EARLY: Final = 4  # words with the verb of a subject
-_BRIEF, _LENGTHY = 25, 120  # characters of a sentence that is easy to read
-_UNWANTED: Final = ("@", "://", "\n", '"', "\u201c", "\u201d", "\u201e", "\u00ab", "\u00bb")
-_MOCKING: Final = ("...", "\u2026", "!!", "(!)", "lol", ":)", ";)", "/s")
+
+
+LabelsOf = Callable[[Review], Collection[AspectAnswer] | None]
 
 
 class Quotation(NamedTuple):
@@ -49,10 +42,12 @@ class Evidence:
 
     Args:
         rules: The rules that labeled the reviews.
+        labels_of: Returns the labels of a language model for a review, or None if it has none.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, labels_of: LabelsOf = lambda _review: None) -> None:
         self._rules = rules
+        self._labels_of = labels_of
         self._lexicon = lexicon_of(rules.language)
         self._words = evidence_words(rules.language)
 
@@ -75,10 +70,12 @@ class Evidence:
         for sentence, clause in self._shown(review, aspect, sentiment, phrase):
             text = sentence.text
             if len(text) > MAX_QUOTATION:
-                text = "" if clause is None else _alone(sentence.reading, clause)
+                text = "" if clause is None else alone(sentence.reading, clause)
             clarity = sentence.clarity(aspect, clause, _sign(sentiment))
             if text and clarity >= _UNCLEAR:
-                quotations.append(Quotation(clarity, text))
+                disagrees = _is_good(review) is not (sentiment == "positive")
+                doubt = _UNKNOWN * (clause is None) + _FORGIVEN * disagrees
+                quotations.append(Quotation(clarity - doubt, text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
     def praise(
@@ -107,195 +104,30 @@ class Evidence:
 
     def _shown(
         self, review: Review, aspect: str | None, sentiment: Sentiment, phrase: str = ""
-    ) -> Iterator[tuple["_Sentence", ClauseReading | None]]:
+    ) -> Iterator[tuple[ReviewSentence, ClauseReading | None]]:
         """Yield the quotable sentences that show an aspect, or any, each with its clause that does."""
-        if (review.rating >= _GOOD_STARS) is not (sentiment == "positive"):
+        labels = self._labels_of(review)
+        if labels is None and _is_good(review) is not (sentiment == "positive"):
             return
         reading = self._rules.read(review.text or "", review.rating)
         if not reading.quotable:
             return
         sign = _sign(sentiment)
-        for sentence in _sentences(reading):
-            if not reading.lexicon.is_known:
+        for sentence in sentences(reading, labels):
+            if sentence.labels is None and not reading.lexicon.is_known:
                 if phrase and phrase in sentence.text:
                     yield sentence, None
                 continue
             clause = next((c for c in sentence.clauses if sentence.shows(c, aspect, sign)), None)
-            if clause is not None and sentence.is_quotable(sign):
+            is_labeled = sentence.is_labeled(aspect, sentiment)
+            is_shown = clause is not None if sentence.labels is None else is_labeled
+            if is_shown and sentence.is_quotable(sign):
                 yield sentence, clause
 
 
-class _Sentence(NamedTuple):
-    reading: Reading
-    lists: EvidenceWords
-    text: str
-    clauses: Sequence[ClauseReading]
-
-    def is_quotable(self, sign: int) -> bool:
-        """Return whether the sentence stands alone, and nothing in it says the opposite or may be meant so.
-
-        Args:
-            sign: 1 for praise, -1 for criticism.
-        """
-        text, words = self.text, self.reading.tokens.words
-        first = next((c for c in text if c.isalnum()), "")
-        if not first.isupper() or text.isupper() or "?" in text or " " not in text:
-            return False
-        if any(mark in text for mark in _UNWANTED) or text.count("(") != text.count(")"):
-            return False
-        if any(mark in text.lower() for mark in _MOCKING):
-            return False
-        start, end = self.clauses[0].clause.start, self.clauses[-1].clause.end
-        if words[start] in self.lists.opens:
-            return False
-        if not self.lists.reported.isdisjoint(words[start:end]):
-            return False
-        return not any(self._objects(clause, sign) for clause in self.clauses)
-
-    def _objects(self, clause: ClauseReading, sign: int) -> bool:
-        """Return whether a clause contrasts, supposes, says the opposite or speaks of a relative."""
-        lexicon = self.reading.lexicon
-        words = self.reading.tokens.words[clause.clause.start : clause.clause.end]
-        has_joiner = words[0] in lexicon.grammar.joiners and len(words) > 1
-        subject = words[words[0] in DETERMINERS :][:1]
-        names = {word.removesuffix("'s") for word in subject} - {*TITLES}
-        return (
-            clause.mark is not None
-            or clause.clause.contrasted
-            or not lexicon.grammar.contrasts.isdisjoint(words)
-            or not RELATIONS.isdisjoint(names)
-            or (sign > 0 and not self.lists.weakens.isdisjoint(words))
-            or (sign > 0 and not self.lists.compares.isdisjoint(words))
-            or words[has_joiner] in self.lists.conditions
-            or clause.score * sign <= -_OPPOSITE
-            or any(decision.score * sign < 0 for decision in clause.decisions)
-        )
-
-    def shows(self, clause: ClauseReading, aspect: str | None, sign: int) -> bool:
-        """Return whether a clause shows an aspect, or praises anything, without a negation beside it."""
-        tokens, lexicon = self.reading.tokens, self.reading.lexicon
-        words = tokens.words
-        agrees = clause.score * sign > 0
-        negations = [
-            at
-            for at in range(clause.clause.start, clause.clause.end)
-            if words[at] in lexicon.negations
-        ]
-        for decision in clause.decisions:
-            if aspect not in (None, decision.aspect) or decision.score * sign < _CLEAR:
-                continue
-            for start, end in wording_spans(tokens, lexicon, decision, clause, negations=sign < 0):
-                wording = words[start:end]
-                alone = self.lists.stand_alone(decision.aspect, wording)
-                if (
-                    (agrees or alone or end - start >= _LONG)
-                    and (aspect is None or alone or self.lists.names(aspect, wording))
-                    and (sign < 0 or all(start <= at < end for at in negations))
-                ):
-                    return True
-        return False
-
-    @property
-    def stands_for_all(self) -> bool:
-        """Whether the sentence can speak for the business: whole, emphatic, without blame, price or number."""
-        return (
-            (self.has_subject or self.opens_with_praise)
-            and self.lists.refers.isdisjoint(self._words)
-            and (self.is_emphatic(1) or len(self.aspects) >= _EMPHATIC)
-            and not any(opinion.valence < 0 for opinion in self._opinions)
-            and not any(character.isdigit() for character in self.text)
-            and "pricing" not in self.aspects
-        )
-
-    @property
-    def has_subject(self) -> bool:
-        """Whether the sentence begins with a subject, as far as words show it."""
-        grammar, words, start = self.reading.lexicon.grammar, self._words, self._start
-        people = self.reading.entities.get("technicians", {}).values()
-        return (
-            not grammar.pronouns.isdisjoint((words[0], words[0].partition("'")[0]))
-            or any(match.start == start for matches in people for match in matches)
-            or not grammar.finite.isdisjoint(words[1:_EARLY])
-            or (words[0] in DETERMINERS and not grammar.finite.isdisjoint(words))
-        )
-
-    @property
-    def opens_with_praise(self) -> bool:
-        """Whether the first word praises, after one like "very"."""
-        at = self._start + (self._words[0] in self.reading.lexicon.function_words)
-        return any(opinion.valence > 0 and opinion.at == at for opinion in self._opinions)
-
-    def is_emphatic(self, sign: int) -> bool:
-        """Return whether the sentence has two opinion words of a sign, or one with a booster."""
-        valences, words = self.reading.lexicon.valences, self.reading.tokens.words
-        opinions = [opinion for opinion in self._opinions if opinion.valence * sign > 0]
-        return len(opinions) >= _EMPHATIC or any(
-            abs(opinion.valence) > abs(valences[words[opinion.at]]) for opinion in opinions
-        )
-
-    @property
-    def _start(self) -> int:
-        return self.clauses[0].clause.start
-
-    @property
-    def _words(self) -> list[str]:
-        return self.reading.tokens.words[self._start : self.clauses[-1].clause.end]
-
-    @property
-    def _opinions(self) -> list[Opinion]:
-        return [opinion for clause in self.clauses for opinion in clause.opinions]
-
-    @property
-    def aspects(self) -> set[str]:
-        """The ids of the aspects that the sentence speaks of."""
-        return {decision.aspect for clause in self.clauses for decision in clause.decisions}
-
-    def praises(self, aspect: str) -> bool:
-        """Return whether the sentence praises an aspect."""
-        return any(self.shows(clause, aspect, 1) for clause in self.clauses)
-
-    def clarity(self, aspect: str | None, clause: ClauseReading | None, sign: int) -> int:
-        """Return how clearly the sentence says this one thing; the best is the greatest."""
-        further_aspects = self.aspects - {aspect}
-        first = self.reading.tokens.words[self.clauses[0].clause.start] if self.clauses else ""
-        return (
-            (0 if clause is None else abs(clause.score) >= _STRONG)
-            + self.has_subject
-            + self.is_emphatic(sign)
-            - len(self.clauses)
-            - (0 if aspect is None else len(further_aspects))
-            - 2 * (first in self.reading.lexicon.third_person)
-            - (not _BRIEF <= len(self.text) <= _LENGTHY)
-        )
+def _is_good(review: Review) -> bool:
+    return review.rating >= _GOOD_STARS
 
 
 def _sign(sentiment: Sentiment) -> int:
     return 1 if sentiment == "positive" else -1
-
-
-def _sentences(reading: Reading) -> Iterator[_Sentence]:
-    """Yield the sentences of a text."""
-    tokens = reading.tokens
-    rest = collections.deque(reading.clauses)
-    lists = evidence_words(reading.lexicon.language)
-    for begin, end in sentence_spans(tokens):
-        clauses = []
-        while rest and tokens.edges[2 * rest[0].clause.start] < end:
-            clauses.append(rest.popleft())
-        if clauses:
-            yield _Sentence(reading, lists, tokens.text[begin:end], clauses)
-
-
-def _alone(reading: Reading, clause: ClauseReading) -> str:
-    """Return a clause that stands alone, because it begins a sentence or has a subject of its own."""
-    tokens = reading.tokens
-    start, end = clause.clause.start, clause.clause.end
-    if start and tokens.words[start - 1] not in ENDS:
-        grammar = reading.lexicon.grammar
-        start += tokens.words[start] in grammar.joiners | grammar.contrasts
-        if tokens.words[start] not in grammar.pronouns:
-            return ""
-    if tokens.words[end - 1] == ",":
-        end -= 1
-    text = tokens.cut(start, end)
-    return text if len(text) <= MAX_QUOTATION else ""

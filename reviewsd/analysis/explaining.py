@@ -2,10 +2,11 @@
 
 from msgspec import Struct
 
+from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.clause_rules import SET_ASIDE, ClauseReading, Decision
 from reviewsd.analysis.labeling import Reading, labels_of
 from reviewsd.analysis.labels import WORDLESS, Labels
-from reviewsd.analysis.patterns import within_longer
+from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.text import has_words
@@ -83,12 +84,16 @@ def explain(review: Review, business: Business, settings: InsightSettings) -> Ex
 def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
     cut = reading.tokens.cut
     decisions = {decision.aspect: decision for decision in clause.decisions}
-    matches: dict[str, list[str]] = {}
+    matches: dict[str, list[Match]] = {}
     inner = within_longer(match for match, _ in clause.senses)
     for match, sense in clause.senses:
-        if (match.start, match.end) in inner:
+        if (match.start, match.end) in inner and sense.aspect in ASPECTS:
             continue  # decisions leave it out as well
-        matches.setdefault(sense.aspect, []).append(cut(match.start, match.end))
+        matches.setdefault(sense.aspect, []).append(match)
+    texts = {
+        aspect: [cut(match.start, match.end) for match in _outermost(found)]
+        for aspect, found in matches.items()
+    }
     return ClauseExplanation(
         text=cut(clause.clause.start, clause.clause.end),
         words=tuple(
@@ -98,9 +103,15 @@ def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
         contrasted=clause.clause.contrasted,
         exclusion_reason=None if clause.mark is None else SET_ASIDE.get(clause.mark),
         aspects=tuple(
-            _aspect(aspect, texts, decisions.get(aspect)) for aspect, texts in matches.items()
+            _aspect(aspect, quotations, decisions.get(aspect))
+            for aspect, quotations in texts.items()
         ),
     )
+
+
+def _outermost(matches: list[Match]) -> list[Match]:
+    inner = within_longer(matches)
+    return [match for match in matches if (match.start, match.end) not in inner]
 
 
 def _aspect(aspect: str, texts: list[str], decision: Decision | None) -> AspectExplanation:

@@ -4,15 +4,16 @@ A line of JSON for each text, by its digest: an edited review has another digest
 """
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final, cast
 
 import msgspec
 from msgspec import Struct
 
-from reviewsd.analysis.aspects import STRONG
+from reviewsd.analysis.aspects import ASPECTS, STRONG
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
-from reviewsd.analysis.model_labels import ENTITIES, VERSION, ReviewAnswer
+from reviewsd.analysis.model_labels import VERSION, AspectAnswer, PersonAnswer, ReviewAnswer
+from reviewsd.analysis.model_prompt import ENTITIES
 from reviewsd.analysis.model_summary import KeptSummary
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import LABELS_FILE
@@ -33,6 +34,7 @@ class KeptLabel(Struct, frozen=True, kw_only=True):
 _decode = msgspec.json.Decoder(KeptLabel).decode
 _decode_summary = msgspec.json.Decoder(KeptSummary).decode
 _encode = msgspec.json.Encoder().encode
+_PRICES: Final = "pricing"  # praises no person; decision 517
 _SUMMARY: Final = b'{"summary":'  # the beginning of a summary's line
 
 
@@ -104,35 +106,73 @@ def merged(answer: ReviewAnswer, rules: Labels, model: str, *, is_current: bool)
         rules: The labels of the rules, which have strengths, wordings, entities with what is said of
             them, and service areas.
         model: The name of the model.
-        is_current: Whether the model had the present lists; if not, the entities of the rules count as
-            well, because a new one was in no list.
+        is_current: Whether the model had the present lists; if not, people, services and own aspects
+            of the rules count as well, because a new one was in no list.
     """
-    aspects = {(label.id, label.sentiment): label for label in rules.aspects}
+    by_opinion = {(label.id, label.sentiment): label for label in rules.aspects}
+    aspects = [_aspect(item, by_opinion) for item in answer.aspects or ()]
     entities: dict[str, tuple[EntityLabel, ...]] = {}
     for kind in ENTITIES:
         by_rules = {
             label.id: label for label in cast("tuple[EntityLabel, ...]", getattr(rules, kind))
         }
-        names = dict.fromkeys(getattr(answer, kind) or ())
-        if not is_current:
-            names |= dict.fromkeys(by_rules)
-        entities[kind] = tuple(by_rules.get(name) or EntityLabel(id=name) for name in names)
+        by_model = [_entity(item, by_rules, answer) for item in getattr(answer, kind) or ()]
+        entities[kind] = tuple(by_model)
+        if not is_current and kind != "problems":
+            names = {label.id for label in by_model}
+            entities[kind] += tuple(label for name, label in by_rules.items() if name not in names)
+    if not is_current:
+        labeled = {*ASPECTS, *(label.id for label in aspects)}
+        aspects += (label for label in rules.aspects if label.id not in labeled)
     return Labels(
         words=rules.words,
         language=rules.language,
-        aspects=tuple(
-            AspectLabel(
-                id=aspect.id,
-                sentiment=(sentiment := cast("Sentiment", aspect.sentiment)),
-                phrase=aspect.phrase,
-                strength=STRONG
-                if (same := aspects.get((aspect.id, sentiment))) is None
-                else same.strength,
-                wordings=() if same is None else same.wordings,
-            )
-            for aspect in answer.aspects or ()
-        ),
+        aspects=tuple(aspects),
         service_areas=rules.service_areas,
         model=model,
         **entities,
+    )
+
+
+def _aspect(
+    item: AspectAnswer, by_rules: Mapping[tuple[str, Sentiment], AspectLabel]
+) -> AspectLabel:
+    """Return the label of an aspect of an answer, with strength and wordings where the rules found the same."""
+    sentiment = cast("Sentiment", item.sentiment)
+    same = by_rules.get((item.id, sentiment))
+    return AspectLabel(
+        id=item.id,
+        sentiment=sentiment,
+        phrase=item.phrase,
+        strength=STRONG if same is None else same.strength,
+        wordings=() if same is None else same.wordings,
+    )
+
+
+def _entity(
+    item: PersonAnswer | str, by_rules: Mapping[str, EntityLabel], answer: ReviewAnswer
+) -> EntityLabel:
+    """Return the label of an entity of an answer; what is said of a person is what the model found."""
+    if isinstance(item, str):
+        return by_rules.get(item) or EntityLabel(id=item)
+    sentiment = cast("Sentiment", item.sentiment)
+    label = by_rules.get(item.id) or EntityLabel(id=item.id)
+    return EntityLabel(
+        id=item.id,
+        phrase=label.phrase,
+        sentiment=sentiment,
+        wordings=label.wordings if label.sentiment == sentiment else (),
+        praised_for=_praised_for(label, answer) if sentiment == "positive" else (),
+    )
+
+
+def _praised_for(person: EntityLabel, answer: ReviewAnswer) -> tuple[str, ...]:
+    """Return what the model praises in the clause that names a person, or anywhere if the rules agree."""
+    clause = person.phrase or ""
+    return tuple(
+        aspect.id
+        for aspect in answer.aspects or ()
+        if aspect.sentiment == "positive"
+        and aspect.id != _PRICES
+        and (aspect.phrase in clause or aspect.id in person.praised_for)
     )

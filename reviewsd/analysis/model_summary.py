@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.labels import text_key
+from reviewsd.analysis.prose import MAX_FAQ
 from reviewsd.analysis.text import ENDS, fold, tokenise, words_of
 from reviewsd.analysis.value import LocalWords, MadeInsights
 from reviewsd.domain.insights import FaqEntry, Insights, named
@@ -29,6 +31,9 @@ _QUOTES: Final = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u00ab\u00bb"), '"')
 _GROUPED: Final = {ord("\u00a0"): None, ord("\u202f"): None}  # blanks within numbers
 _UNWANTED: Final = ("://", "@", "<", "www.")
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
+_PRONOUN: Final = {
+    "en": "i"
+}  # a word that has a capital in the middle of a sentence, and is no name
 _THOUSAND: Final = 3  # digits of a group
 _NUMBERS: Final = {
     "en": "one two three four five six seven eight nine ten eleven twelve dozen dozens twenty thirty forty "
@@ -191,13 +196,16 @@ def foreign(
         for at, word in enumerate(tokens.words):
             spelled = tokens.cut(at, at + 1)
             is_first, previous = previous in ENDS, word
-            if not spelled[0].isalpha() or word in names:
+            is_pronoun = word.partition("'")[0] == _PRONOUN.get(language)
+            if not spelled[0].isalpha() or word in names or is_pronoun:
                 continue
             capital = spelled[0].isupper() and not is_first
             if capital and (language not in _CAPITALS or spelled[1:].lower() != spelled[1:]):
-                return "text: a name that is not in the lists"
+                return f"text: a name that is not in the lists: {word}"
             if (len(word) >= _MIN_WORD or capital) and spread.get(word) == 1:
-                return "text: a word that a single review has stands outside of a quotation"
+                return (
+                    f"text: a word that a single review has stands outside of a quotation: {word}"
+                )
     if any(c in sentence.question for c in '"\u201c\u201e\u00ab') or any(
         _numbers(sentence.question)
     ):
@@ -211,7 +219,10 @@ def applied(
     ground: Ground,
     words: LocalWords,
 ) -> MadeInsights:
-    """Return insights with those parts of a summary of which all sentences are still true."""
+    """Return insights with those parts of a summary of which all sentences are still true.
+
+    Answers of the rules about other subjects follow the questions of the model.
+    """
 
     def quoted(text: str) -> str:
         return words("quotation", text=text)
@@ -232,6 +243,14 @@ def applied(
         )
         for sentence in questions
     )
+    question_texts = {words(f"question_{s.about}") for s in questions if s.about in ASPECTS}
+    quotations_used = [text for sentence in questions for text in quotations(sentence.text)]
+    rule_entries = (
+        entry
+        for entry in insights.faq
+        if entry.question not in question_texts
+        and not any(text in entry.answer for text in quotations_used)
+    )
     method = replace(
         insights.method,
         written_by=summary.model,
@@ -239,7 +258,10 @@ def applied(
     )
     text = " ".join(shown(sentence.text, quoted) for sentence in sentences)
     return replace(
-        insights, summary=text or insights.summary, faq=entries or insights.faq, method=method
+        insights,
+        summary=text or insights.summary,
+        faq=(*entries, *rule_entries)[:MAX_FAQ],
+        method=method,
     )
 
 

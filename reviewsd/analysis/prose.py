@@ -25,14 +25,13 @@ MAX_FAQ: Final = 6
 MIN_MENTIONS: Final = 5  # of a sentiment that a sentence names, and of an aspect with a question
 MIN_QUOTE: Final = 40  # characters
 MAX_QUOTE: Final = 160
-SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.75, "negative": 0.6}
-"""Share of the mentions of an aspect that most praise, or criticize; with a third of the praise missed, half of
-them still do (decision 473)."""
-MIXED_SHARE: Final = 0.25  # of both sentiments where opinions differ
+SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.5}
+"""Share of the mentions of an aspect that most praise, or criticize, if ``MISSED`` more said the opposite."""
+MISSED: Final = 3  # mentions; they count most where few were found (decision 584)
+MIXED_SHARE: Final = 0.35  # of both sentiments where opinions differ
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
-_NAMED: Final = 2  # aspects that most praise, or criticize
-_DIVIDED: Final = 3  # aspects on which opinions differ
+_NAMED: Final = 3  # aspects that most praise, that most criticize, or on which opinions differ
 _WORDINGS: Final = 3  # wordings of an aspect
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
 _Z: Final = 1.96  # quantile of the normal distribution for 95 %
@@ -183,8 +182,12 @@ class ProseWriter:
         """Return the clause that says which sentiments the mentions of an aspect have."""
         label = self._label(aspect.insight)
         if len(sentiments) == 1:
-            counted = self._counted(aspect.ranking, sentiments[0])
-            return self._words(f"answer_{sentiments[0]}", label=label, counted=counted)
+            ranking, sentiment = aspect.ranking, sentiments[0]
+            if ranking.of(sentiment) == ranking.count:
+                count = self._number(ranking.count)
+                return self._words(f"answer_all_{sentiment}", label=label, count=count)
+            counted = self._counted(ranking, sentiment)
+            return self._words(f"answer_{sentiment}", label=label, counted=counted)
         positive, negative = (self._number(aspect.ranking.of(s)) for s in sentiments)
         return self._words("answer_mixed", label=label, positive=positive, negative=negative)
 
@@ -213,8 +216,10 @@ class ProseWriter:
         sentiment: Sentiment,
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
-        leading = _leading(aspects, sentiment)[:_NAMED]
-        contents = [self._content(aspect, sentiment) for aspect in leading]
+        leading = _leading(aspects, sentiment)
+        if self.labelled["model"] > self.labelled["rules"]:  # few mentions are missed
+            leading.sort(key=lambda aspect: -aspect.ranking.of(sentiment))
+        contents = [self._content(aspect, sentiment) for aspect in leading[:_NAMED]]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:
@@ -225,7 +230,7 @@ class ProseWriter:
             if aspect.insight.mention_count >= MIN_MENTIONS and len(_claimed(aspect.ranking)) > 1
         )
         contents = []
-        for aspect in itertools.islice(divided, _DIVIDED):
+        for aspect in itertools.islice(divided, _NAMED):
             positive, negative = (self._number(aspect.ranking.of(s)) for s in SHARES)
             contents.append(
                 self._words(
@@ -333,7 +338,7 @@ def _claimed(ranking: Ranking) -> tuple[Sentiment, ...]:
 
 def _prevails(ranking: Ranking, sentiment: Sentiment) -> bool:
     """Return whether enough reviews, and enough of the mentions, have a sentiment."""
-    return ranking.of(sentiment) >= max(MIN_MENTIONS, SHARES[sentiment] * ranking.count)
+    return ranking.of(sentiment) >= max(MIN_MENTIONS, SHARES[sentiment] * (ranking.count + MISSED))
 
 
 def _leading(aspects: Sequence[RankedAspect], sentiment: Sentiment) -> list[RankedAspect]:

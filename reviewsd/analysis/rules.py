@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense
+from reviewsd.analysis.aspects import ASPECTS, STRONG, ClauseMark, Sense
 from reviewsd.analysis.clause_rules import ClauseReading, decide
 from reviewsd.analysis.labeling import Reading, labels_of
 from reviewsd.analysis.labels import RULES, WORDLESS, Labels
@@ -132,7 +132,8 @@ class Rules:
                 hide = hides.pop()
                 begin, reach = max((begin, reach), (hide.start, hide.end), key=_end)
             if isinstance(payload, Sense):
-                if match.end > reach and not begin < start < reach:
+                is_hidden = match.end <= reach or begin < start < reach
+                if not is_hidden or payload.aspect not in ASPECTS:  # the owner asked for it
                     reading.senses.append((match, payload))
             elif isinstance(payload, _Owned):
                 owned.append((match, payload))

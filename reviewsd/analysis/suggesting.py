@@ -60,7 +60,9 @@ class Suggestions(Struct, frozen=True, kw_only=True):
     """Candidates for insights.yaml, most mentioned first."""
 
     reviews: int
-    """Number of reviews with text."""
+    """Number of the reviews that are read: those with words, in English."""
+    total: int
+    """Number of all reviews."""
     technicians: tuple[Candidate, ...]
     services: tuple[Candidate, ...]
     aspects: tuple[Candidate, ...]
@@ -144,8 +146,9 @@ def suggest(
     rules = Rules(business, settings)
     people, phrases = _Candidates(), _Candidates()
     finder = _Finder(business, settings, rules)
-    read = 0
+    read = total = 0
     for review in islice(reviews, MAX_REVIEWS):
+        total += 1
         text = review.text
         if not has_words(text):
             continue
@@ -170,6 +173,7 @@ def suggest(
     judged = [key for key in distinct if counts[key].second >= _ASPECT * counts[key].reviews]
     return Suggestions(
         reviews=read,
+        total=total,
         technicians=people.chosen(named, least),
         services=phrases.chosen(worked_on, least + 1),
         aspects=phrases.chosen((key for key in judged if key not in worked_on), least + 1),

@@ -35,8 +35,9 @@ MIN_ASPECT_MENTIONS: Final = 5
 """``MIN_MENTIONS`` of an aspect, of which some are missed or misread (decision 475)."""
 MIN_PROBLEM_MENTIONS: Final = 2
 """Reviews below which a problem is not listed."""
-_MIN_READ_SHARE: Final = 0.75
-"""Share of a person's mentions that have an opinion, below which the figures could mislead."""
+_MIN_READ_SHARE: Final = 0.95
+"""Share of a person's mentions that have an opinion, below which the figures could mislead: most of the others blame
+the person (decision 585)."""
 _GOOD_STARS: Final = 4
 _MIN_PRAISED_FOR: Final = 2  # reviews that praise a person for an aspect
 _MAX_PRAISED_FOR: Final = 3  # aspects

@@ -49,7 +49,10 @@ class InsightsOrigin(Struct, frozen=True, kw_only=True):
 
 
 class ConfigChanges(Struct, frozen=True, kw_only=True):
-    """The changes of a configuration that was read again, as dotted keys, and its errors."""
+    """The changes of a configuration that was read again, as dotted keys, and its errors.
+
+    In ``GET /v1/config/changes`` those that a reload would make.
+    """
 
     applied: tuple[str, ...] = ()
     restart: tuple[str, ...] = ()

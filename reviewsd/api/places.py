@@ -13,11 +13,25 @@ DATA_FILES = (
     *LOGO_FILES,
 )
 KEPT_FOLDER = ".reviewsctl"  # in the data directory, for files of reviewsctl
+CORRECTIONS_LOG = (
+    "corrections.log"  # in that folder: what the owner has decided about reviews, and why
+)
 
 HERE = Path("reviewsd.yaml")
 SYSTEM = Path("/etc/reviewsd/reviewsd.yaml")
 PLACES = (HERE, SYSTEM)
 """The candidates in order, for both programs."""
+
+
+def are_corrections_lost(data_dir: Path) -> bool:
+    """Return whether corrections.json is missing, though its log says that the owner has decided about reviews."""
+    log = data_dir / KEPT_FOLDER / CORRECTIONS_LOG
+    return log.exists() and not (data_dir / DATA_FILES[0]).exists()
+
+
+def named_configuration(path: Path) -> Path:
+    """Return the configuration that ``--config`` names, by its file or by its folder."""
+    return path / HERE if path.is_dir() else path
 
 
 class ForeignFileError(Exception):

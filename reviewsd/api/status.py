@@ -18,13 +18,16 @@ SOURCES_VERSION: Final = 1  # of the file's format
 class SourceCondition(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The condition of one source; the file has more of it."""
 
-    state: str = "new"  # ``new``, ``ok``, ``failed`` or ``stopped``
+    state: str = (
+        "new"  # ``new``, ``ok``, ``warn`` (read, but rows were refused), ``failed`` or ``stopped``
+    )
     detail: str = ""
-    """Why it failed or is stopped."""
+    """Why it failed or is stopped, or which rows were refused."""
     remedy: str = ""
     read_at: datetime | None = None  # the last complete read
     confirmed_at: datetime | None = None
     """The last run that read it, or found it unchanged."""
+    failing_since: datetime | None = None  # the first failure after that
     failures: int = 0
     """Runs in a row that did not succeed."""
     reviews: int = 0
@@ -74,6 +77,8 @@ class Status(Struct, frozen=True, kw_only=True):
 
     api: int = 1
     version: str
+    installed_at: Instant | None = None
+    """When the program was installed that runs; None of an older daemon."""
     base_url: str
     listen: tuple[str, ...]
     data_dir: str = ""

@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
+from reviewsd.api.names import short_name
+
 ANONYMOUS: Final = "Anonymous"
 """The author of a review that was anonymized, or whose platform names none."""
 
@@ -51,8 +53,7 @@ def author_key(author: str) -> str:
     """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."; "" of no name."""
     if is_nameless(author):
         return ""
-    first, *rest = plain_text(unicodedata.normalize("NFKC", author)).split() or [""]
-    return f"{first} {rest[-1][0]}" if rest else first
+    return plain_text(short_name(unicodedata.normalize("NFKC", author))).removesuffix(".")
 
 
 def words_of(text: str) -> list[str]:

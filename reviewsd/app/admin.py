@@ -74,6 +74,7 @@ def build_admin(  # noqa: PLR0913, PLR0917 - the routes report on all of them
     routes = (
         DaemonRoutes(
             version=context.version,
+            installed_at=context.installed_at,
             base_url=config.base_url,
             listen=tuple(listen),
             data_dir=str(config.data_dir),

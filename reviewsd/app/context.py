@@ -14,6 +14,7 @@ from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import Logger
 
 from reviewsd.api.jobs import instant
+from reviewsd.api.program import installed_at
 from reviewsd.api.status import START_FAILURE, StartFailure
 from reviewsd.config.schema import Config
 from reviewsd.runtime.counters import Counters, UnknownParameters
@@ -46,6 +47,8 @@ class DaemonContext:
     notifier: Notifier
     version: str = field(default_factory=partial(version, "reviewsd"))
     """The version of this program."""
+    installed_at: float = field(default_factory=installed_at)
+    """When this program was installed, POSIX seconds."""
     counters: Counters = field(default_factory=Counters)
     unknown_parameters: UnknownParameters = field(default_factory=UnknownParameters)
     tasks: TaskSet = field(default_factory=TaskSet)

@@ -50,7 +50,8 @@ class Publication:
         run = partial(compile_process.run, reactor)
         self.snapshots = snapshots = Snapshots(config.state_dir / "snapshots", close)
         snapshots.refresh()
-        self.publisher = Publisher(order, context.version, snapshots, look, run, reactor)
+        program = f"{context.version} {context.installed_at}"  # an upgrade publishes again
+        self.publisher = Publisher(order, program, snapshots, look, run, reactor)
         self.watcher = Watcher(
             reactor, look, self.publisher.reload, poll_interval=config.data.poll_interval
         )

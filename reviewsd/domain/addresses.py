@@ -9,6 +9,7 @@ special purpose are refused. An IPv4-mapped address, and one behind a configured
 treated as the IPv4 address it leads to.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import (
@@ -20,6 +21,7 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
+from operator import itemgetter
 
 from reviewsd.domain.callback import needs_open_network
 
@@ -55,10 +57,17 @@ _REFUSED_NETWORKS = {
 
 Network = IPv4Network | IPv6Network
 
-_REFUSED: Mapping[Network, str] = {
-    ip_network(network): word for network, word in _REFUSED_NETWORKS.items()
+_REFUSED: Mapping[int, Sequence[tuple[int, int, str]]] = {
+    version: sorted(
+        (int(network.network_address), int(network.broadcast_address), word)
+        for network, word in zip(
+            map(ip_network, _REFUSED_NETWORKS), _REFUSED_NETWORKS.values(), strict=True
+        )
+        if network.version == version
+    )
+    for version in (4, 6)
 }
-"""The word of each refused network; no two of them overlap."""
+"""First and last address and word of the refused networks of each version of IP; no two overlap."""
 
 _NAT64_LENGTHS = (32, 40, 48, 56, 64, 96)  # RFC 6052 2.2
 
@@ -121,7 +130,7 @@ class Addresses:
             return "blocked"
         if is_in(destination, self._opened):
             return None
-        return next((word for network, word in _REFUSED.items() if destination in network), None)
+        return _refused_word(destination)
 
     def opened(self, address: str) -> bool:
         """Return whether an address is in an open network (E9)."""
@@ -265,6 +274,16 @@ def _network(text: str, ipv4_length: int, ipv6_length: int) -> str:
 def is_in(address: IPv4Address | IPv6Address, networks: Sequence[Network]) -> bool:
     """Return whether an address is in one of some networks."""
     return any(address in network for network in networks)
+
+
+def _refused_word(address: IPv4Address | IPv6Address) -> str | None:
+    """Return the word of the refused network that an address is in, if it is in one."""
+    ranges, number = _REFUSED[address.version], int(address)
+    at = bisect_right(ranges, number, key=itemgetter(0)) - 1
+    if at < 0:
+        return None
+    _, last, word = ranges[at]
+    return word if number <= last else None
 
 
 def _behind_nat64(address: IPv6Address, length: int) -> IPv4Address:

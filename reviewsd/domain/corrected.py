@@ -45,7 +45,9 @@ class Withheld:
     latest: datetime.datetime | None = None
     """The time of the newest correction."""
     stars: tuple[int, ...] = ()
-    """The ratings of the hidden reviews; one of copies."""
+    """The ratings of the hidden reviews; one of copies, and none of erased ones."""
+    erased: tuple[str, ...] = ()
+    """The ids of the erased reviews that the file has again."""
 
     @property
     def count(self) -> int:
@@ -145,7 +147,8 @@ def _withheld(corrected: Sequence["_CorrectedReview"], overlay: Overlay) -> With
     reasons = Counter(item.correction.reason or "" for item in corrected if item.counts)
     hidden = [item for item in corrected if item.correction.hides]
     withheld = [item for item in corrected if item.correction.hides_words]
-    stars = {copy_key(item.review) or item.review.id: item.review.rating for item in hidden}
+    chosen = (item for item in hidden if isinstance(item.correction, Correction))
+    stars = {copy_key(item.review) or item.review.id: item.review.rating for item in chosen}
     return Withheld(
         reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         wordless=len(withheld) - len(hidden),
@@ -156,6 +159,7 @@ def _withheld(corrected: Sequence["_CorrectedReview"], overlay: Overlay) -> With
         names=tuple(item.review.author for item in corrected if item.correction.hides_author),
         latest=overlay.latest,
         stars=tuple(stars.values()),
+        erased=tuple(item.review.id for item in corrected if isinstance(item.correction, Erasure)),
     )
 
 

@@ -57,8 +57,8 @@ class Dataset:
         return self.records.stars
 
     @property
-    def moved(self) -> Mapping[str, str]:
-        """The ids that shown reviews had before they were edited, and the ids that they have (C35).
+    def current_ids(self) -> Mapping[str, str]:
+        """The ids of shown reviews by the ids that these had before they were edited (C35).
 
         What is withheld is left out: neither an old address nor a new one leads to it.
         """

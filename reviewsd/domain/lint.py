@@ -1,8 +1,9 @@
 """Warnings about valid data, for ``reviewsd --check`` (data-model.md 5, second table)."""
 
 import datetime
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 import msgspec
@@ -28,6 +29,7 @@ STAGE: Final = "comparing"
 EXAMPLE: Final = "example"
 """The ``source`` of the sample reviews of ``reviewsctl init``."""
 
+_NAMED: Final = 3  # locations in a warning
 _STEP: Final = 10_000  # records between two calls of Progress
 _LATEST_ZONE: Final = datetime.timezone(datetime.timedelta(hours=14))
 """The time zone in which each day begins first; only later days are in the future everywhere."""
@@ -63,7 +65,11 @@ def doubts(
     updated_at = msgspec.json.decode(dataset.members.get("updated_at", b"null"), type=_Moment)
     if updated_at is not None and updated_at > now:
         yield _finding("$.updated_at", _in_future(times.spelled(updated_at)))
-    yield from _records(reviews.removeprefix(_BOM), now, progress)
+    places: dict[str, None] = {}
+    yield from _records(reviews.removeprefix(_BOM), now, progress, places)
+    if len(places) > 1 and not dataset.business.locations:
+        reason = f"missing: reviews name {len(places):,} locations ({_first(places)}), which have no pages and no filter"
+        yield _finding("$.business.locations", reason)
     if dataset.insights is not None:
         identifiers = set(dataset.records.ids)
         newest = datetime.date.fromordinal(dataset.records.days[0]) if dataset.records else None
@@ -85,7 +91,10 @@ def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic
     return Diagnostic(file=REVIEWS_FILE, path=path, reason=reason, id=review_id)
 
 
-def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterator[Diagnostic]:
+def _records(
+    text: bytes, now: datetime.datetime, progress: Progress, places: dict[str, None]
+) -> Iterator[Diagnostic]:
+    """Yield the warnings about reviews, and add the locations that they name to ``places``."""
     items = _RECORDS.decode(text).reviews
     by_text: dict[int, int] = {}
     by_rating: dict[int, tuple[int, str | None]] = {}
@@ -94,6 +103,7 @@ def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterato
             progress(STAGE, index, len(items))
         review = _REVIEW.decode(item)
         path = f"$.reviews[{index}]"
+        places |= {review.location: None} if isinstance(review.location, str) else {}
         for where, reason in (*_record(review, path), *_times(review, path, now)):
             yield _finding(where, reason, review.id)
         for where, reason in misnamed(_MEMBERS.decode(item), Review.__struct_fields__, path):
@@ -101,6 +111,12 @@ def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterato
         if reason := _duplicate_reason(review, index, by_text, by_rating):
             yield _finding(path, reason, review.id)
     progress(STAGE, len(items), len(items))
+
+
+def _first(places: Iterable[str]) -> str:
+    """Return the first locations for a message."""
+    first = [*map(show, itertools.islice(places, _NAMED + 1))]
+    return ", ".join([*first[:_NAMED], *["..."] * (len(first) > _NAMED)])
 
 
 def _duplicate_reason(

@@ -56,6 +56,14 @@ _GENERAL_WORDS: Final = frozenset(
 _VERY_CLOSE: Final = 0.8  # decision 556
 _MIN_WORD: Final = 3  # letters of a word that names a trade
 _MIN_BEGINNING: Final = 5  # letters of a word that is the beginning of a type
+_PRIVATE: Final = frozenset(
+    (
+        *("note", "notes", "private", "internal", "confidential", "todo"),
+        *("mail", "email", "phone", "telephone", "mobile", "customer", "order"),
+        *("notiz", "notizen", "privat", "intern", "telefon", "kunde"),
+    )
+)
+"""Words in the names of members that are hardly meant for readers."""
 _MIDNIGHT: Final = "00:00"
 _ALL_DAY: Final = (
     "the same as opens, which is open for 24 hours; "
@@ -120,15 +128,22 @@ def _with_word(category: str) -> list[str]:
 
 
 def _overlaps(hours: Sequence[OpeningHours], path: str) -> Iterator[tuple[str, str]]:
-    """Yield the openings that begin on the same day before an earlier one of the list ends, or the other way round."""
-    for index, one in enumerate(hours):
-        for number, other in enumerate(hours[:index]):
-            if one.day == other.day and one.opens < _end(other) and other.opens < _end(one):
-                yield (
-                    f"{path}[{index}]",
-                    f"overlaps with {path}[{number}], which is of {one.day} too",
-                )
-                break
+    """Yield the openings that begin while another one of their day is open."""
+    overlaps: dict[int, int] = {}
+    order = sorted(range(len(hours)), key=lambda index: (hours[index].day, hours[index].opens))
+    last = order[0] if order else 0  # the one of the day that ends last so far
+    for index in order[1:]:
+        opening, longest = hours[index], hours[last]
+        if opening.day != longest.day:
+            last = index
+            continue
+        if opening.opens < _end(longest):
+            overlaps[index] = last
+        if _end(opening) > _end(longest):
+            last = index
+    for index, other in sorted(overlaps.items()):
+        reason = f"overlaps with {path}[{other}], which is of {hours[index].day} too"
+        yield f"{path}[{index}]", reason
 
 
 def _end(opening: OpeningHours) -> str:
@@ -169,8 +184,12 @@ def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
 def misnamed(
     members: Mapping[str, Raw], known_names: tuple[str, ...], path: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the unknown members that are probably known ones under another name."""
+    """Yield the unknown members that are probably known ones under another name, or meant for the owner alone."""
     for name in members:
-        similar = None if name in known_names else similar_member(name, known_names)
+        if name in known_names:
+            continue
+        similar = similar_member(name, known_names)
         if similar is not None and similar not in members:
             yield member(path, name), f"unknown member; did you mean {show(similar)}?"
+        elif similar is None and not _PRIVATE.isdisjoint(words_of(name)):
+            yield member(path, name), "everybody can read it; keep it in another file"

@@ -20,7 +20,7 @@ from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.introduction import business_of
 from reviewsd.pages import theme
-from reviewsd.pages.naming import source_name
+from reviewsd.pages.naming import is_own_website, source_name
 from reviewsd.pages.words import Language, english
 from reviewsd.snapshot.snapshots import Snapshot
 
@@ -141,7 +141,10 @@ def _settings(pages: _Pages, words: Mapping[str, str], snapshot: Snapshot) -> st
     settings = {
         "words": {key: words[key].replace("{name}", name) for key in _WORDS},
         "fields": fields,
-        "sources": {source: source_name(source) for source in pages.sources},
+        "sources": {
+            source: words["own_website"] if is_own_website(source) else source_name(source)
+            for source in pages.sources
+        },
         "origin": snapshot.manifest.base_url,
         "pages": snapshot.pages is not None,
         "language": pages.language.tag,

@@ -1,1 +1,1 @@
-"""Notices: messages to the owner about new reviews, stopped sources and refused data (notices.md)."""
+"""Notices: messages to the owner about new reviews, sources that are not read and refused data (notices.md)."""

@@ -1,4 +1,4 @@
-"""Reports new reviews, stopped sources and refused data to the targets of ``notify`` (notices.md).
+"""Reports new reviews, sources that are not read and refused data to the targets of ``notify`` (notices.md).
 
     a publication, or a minute -> one transaction queues what is new, and claims what is due
     a claim -> its message is sent in a thread, and settled
@@ -22,6 +22,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
 from reviewsd.api.status import NoticeTest
+from reviewsd.api.texts import counted
 from reviewsd.config.schema import Config, NotifyTarget
 from reviewsd.notices.comparison import ReviewComparison, compare
 from reviewsd.notices.messages import Message, MessageWriter
@@ -46,7 +47,8 @@ DRAIN_SECONDS = 10.0
 _TEST = Message("Test of reviewsd", "This is a test: notices arrive here.")
 
 
-_STOPPED = "source "  # the beginning of the condition of a source
+_SOURCE = "source "  # the beginning of the conditions of a source
+_DAY = 86_400.0  # seconds that a source may fail before it is reported
 _UNREADABLE_REMEDY = "Move it away to start over: then all sources are read anew."
 
 
@@ -278,7 +280,9 @@ class Notices:
         report = self._publisher.last
         if report is None or report.outcome == "failed":  # not known whether the data is good
             return state
-        conditions = dict(_source_conditions(sources, state.conditions)) if target.sources else {}
+        conditions = {}
+        if target.sources:
+            conditions = dict(_source_conditions(sources, state.conditions, now / 1000))
         if target.data and not report.good:
             conditions["data is refused"] = "; ".join(report.problems)
         return state.with_conditions(conditions)
@@ -340,18 +344,37 @@ def _save(cursor: SqlCursor, target: str, state: TargetState) -> None:
     rows.save_target_state(cursor, target, msgspec.json.encode(state).decode())
 
 
-def _source_conditions(report: SourceReport, before: Sequence[str]) -> Mapping[str, str]:
-    """Return a condition for each source that is stopped, with its problem.
+def _source_conditions(
+    report: SourceReport, before: Sequence[str], now: float
+) -> Mapping[str, str]:
+    """Return a condition for each source that is stopped or has failed for a day, with its problem.
 
-    A file that cannot be read is one itself; sources that were stopped before it count as stopped.
+    One lasts until the source is read again, which is a condition too. A file that cannot be read is one
+    itself; sources keep theirs until then.
     """
     if report.problem:
         return {
-            **{name: "" for name in before if name.startswith(_STOPPED)},
+            **{name: "" for name in before if name.startswith(_SOURCE)},
             "the states of the sources are unknown": f"{report.problem}. {_UNREADABLE_REMEDY}",
         }
-    return {
-        f"{_STOPPED}{name} is stopped": " ".join(filter(None, (source.detail, source.remedy)))
-        for name, source in report.sources.items()
-        if source.state == "stopped"
-    }
+    conditions = {}
+    for name, source in report.sources.items():
+        stopped = f"{_SOURCE}{name} is stopped"
+        failing = f"{_SOURCE}{name} could not be read for a day"
+        read = f"{_SOURCE}{name} is read again"
+        since = source.failing_since
+        is_late = since is not None and now - since.timestamp() >= _DAY
+        problem = _sentences(source.detail, source.remedy)
+        if source.state not in ("stopped", "failed"):
+            if not {stopped, failing, read}.isdisjoint(before):
+                conditions[read] = counted(source.reviews, "review")
+        elif source.state == "stopped" or stopped in before:
+            conditions[stopped] = problem
+        elif is_late or failing in before:
+            conditions[failing] = problem
+    return conditions
+
+
+def _sentences(detail: str, remedy: str) -> str:
+    """Return a detail with its remedy, which may end with a command to copy."""
+    return f"{detail.removesuffix('.')}. {remedy}" if detail and remedy else detail or remedy

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -31,6 +32,7 @@ from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import Review, mean
 from reviewsd.domain.withheld_words import remove_words
+from reviewsd.offline.corrections import check_present
 from reviewsd.offline.needed_files import files_fault, unread_addresses
 from reviewsd.offline.page_language import language_doubts
 from reviewsd.pages import pictures
@@ -130,6 +132,10 @@ def inspect_data(
     of_insights, problems = insights_settings.examine(
         files.settings or b"", str(folder / SETTINGS_FILE)
     )
+    try:
+        check_present(folder)
+    except DataError as error:
+        problems += _with_positions(folder, {}, error.findings)
     problem_count = len(problems)
     problems = problems[:MAX_FINDINGS]
     try:
@@ -139,6 +145,9 @@ def inspect_data(
     except DataError as error:
         problems += _with_positions(folder, texts, error.findings)
         return _with_problems_only(problems, problem_count + error.total)
+    if dataset.withheld.erased:
+        problems.append(rendered(_erased_again(folder, dataset.withheld.erased)))
+        problem_count += 1
     fault = None if config is None else template_fault(config, dataset)
     if fault is not None:
         problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
@@ -167,6 +176,18 @@ def inspect_data(
 def _with_problems_only(problems: Sequence[Diagnostic], count: int | None = None) -> CheckReport:
     total = len(problems) if count is None else count
     return CheckReport(problems=tuple(problems), problem_count=total)
+
+
+def _erased_again(folder: Path, ids: Sequence[str]) -> Diagnostic:
+    """Return the problem that the file has reviews that were erased."""
+    count = len(ids)
+    it = "it is" if count == 1 else "they are"
+    reason = (
+        f"{counted(count, 'erased review')} {'is' if count == 1 else 'are'} in it again, as by an older copy; "
+        f"{it} not served. The next import or sync takes {'it' if count == 1 else 'them'} out, and so does: "
+        f"reviewsctl reviews erase {shlex.join(ids)} --reason request"
+    )
+    return Diagnostic(file=str(folder / REVIEWS_FILE), reason=reason)
 
 
 def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:

@@ -14,9 +14,12 @@ from msgspec.structs import replace
 
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.labels import text_key
+from reviewsd.api.files import Diagnostic
+from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, are_corrections_lost
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.corrected import Withheld, correct
 from reviewsd.domain.corrections import (
+    CORRECTIONS_FILE,
     Action,
     Correction,
     Corrections,
@@ -27,6 +30,7 @@ from reviewsd.domain.corrections import (
     digests,
     load,
 )
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.json_file import Findings
@@ -132,6 +136,12 @@ class ReviewsWithCorrections:
         """Why the corrections look as if the owner had withheld bad reviews; None if they do not."""
         records, withheld = self._outcome
         return withheld.selection(records.stars)
+
+    @property
+    def erased(self) -> list[Review]:
+        """The reviews that were erased, and that the file has again, as by an older copy of it."""
+        entries = self.reviews
+        return [entry.review for entry in entries if isinstance(entry.correction, Erasure)]
 
     @property
     def rating(self) -> AggregateRating:
@@ -274,10 +284,26 @@ def read(folder: Path, own_ids: Collection[str] = ()) -> ReviewsWithCorrections:
         sources.Unsettled: The files are being written.
         OSError: The files cannot be read now.
     """
+    check_present(folder)
     files = sources.read(folder)
     return ReviewsWithCorrections(
         load_dataset(files.reviews, None), parse(files.corrections), own_ids
     )
+
+
+def check_present(folder: Path) -> None:
+    """Check that corrections.json is not missing from a data directory in which there were corrections.
+
+    Raises:
+        DataError: It is: erased reviews would be imported again.
+    """
+    if are_corrections_lost(folder):
+        log = f"{KEPT_FOLDER}/{CORRECTIONS_LOG}"
+        reason = (
+            f"missing, though {log} has your decisions: hidden reviews would be shown, and erased ones imported "
+            f"again; put it back from a backup, or move {log} away to begin without them"
+        )
+        raise DataError((Diagnostic(file=CORRECTIONS_FILE, reason=reason),))
 
 
 def parse(text: bytes | None) -> Corrections:

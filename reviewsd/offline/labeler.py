@@ -98,7 +98,9 @@ class Labeler:
         self._batch = batch
         rules = Rules(dataset.business, folder.settings)
         words = words_of_insights(dataset.business.language)
-        self._labels = ModelLabels(catalogue(folder.settings.for_owner(), rules, words))
+        self._labels = ModelLabels(
+            catalogue(folder.settings.for_owner(), rules, words), dataset.business
+        )
         self._texts: dict[str, _Text] = {}
         self._wordless = 0
         for position, review in enumerate(folder.reviews()):

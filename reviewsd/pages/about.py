@@ -7,7 +7,7 @@ A business that shows its reviews must say whether and how it checks that they c
 from collections.abc import Iterator
 
 from reviewsd.http1 import urls
-from reviewsd.pages.naming import mail_link, source_name
+from reviewsd.pages.naming import mail_link
 from reviewsd.pages.rendering import Page, Renderer
 
 
@@ -26,7 +26,7 @@ def page(renderer: Renderer) -> Page:
         context={
             "checked": list(_origin(renderer)),
             "sources": [
-                (source_name(name), count, statistics.verified_sources.get(name, 0))
+                (words.source(name), count, statistics.verified_sources.get(name, 0))
                 for name, count in statistics.sources
             ],
             "shown": list(_shown(renderer)),
@@ -45,7 +45,7 @@ def _origin(renderer: Renderer) -> Iterator[str]:
 
 
 def _shown(renderer: Renderer) -> Iterator[str]:
-    """Yield which reviews are shown, in which order, and how old they are."""
+    """Yield which reviews are shown, in which order and by which stars, and how old they are."""
     site, words = renderer.site, renderer.words
     note = renderer.withheld_note()
     if note is not None:
@@ -54,6 +54,8 @@ def _shown(renderer: Renderer) -> Iterator[str]:
         yield words("about_empty")
         return
     yield words("about_order_withheld" if site.withheld.count else "about_order")
+    if platforms := site.statistics.platforms_of_ten_points:
+        yield words("about_points", sources=renderer.formats.listed(platforms))
     yield words("about_latest", date=renderer.language.date(site.latest))
     yield words("about_updated", date=renderer.as_of())
 

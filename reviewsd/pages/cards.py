@@ -17,7 +17,7 @@ from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import OwnerReply, Review, is_blank, primary_language
 from reviewsd.http1 import urls
 from reviewsd.pages.environment import Templates
-from reviewsd.pages.naming import initials, source_name
+from reviewsd.pages.naming import initials
 from reviewsd.pages.text import beginning, highlighted, marked, printable
 from reviewsd.pages.words import Words
 
@@ -200,7 +200,7 @@ class Cards:
             path=urls.permalink(review.id),
             day=review.date.isoformat(),
             date=date,
-            source=source_name(review.source),
+            source=self._words.source(review.source),
             location="" if location is None else location.name,
             verified=self._verified if review.verified else "",
             rating=review.rating,

@@ -6,7 +6,7 @@ from operator import attrgetter
 from urllib.parse import quote_plus
 
 from reviewsd.domain.reviews import Business, OpeningHours
-from reviewsd.pages.naming import mail_link, phone_link, site_name, source_name
+from reviewsd.pages.naming import mail_link, phone_link, site_name
 from reviewsd.pages.rendering import Renderer
 
 MAPS = "https://www.google.com/maps/dir/?api=1&destination="
@@ -28,7 +28,7 @@ class Button:
 def write_buttons(renderer: Renderer) -> list[Button]:
     """Return a button for each platform on which a customer can write a review, in the owner's order."""
     return [
-        Button(label=source_name(platform), href=address)
+        Button(label=renderer.words.source(platform), href=address)
         for platform, address in renderer.site.business.review_urls.items()
     ]
 

@@ -12,7 +12,6 @@ from reviewsd.domain.naming import mention_key
 from reviewsd.domain.search_query import BY_RATING, HIGHEST, MENTIONS, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages.frames import Frames
-from reviewsd.pages.naming import source_name
 from reviewsd.pages.words import Language, Words
 
 CURSOR = "cursor"
@@ -77,7 +76,7 @@ class Filters:
             case "sentiment":
                 return self._words(value)
             case "source":
-                return source_name(value)
+                return self._words.source(value)
             case "verified" | "has_reply":
                 return self._words(f"{name}_{value}")
             case "since" | "until":

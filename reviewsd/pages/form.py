@@ -11,7 +11,6 @@ from reviewsd.domain.search_query import CHANGED, NEWEST, TRUTH
 from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import Link
 from reviewsd.pages.frames import Frames
-from reviewsd.pages.naming import source_name
 from reviewsd.pages.text import printable
 from reviewsd.pages.words import Words
 
@@ -155,7 +154,7 @@ class Form:
         if name in _BOUNDS:
             return _STARS
         if name == "source":
-            return {source: source_name(source) for source in self._sources.values()}
+            return {source: self._words.source(source) for source in self._sources.values()}
         if name == "location":
             names = {place.id: place.name for place in self._locations.declared()}
         if 0 < len(names) <= MAX_CHOICES or name == "location":

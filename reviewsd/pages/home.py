@@ -14,7 +14,6 @@ from reviewsd.pages import about, charts, contact, mentions, structured_data
 from reviewsd.pages.cards import short
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.filters import address
-from reviewsd.pages.naming import source_name
 from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.site import LocationReviews, Site
 
@@ -76,7 +75,7 @@ def _page(renderer: Renderer) -> Page:
             "about": list(about.sentences(renderer)),
             "sources": [
                 (
-                    source_name(name),
+                    renderer.words.source(name),
                     renderer.language.number(site.statistics.average(name), 1),
                     count,
                 )
@@ -90,7 +89,7 @@ def _page(renderer: Renderer) -> Page:
 def _total(renderer: Renderer) -> str:
     """Return the number of reviews, and the places that have the most of them."""
     site = renderer.site
-    names = list(dict.fromkeys(source_name(name) for name, _ in site.statistics.sources))
+    names = list(dict.fromkeys(renderer.words.source(name) for name, _ in site.statistics.sources))
     if len(names) > _NAMED:
         names[_NAMED - 1 :] = [renderer.words("other_sources")]
     return renderer.plural("reviews_from", site.count, sources=renderer.formats.listed(names))

@@ -4,29 +4,9 @@ import itertools
 import unicodedata
 from urllib.parse import quote
 
-_PLATFORMS = {
-    "airbnb": "Airbnb",
-    "amazon": "Amazon",
-    "angi": "Angi",
-    "apple": "Apple Maps",
-    "bbb": "BBB",
-    "booking": "Booking.com",
-    "capterra": "Capterra",
-    "checkatrade": "Checkatrade",
-    "facebook": "Facebook",
-    "feefo": "Feefo",
-    "g2": "G2",
-    "google": "Google",
-    "houzz": "Houzz",
-    "nextdoor": "Nextdoor",
-    "opentable": "OpenTable",
-    "reviews.io": "Reviews.io",
-    "thumbtack": "Thumbtack",
-    "tripadvisor": "Tripadvisor",
-    "trustpilot": "Trustpilot",
-    "yell": "Yell",
-    "yelp": "Yelp",
-}
+from reviewsd.api.platforms import PLATFORMS, source_of
+
+_TEN_POINTS = frozenset(("agoda", "booking", "hostelworld"))
 
 _DIGITS = "0123456789"
 _MAX_INITIALS = 2
@@ -34,9 +14,19 @@ _SUFFIXES = ("jr", "sr", "ii", "iii", "iv")  # behind the name of one who has a 
 _MAX_ADDRESS = 40  # characters
 
 
+def is_own_website(source: str) -> bool:
+    """Return whether a source is the website of the business, which no platform publishes."""
+    return source.casefold() == "website"
+
+
 def source_name(source: str) -> str:
     """Return the brand name of a known platform, or the source as it is."""
-    return _PLATFORMS.get(source.casefold(), source)
+    return PLATFORMS.get(source_of(source), source)
+
+
+def has_ten_points(source: str) -> bool:
+    """Return whether a source is a platform where customers give up to ten points."""
+    return source_of(source) in _TEN_POINTS
 
 
 def initials(author: str) -> str:

@@ -15,7 +15,7 @@ from reviewsd.pages import structured_data, theme
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
 from reviewsd.pages.environment import Bytecode, Sheet, Templates, style
-from reviewsd.pages.naming import initials, source_name
+from reviewsd.pages.naming import initials
 from reviewsd.pages.site import Site
 from reviewsd.pages.words import WORDS, Words, has_catalog, load
 
@@ -63,7 +63,7 @@ def shared(words: Words, name: str) -> dict[str, object]:
         "number": language.number,
         "plural": words.plural,
         "permalink": urls.permalink,
-        "source": source_name,
+        "source": words.source,
         "t": words,
         "urls": urls,
     }

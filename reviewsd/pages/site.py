@@ -20,6 +20,7 @@ from reviewsd.domain.insights import Insights
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.reviews import AggregateRating, Business, Location, Review, aggregate
 from reviewsd.http1 import urls
+from reviewsd.pages.naming import has_ten_points, source_name
 from reviewsd.pages.pictures import Picture
 
 NEWEST = 50
@@ -30,6 +31,8 @@ NEWEST_AT_LOCATION = 15
 
 _CRITICAL = 3
 """Greatest number of stars of a critical review, which should have a reply."""
+_LEAST_REPLIES = 3
+"""Replies whose days say how soon the business replies."""
 
 
 class LocationReviews(Struct):
@@ -119,6 +122,11 @@ class Statistics(Struct):
         """(source, reviews), the most frequent first."""
         return tuple(sorted(self.by_source.items(), key=lambda item: (-item[1], item[0])))
 
+    @property
+    def platforms_of_ten_points(self) -> list[str]:
+        """Names of the platforms whose points were brought to five stars by the import."""
+        return sorted({source_name(source) for source in self.by_source if has_ten_points(source)})
+
     def years(self) -> tuple[tuple[int, int], ...]:
         """Return the years with reviews, newest first, and the number of each."""
         by_year = Counter[int]()
@@ -145,8 +153,10 @@ class Statistics(Struct):
 
     @property
     def median_reply_days(self) -> int | None:
-        """Days from a review to its reply."""
-        return statistics.median_low(self.reply_days) if self.reply_days else None
+        """Days from a review to its reply; None unless this is known of most replies, and of a few at least."""
+        count = len(self.reply_days)
+        is_known = count >= _LEAST_REPLIES and 2 * count >= self.replies
+        return statistics.median_low(self.reply_days) if is_known else None
 
     @property
     def locations(self) -> tuple[LocationReviews, ...]:

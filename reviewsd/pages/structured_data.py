@@ -1,6 +1,7 @@
 """Structured data of the pages by schema.org: one ``@graph`` for each (pages.md 5).
 
-A review names its origin: ``isBasedOn`` is the original, ``publisher`` the platform. The data has nothing that the
+A review names its origin: ``isBasedOn`` is the original, ``publisher`` the platform; one of the
+owner's website has no platform. The data has nothing that the
 page does not show.
 """
 
@@ -14,7 +15,7 @@ from reviewsd.domain.local_business import local_business_types
 from reviewsd.domain.locations import as_business, several
 from reviewsd.domain.reviews import AggregateRating, Business, Location, OpeningHours, Review
 from reviewsd.http1 import urls
-from reviewsd.pages.naming import source_name
+from reviewsd.pages.naming import is_own_website, source_name
 
 Node = dict[str, object]
 
@@ -137,7 +138,9 @@ def review_node(base_url: str, review: Review, reply_from: str) -> Node:
             },
             "reviewBody": review.text,
             "isBasedOn": review.source_url,
-            "publisher": {"@type": "Organization", "name": source_name(review.source)},
+            "publisher": None
+            if is_own_website(review.source)
+            else {"@type": "Organization", "name": source_name(review.source)},
             "comment": reply
             and {
                 "@type": "Comment",

@@ -21,12 +21,15 @@ from msgspec import Struct
 
 from reviewsd.domain.reviews import primary_language
 from reviewsd.pages.environment import TEMPLATES, Bytecode, TemplateError
+from reviewsd.pages.naming import is_own_website, source_name
 
 WORDS: Final = "words.json"
 """File of the English words; the operator's file of this name comes before every catalog."""
 
 CATALOGS: Final = Path(__file__).parent / "translations"
 """Folder of the catalogs, one for each language."""
+
+_OWN_WEBSITE: Final = "own_website"
 
 _FORMS: Final = ("_one", "")
 """Endings of the keys of a plural, in the order of its forms in a catalog."""
@@ -105,6 +108,12 @@ class Words:
         """
         form = _FORMS[self._form(count)]
         return self(f"{key}{form}", count=self.language.number(count), **values)
+
+    def source(self, source: str) -> str:
+        """Return the label of a source: words for the owner's website, or the name of a platform."""
+        if is_own_website(source) and _OWN_WEBSITE in self.texts:
+            return self(_OWN_WEBSITE)
+        return source_name(source)  # a snapshot of an earlier version lacks the words
 
 
 def english() -> dict[str, str]:

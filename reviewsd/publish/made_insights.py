@@ -74,7 +74,7 @@ def make(
     spans = list(kept_blocks.spans(dataset.records, digest))
     if blocks is not None:
         analyser.reuse(blocks.labels_of_others((span.key for span in spans), digest))
-    totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
+    totals = Totals(analyser.catalogue, Evidence(analyser.rules, analyser.labels_of), words)
     with _Entries(folder) as entries:
         for span in spans:
             if span.begin // _STEP != span.end // _STEP:

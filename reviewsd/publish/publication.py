@@ -30,6 +30,7 @@ import msgspec
 
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.analysis.settings import InsightSettings
+from reviewsd.api.disk import is_full, room
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
 from reviewsd.api.texts import counted
@@ -44,21 +45,10 @@ from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.kept_blocks import KeptBlocks
 from reviewsd.publish.memory_limit import private_memory
-from reviewsd.publish.messages import (
-    Job,
-    JobMessage,
-    Outcome,
-    PublicationOrder,
-)
+from reviewsd.publish.messages import Job, JobMessage, Outcome, PublicationOrder
 from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout
-from reviewsd.snapshot.layout import (
-    BuildInfo,
-    Fingerprint,
-    Manifest,
-    open_manifest,
-    open_seen,
-)
+from reviewsd.snapshot.layout import BuildInfo, Fingerprint, Manifest, open_manifest, open_seen
 
 T = TypeVar("T")
 
@@ -71,15 +61,20 @@ def publish(job: Job, progress: Progress) -> Outcome:
     """Read, validate and compile the files, and replace the link.
 
     Raises:
-        OSError: The state directory cannot be written, for example because the disk is full.
+        OSError: The state directory cannot be written.
     """
     snapshots = Path(job.order.snapshots)
     with _lock(snapshots):
         _tidy(snapshots)  # a killed run leaves its folder
-        aside = snapshots / ".new"
-        aside.mkdir()
+        aside, before = snapshots / ".new", room(snapshots)
         try:
+            aside.mkdir()
             return _publish(job, progress, snapshots, aside)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            problem = f"the disk is full: {before}, and a publication needs more"
+            return Outcome(result="failed", problems=(problem,))
         finally:
             shutil.rmtree(aside, ignore_errors=True)
 

@@ -177,7 +177,7 @@ class Publisher:
             if lifted or not await self._up_to_date():
                 outcome = await self._run_child(lifted, tell)
                 self._snapshots.refresh()
-                if outcome.result != "refused" and self._snapshots.stale:
+                if outcome.result in {"published", "unchanged"} and self._snapshots.stale:
                     outcome = _failed(_UNOPENED)
         except ChildError as error:
             outcome = _failed(str(error))

@@ -14,7 +14,7 @@ from reviewsd.api.status import SOURCES_FILE, SOURCES_VERSION, SourceCondition
 from reviewsd.config.source_schema import SourceName
 from reviewsd.runtime.counters import Counts, key
 
-STATES: Final = ("new", "ok", "failed", "stopped")
+STATES: Final = ("new", "ok", "warn", "failed", "stopped")
 
 _MAX_BYTES: Final = 64 * 1024 * 1024  # as reviewsctl reads it
 

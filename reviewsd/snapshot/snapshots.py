@@ -103,9 +103,9 @@ class Snapshot:
         return review_id in gone.ids or merge_key(review_id) in gone.keys
 
     @property
-    def moved(self) -> Mapping[str, str]:
-        """The ids that shown reviews had before they were edited, and the ids that they have."""
-        return self._gone_reviews.moved
+    def current_ids(self) -> Mapping[str, str]:
+        """The ids of shown reviews by the ids that these had before they were edited."""
+        return self._gone_reviews.current_ids
 
     def neighbors(self, review_id: str) -> Sequence[int]:
         """Return the positions of the reviews before and after an id, in the order of ids."""

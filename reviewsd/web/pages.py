@@ -119,7 +119,7 @@ class PageReads:
         if position is None and id.endswith(_TWIN):
             id, negotiated = id.removesuffix(_TWIN), False  # noqa: A001
             position = snapshot.position(id)
-        if position is None and (successor := snapshot.moved.get(id)) is not None:
+        if position is None and (successor := snapshot.current_ids.get(id)) is not None:
             path = urls.permalink(successor) + _TWIN * (not negotiated)
             return self._responses.moved(path.encode(), request.query)
         if position is None and not negotiated:  # Markdown has the errors of the API

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reviewsctl.terminal.progress import PATIENCE
-
 WAIT_SECONDS = 30.0  # seconds until an unopened gate ends the test instead of hanging it
 
 HEADERS: Mapping[str, str] = {"Reviewsd-Api": "1", "Reviewsd-Version": "0.1.0"}
@@ -97,13 +95,6 @@ class Asked:
     method: str
     target: str
     headers: Mapping[str, str]
-
-
-def pause() -> threading.Event:
-    """Return a part of an answer that waits until the command prints lines of progress."""
-    over = threading.Event()
-    threading.Timer(PATIENCE + 1, over.set).start()
-    return over
 
 
 class AdminFake(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):

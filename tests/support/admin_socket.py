@@ -40,6 +40,9 @@ class DataReloading(Reloading):
     ) -> Report:
         return await self._publisher.reload(lifted=lifted, progress=progress)
 
+    async def pending(self) -> ConfigChanges:
+        return self.changes
+
 
 def listen(path: Path, owners: Iterable[object]) -> IListeningPort:
     """Serve the routes that objects declare on a socket."""
@@ -64,6 +67,7 @@ def operator_routes(
         reloading=DataReloading(publisher),
         operator=operator,
         version=VERSION,
+        installed_at=1_760_000_000.5,
         base_url=BASE,
         listen=("x",),
         data_dir="/d",

@@ -59,11 +59,11 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
     running = Sync(
         config=load(config, {})[0],
         environ={},
-        options=RunOptions(),
+        options=RunOptions(due=True),
         now=lambda: now,
         reader=reader,
     )
-    for _ in running.run((), due=True):
+    for _ in running.run(()):
         pass
 
 

@@ -24,7 +24,8 @@ class PublicSite:
         self, name: str, port: int, context: ssl.SSLContext, address: str = "127.0.0.1"
     ) -> None:
         self._name, self._context = name, context
-        self._address = (address, port)
+        self.address = (address, port)
+        """Where the proxy listens."""
 
     def request(
         self,
@@ -53,7 +54,7 @@ class PublicSite:
         client: str,
     ) -> Iterator[http.client.HTTPResponse]:
         connection = http.client.HTTPConnection(self._name, timeout=60)
-        plain = socket.create_connection(self._address, timeout=20, source_address=(client, 0))
+        plain = socket.create_connection(self.address, timeout=20, source_address=(client, 0))
         try:
             connection.sock = self._context.wrap_socket(plain, server_hostname=self._name)
             connection.request(method, path, body, dict(headers or {}))

@@ -72,6 +72,7 @@ class Shop:
             choose=None,
             source=None if self.platform is None else source,
             confirm=None if self.answer is None else confirm,
+            describe=self.lines.extend,
         )
         self.options = ImportOptions(**defaults | options)
         return run(self.options, prompts)
@@ -87,7 +88,7 @@ class Shop:
         """The reviews by their authors."""
         return {review["author"]: review for review in self.file["reviews"]}
 
-    def edit(self, author: str, **members: object) -> None:
+    def edit(self, author: str, /, **members: object) -> None:
         """Change a review by hand."""
         content = self.file
         (review,) = [candidate for candidate in content["reviews"] if candidate["author"] == author]

@@ -27,6 +27,8 @@ class Business:
     now: datetime.datetime = START
     pauses: list[float] = field(default_factory=list)
     """Seconds that were to be waited between requests."""
+    told: list[str] = field(default_factory=list)
+    """What a sync tells while it runs."""
     environ: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -57,9 +59,7 @@ class Business:
         sources: dict[str, Any] = json.loads(text)["sources"]
         return sources
 
-    def sync(
-        self, names: Sequence[str] = (), *, due: bool = False, **options: bool
-    ) -> list[Outcome]:
+    def sync(self, names: Sequence[str] = (), **options: bool) -> list[Outcome]:
         """Run a sync whose pauses are only kept."""
         sync = Sync(
             config=load(self.folder / "reviewsd.yaml", {})[0],
@@ -67,8 +67,9 @@ class Business:
             options=RunOptions(**options),
             now=lambda: self.now,
             sleep=self.pauses.append,
+            tell=self.told.append,
         )
-        return [outcome for outcome, _ in sync.run(names, due=due)]
+        return [outcome for outcome, _ in sync.run(names)]
 
     def state(self) -> SourceState:
         """Run a sync of a single source and return its state."""

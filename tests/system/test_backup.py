@@ -202,14 +202,13 @@ def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(tmp_path: 
     assert 0 == ctl(shop, "backup", str(tmp_path / "copy")).returncode
     before = {path: path.read_bytes() for path in shop.rglob("*") if path.is_file()}
 
-    back = (
-        f"this backup goes back to {shop}; to restore it elsewhere: --config FOLDER/reviewsd.yaml"
-    )
+    remedy = "to restore it elsewhere: --config NEW-FOLDER/reviewsd.yaml"
+    back = f"this backup goes back to {shop}; {remedy}"
     dry = ctl(elsewhere, "restore", "../copy", "--dry-run")
     assert back == dry.stdout.splitlines()[0]
     refused = ctl(elsewhere, "restore", "../copy")
     assert 1 == refused.returncode
-    assert "to restore it elsewhere: --config FOLDER/reviewsd.yaml" in refused.stderr
+    assert remedy in refused.stderr
 
     moved = ctl(elsewhere, "restore", "../copy", "--config", "./reviewsd.yaml")
     assert 0 == moved.returncode, moved.stderr
@@ -218,6 +217,49 @@ def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(tmp_path: 
     for name in ("reviewsd.yaml", "data/reviews.json", "data/insights.yaml"):
         assert before[shop / name] == (elsewhere / name).read_bytes()
     assert 0 == ctl(elsewhere, "check").returncode
+
+
+def test_backup_of_a_service_is_restored_elsewhere_as_its_remedy_says(tmp_path: Path) -> None:
+    """Its data are not in the folder of its configuration, so a new place of that alone moved nothing."""
+    shop, data = tmp_path / "etc", tmp_path / "srv"
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
+
+    def ctl(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return reviewsctl(environ, *arguments, folder=tmp_path)
+
+    assert 0 == ctl("init", str(shop), "--name", "Acme").returncode
+    (shop / "data").rename(data)
+    config = shop / "reviewsd.yaml"
+    config.write_text(config.read_text().replace("data_dir: data", f"data_dir: {data}"))
+    assert 0 == ctl("backup", "copy", "--config", "etc/reviewsd.yaml").returncode
+    before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+
+    refused = ctl("restore", "copy", "--config", "new/reviewsd.yaml")
+    assert f"{data}/reviews.json exists already" in refused.stderr
+    _, _, remedy = refused.stderr.strip().partition("to restore it elsewhere: ")
+    first, second = remedy.replace("NEW-FOLDER", "new").split(", and here ")
+    assert 0 == ctl(*first.split()[1:]).returncode
+    done = ctl("restore", "copy", *second.split())
+    assert 0 == done.returncode, done.stderr
+
+    assert before == {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    for path, content in before.items():
+        assert content == (tmp_path / "new" / "data" / path.relative_to(data)).read_bytes()
+
+
+def test_backup_is_restored_into_the_folder_that_config_names(tmp_path: Path) -> None:
+    """The folder was kept as the configuration, and the state went to /var/lib/reviewsd."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
+    assert 0 == reviewsctl(environ, "init", "shop", folder=tmp_path).returncode
+    made = reviewsctl(environ, "backup", "copy", "--config", "shop", folder=tmp_path)
+    assert 0 == made.returncode, made.stderr
+    (tmp_path / "new").mkdir()
+    done = reviewsctl(environ, "restore", "copy", "--config", "new", folder=tmp_path)
+    assert 0 == done.returncode, done.stderr
+    for name in ("reviewsd.yaml", "data/reviews.json", "data/insights.yaml"):
+        assert (tmp_path / "shop" / name).read_bytes() == (tmp_path / "new" / name).read_bytes()
+    checked = reviewsctl(environ, "check", "--config", "new", folder=tmp_path)
+    assert "configuration  new/reviewsd.yaml\n" in checked.stdout
 
 
 def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:

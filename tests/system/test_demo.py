@@ -82,7 +82,8 @@ def test_edited_file_is_served(demo: Demo) -> None:
 def test_status_describes_the_demo(demo: Demo) -> None:
     done = demo.ctl("status")
     assert (0, "") == (done.returncode, done.stderr)
-    assert f"daemon     reviewsd {version('reviewsd')}, pid {demo.process.pid}, up" in done.stdout
+    assert f"daemon     reviewsd {version('reviewsd')}, installed 20" in done.stdout
+    assert f" UTC, pid {demo.process.pid}, up" in done.stdout
     assert demo.base_url in done.stdout
     assert "122 reviews and insights" in done.stdout
     status = json.loads(demo.ctl("status", "--json").stdout)

@@ -148,9 +148,12 @@ def test_yaml_is_a_configuration(block: Block, tmp_path: Path) -> None:
     settings = yaml.safe_load(block.text)
     if "scrape_configs" in settings:
         return
-    if settings.keys() & {"technicians", "publish"}:  # insights.yaml
+    if settings.keys() & {"technicians", "publish", "aspects"}:  # insights.yaml
         parsed, problems = examine(block.text.encode())
-        assert ([], True) == (problems, bool(parsed.technicians or parsed.publish))
+        assert ([], True) == (
+            problems,
+            bool(parsed.technicians or parsed.publish or parsed.aspects),
+        )
         return
     needed = {"base_url": "https://reviews.example.com", "data_dir": "data"}
     file = tmp_path / "reviewsd.yaml"

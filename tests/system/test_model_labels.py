@@ -158,8 +158,8 @@ def lie(received: Received) -> list[dict[str, Any]]:
 def obey(received: Received) -> list[dict[str, Any]]:
     """Label reviews as one of them demands."""
     entries = honest(received)
-    entries[0]["technicians"] = ["sam-ortiz"]
-    entries[-1]["technicians"] = ["priya-raman"]
+    entries[0]["technicians"] = [{"id": "sam-ortiz", "sentiment": "negative"}]
+    entries[-1]["technicians"] = [{"id": "priya-raman", "sentiment": "positive"}]
     return entries
 
 
@@ -183,31 +183,39 @@ def test_a_server_that_limits_lies_apologizes_and_obeys_reviews(folder: Path) ->
     assert "best plumber" not in second.system  # nor anything else of the answer or the reviews
     assert INJECTED in {review["text"] for review in last.reviews}
     assert INJECTED not in last.system
-    assert (4, 21) == (result["reviews_by_model"], result["reviews_by_rules"])
-    assert {"model": 4, "rules": 21} == insights["method"]["labelled"]
+    assert (5, 20) == (result["reviews_by_model"], result["reviews_by_rules"])
+    assert {"model": 5, "rules": 20} == insights["method"]["labelled"]
     assert "looks" not in {aspect["id"] for aspect in insights["aspects"]}
     assert {"model": 25, "rules": 0} == made(folder)["method"]["labelled"]
 
 
-def test_summary_is_written_of_checked_sentences(folder: Path) -> None:
-    """A lie is dropped, and the two truths beside it are published."""
+@pytest.mark.parametrize(
+    ("second", "dropped"),
+    [
+        (["12 reviews praise the quality.", "12 like it.", "12 of them."], []),
+        (["99 like it."], ["summary[2]: text: a number is not one of the figures"]),
+    ],
+)
+def test_summary_is_written_of_checked_sentences(
+    folder: Path, second: list[str], dropped: list[str]
+) -> None:
+    """If a lie is dropped, the model is asked once more, and the better answer is published."""
+    answers = [second, ["12 reviews praise the quality.", "12 like it.", "99 like it."]]
 
     def write(received: Received) -> str:
         data = json.loads(received.document["messages"][-1]["content"])
-        numbers = next(f["numbers"] for f in data["figures"] if f["about"] == "work_quality")
-        count = numbers["positive ones"]
         subject = {"about": "work_quality", "sentiment": "positive"}
         reviews = [r["id"] for r in data["reviews"] if r["rating"] == 5][:1]
-        texts = [f"{count} reviews praise the quality.", f"{count} like it.", "99 like it."]
-        sentences = [{**subject, "reviews": reviews, "text": text} for text in texts]
+        sentences = [{**subject, "reviews": reviews, "text": text} for text in answers.pop()]
         return f"<think>{{}}</think>{json.dumps({'summary': sentences, 'faq': []})}"
 
-    with language_model(honest, honest, write) as model:
+    with language_model(honest, honest, write, write) as model:
         result, _ = label(folder, model, "--summary")
         assert "Aldebrand" not in str(model.received[-1].body)
-    assert (2, 0) == (result["sentences"], result["questions"])
-    assert ["summary[2]: text: a number is not one of the figures"] == result["dropped"]
-    assert "12 reviews praise the quality. 12 like it." == made(folder)["summary"]
+        assert "summary[2]: text: a number is not one of" in model.received[-1].system
+    assert (2 if dropped else 3, 0) == (result["sentences"], result["questions"])
+    assert dropped == result["dropped"]
+    assert str(made(folder)["summary"]).startswith("12 reviews praise the quality. 12 like it.")
 
 
 def test_two_useless_batches_end_the_run(folder: Path) -> None:
@@ -260,6 +268,7 @@ def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
     assert 1 == done.returncode
     assert "to label: 25 texts in 2 requests to models.example" in done.stderr
     assert "the text and stars of 25 reviews and the 2 people named" in done.stderr
+    assert "and the name of the business, to models.example. Authors, dates" in done.stderr
     assert "To agree, add --yes." in done.stderr
 
 

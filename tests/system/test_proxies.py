@@ -45,8 +45,10 @@ def nginx(place: Path, listen: int, daemon: int) -> list[str]:
     site = changed(
         "nginx.conf",
         {
-            "443 ssl": f"127.0.0.1:{listen} ssl",
+            "listen 443": f"listen 127.0.0.1:{listen}",
+            "listen [::]:443": f"listen [::1]:{listen}",
             "listen 80;": f"listen unix:{place}/plain.sock;",
+            "    listen [::]:80;\n": "",
             "127.0.0.1:8080": f"127.0.0.1:{daemon}",
             f"/etc/letsencrypt/live/{NAME}/fullchain.pem": str(place / "server.pem"),
             f"/etc/letsencrypt/live/{NAME}/privkey.pem": str(place / "server.pem"),
@@ -65,7 +67,7 @@ def caddy(place: Path, listen: int, daemon: int) -> list[str]:
     site = changed(
         "Caddyfile",
         {
-            f"\n{NAME} {{\n": f"\nhttps://{NAME}:{listen} {{\n\tbind 127.0.0.1\n\ttls {place}/server.pem {place}/server.pem\n",
+            f"\n{NAME} {{\n": f"\nhttps://{NAME}:{listen} {{\n\tbind 127.0.0.1 [::1]\n\ttls {place}/server.pem {place}/server.pem\n",
             "127.0.0.1:8080": f"127.0.0.1:{daemon}",
         },
     )
@@ -77,7 +79,7 @@ def haproxy(place: Path, listen: int, daemon: int) -> list[str]:
     text = changed(
         "haproxy.cfg",
         {
-            "bind :443": f"bind 127.0.0.1:{listen}",
+            "bind :443,[::]:443": f"bind 127.0.0.1:{listen},[::1]:{listen}",
             f"/etc/haproxy/{NAME}.pem": str(place / "server.pem"),
             "127.0.0.1:8080": f"127.0.0.1:{daemon}",
         },
@@ -119,6 +121,12 @@ def proxy(
         finally:
             process.terminate()
             process.wait(10)
+
+
+def test_proxy_listens_on_ipv6_too(proxy: PublicSite) -> None:
+    """A name has an AAAA record where the server has an IPv6 address."""
+    with socket.create_connection(("::1", proxy.address[1]), 10):
+        pass
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/how-to/proxy.md"])

@@ -87,6 +87,27 @@ def test_key_that_needs_a_restart_is_named_until_then(daemon: Daemon) -> None:
     assert {"applied": [], "restart": [], "problems": []} == daemon.status()["config"]
 
 
+def test_doctor_names_what_is_not_in_effect_yet(daemon: Daemon) -> None:
+    """It compared two keys, so a shop waited for messages that no daemon sent."""
+
+    def in_effect() -> str:
+        output = daemon.ctl("doctor", "--offline", "--config", str(daemon.config)).stdout
+        return next(line for line in output.splitlines() if line[6:].startswith("in effect"))
+
+    assert in_effect().endswith("the daemon uses this configuration")
+    configure(daemon, "hub: {lease: {default: 4000}}\n")
+    assert in_effect().endswith("changed, and not in effect: hub.lease.default")
+    configure(daemon, "cache: {max_age: 7}\n")
+    assert in_effect().endswith("changed since the daemon has started: cache.max_age")
+    assert not daemon.status()["config"]["restart"]  # nothing was reloaded
+
+
+def test_sources_need_no_restart(daemon: Daemon) -> None:
+    """A sync reads them at each run, and the daemon never."""
+    configure(daemon, "sources: [{name: w, type: file, path: reviews.csv}]\n")
+    assert {"applied": [], "restart": [], "problems": []} == reload(daemon)["config"]
+
+
 def test_a_fault_changes_nothing_and_is_shown_at_its_place(daemon: Daemon) -> None:
     """Neither the keys without a fault nor the data change."""
     configure(daemon, "hub: {lease: {default: 4000}}\ncache: {max_age: never}\n")

@@ -509,6 +509,14 @@ def test_check_of_what_is_wrong(daemon: Daemon) -> None:
     assert re.match(reason, done.stderr)
 
 
+def test_configuration_is_named_by_its_folder_too(daemon: Daemon) -> None:
+    """``shop`` instead of ``shop/reviewsd.yaml`` said that it is a directory, or has no data_dir."""
+    named = daemon.config.with_name("reviewsd.yaml")
+    daemon.config.replace(named)
+    done = run("--check", "--config", str(named.parent))
+    assert (0, "") == (done.returncode, done.stderr)
+
+
 def test_version_and_help() -> None:
     assert f"reviewsd {version('reviewsd')}\n" == run("--version").stdout
     help_ = run("--help")

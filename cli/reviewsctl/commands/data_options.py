@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from reviewsd.api.places import named_configuration
+
 
 class Names(Enum):
     """The values of ``--names``."""
@@ -14,13 +16,19 @@ class Names(Enum):
     SHORT = "short"
 
 
+def in_folder(path: Path | None) -> Path | None:
+    """Return the file of ``--config``, which may be its folder."""
+    return None if path is None else named_configuration(path)
+
+
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
         "--config",
+        callback=in_folder,
         metavar="FILE",
         show_default=False,
-        help="The configuration. Without it, the first of $REVIEWSD_CONFIG, ./reviewsd.yaml and "
+        help="The configuration, or its folder. Without it, the first of $REVIEWSD_CONFIG, ./reviewsd.yaml and "
         "/etc/reviewsd/reviewsd.yaml.",
     ),
 ]

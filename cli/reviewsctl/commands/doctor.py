@@ -17,6 +17,7 @@ from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsctl.terminal.words import folded
 from reviewsd.api.places import SYSTEM
+from reviewsd.api.program import installed_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,9 +51,9 @@ def doctor(
 ) -> None:
     """Tests everything that serving needs, and says what to fix.
 
-    It tests the daemon, the configuration, the data and its permissions, disk, clock, the address
-    base_url with its certificate, its proxy and our links there, outbound https, and systemd. It
-    changes nothing. Each line begins with ok, warn or fail, or with skip where a test cannot be
+    It tests the daemon, the configuration and whether it is in effect, the data and its
+    permissions, disk and clock, the public address with its certificate and proxy, outbound https,
+    and systemd. It changes nothing. Each line begins with ok, warn or fail, or with skip where a test cannot be
     made from here. The exit code is 5 if a test fails. It takes a few seconds, at most half a
     minute.
     """
@@ -88,7 +89,7 @@ def _tests(
     elif isinstance(answer, DaemonError):
         directory = None if settings is None else Path(settings.text("state_dir"))
         answer = start_failure.explained(answer, directory)
-    yield "admin socket", running.socket(answer, socket, own_version("reviewsd"))
+    yield "admin socket", running.socket(answer, socket, own_version("reviewsd"), installed_at())
     report = local.check(config, None, lambda _: None).value
     yield "configuration", offline.configuration(report)
     if report.unread_addresses:
@@ -112,6 +113,8 @@ def _tests(
     yield "serving", running.serving(answer)
     yield "hub", running.hub(answer)
     if settings is not None:
+        changes = None if isinstance(answer, DaemonError) else client.pending_changes(socket)
+        yield "in effect", running.same_configuration(answer, settings, changes)
         yield from _address_tests(settings, answer, now, offline=outbound is None)
     if outbound is not None:
         yield "outbound https", public.outbound(outbound)
@@ -121,10 +124,9 @@ def _tests(
 def _address_tests(
     settings: "EffectiveConfig", answer: "Status | DaemonError", now: float, *, offline: bool
 ) -> "Iterator[tuple[str, Diagnosis]]":
-    from reviewsctl.doctor import public, running  # see main
+    from reviewsctl.doctor import public  # see main
 
-    base_url, data_dir = settings.text("base_url"), settings.text("data_dir")
-    yield "in effect", running.same_configuration(answer, base_url, data_dir)
+    base_url = settings.text("base_url")
     listen, trusted = map(settings.texts, ("listen", "server.trusted_proxies"))
     yield "proxy", public.proxy(base_url, listen, trusted, getattr(answer, "listen", ()))
     if offline:

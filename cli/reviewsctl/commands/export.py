@@ -72,7 +72,7 @@ def export(
 
 
 def _texts(path: "Path", *, every: bool) -> Iterator[bytes]:
-    """Yield the JSON of each review, as readers see it, or of every review as reviews.json has it."""
+    """Yield the JSON of each review, as readers see it, or of every review that is not erased, as reviews.json has it."""
     from reviewsctl.corrections.imports import KnownCorrections  # see main
     from reviewsctl.files.folders import opened
     from reviewsctl.importing.errors import ImportRefusedError
@@ -94,14 +94,14 @@ def _texts(path: "Path", *, every: bool) -> Iterator[bytes]:
             )
         document = Document(file.read(), path.name, "See: reviewsctl check")
         reviews = document.members().get("reviews")
-    corrections = None if every else KnownCorrections(path.parent)
+    corrections = KnownCorrections(path.parent)
     for index, review in enumerate([] if reviews is None else document.elements(reviews)):
         piece = document.piece(review)
         if not isinstance(piece.value, dict):
             raise ImportRefusedError(
                 f"{path.name}: $.reviews[{index}] is no object", "See: reviewsctl check"
             )
-        text = piece.text if corrections is None else corrections.shown(piece.text)
+        text = corrections.exported(piece.text, every=every)
         if text is not None:
             yield text
 
@@ -116,6 +116,7 @@ def _jsonl(texts: Iterator[bytes], *, short: bool) -> Iterator[bytes]:
         author = msgspec.json.decode(record.get("author", b"null"))
         if short and isinstance(author, str) and author.strip():
             record["author"] = msgspec.Raw(msgspec.json.encode(short_name(author)))
+            record["author_avatar_url"] = msgspec.Raw(b"null")
             text = msgspec.json.encode(record)  # noqa: PLW2901  the same review
         yield msgspec.json.format(text, indent=-1) + b"\n"
 
@@ -143,6 +144,7 @@ def _csv(texts: Iterator[bytes], *, short: bool) -> Iterator[bytes]:
             {
                 **review,
                 "author": short_name(author) if short and author else author,
+                "author_avatar_url": None if short else review.get("author_avatar_url"),
                 "owner_reply_text": reply.get("text"),
                 "owner_reply_date": None if reply.get("undated") is True else reply.get("date"),
                 "verified": str(review.get("verified")).lower(),

@@ -20,28 +20,25 @@ if TYPE_CHECKING:
 _EXPORTS: Final = "FILE|DIR|ZIP..."
 
 EPILOG: Final = """\b
-    Formats (recognized by themselves; --from NAME decides):
-      takeout                Google Takeout, "Google Business Profile": the zip, or its folder
-      google-api             Google Business Profile API, accounts.locations.reviews.list
-      google-batch           Google Business Profile API, batchGetReviews
-      places, places-legacy  Google Places API, new and before: five reviews at most
-      serpapi                SerpApi, Google Maps reviews: JSON
-      outscraper             Outscraper, Google Maps reviews: CSV, XLSX, JSON
-      outscraper-trustpilot  Outscraper, Trustpilot reviews
-      apify                  Apify, google-maps-reviews-scraper: JSON, NDJSON, CSV
-      apify-facebook         Apify, facebook-reviews-scraper
-      apify-tripadvisor      Apify, tripadvisor-reviews
-      facebook               Facebook Graph API, ratings of a page
-      tripadvisor            Tripadvisor Content API: five reviews at most
-      trustpilot             Trustpilot, service reviews: CSV, XLSX
-      trustpilot-api         Trustpilot API, service reviews
-      podium, birdeye        their APIs, reviews of several sites
-      yotpo, yotpo-csv       Yotpo: the API, and its CSV
-      judgeme, judgeme-csv   Judge.me: the API, and its CSV
-      stamped                Stamped: JSON, CSV
-      yelp                   Yelp Fusion API: three excerpts, no archive
-      reviewsd               our own reviews.json, and what "reviewsctl export" writes
-      csv, json              any other table or list with a rating and a date: CSV, XLSX, XLS, ODS, JSON
+    Examples:
+      reviewsctl import reviews.csv --source website
+      reviewsctl import reviews.csv --source website --replace
+      reviewsctl import takeout-20261121T070000Z-001.zip --dry-run
+      reviewsctl import page1.json page2.json trustpilot.csv
+      reviewsctl import outscraper.xlsx --data /srv/reviews --set names=short
+      reviewsctl import old.csv --map date=Posted --set date_format=%d/%m/%Y
+      curl -sf https://shop.example/reviews.csv | reviewsctl import - --source shop
+
+    To take an import back: reviewsctl reviews undo
+
+    \b
+    Formats are recognized by themselves; --from NAME decides where one is not:
+      takeout, google-api, google-batch, places, places-legacy, serpapi, outscraper, apify   (Google)
+      trustpilot, trustpilot-api, outscraper-trustpilot
+      facebook, apify-facebook, tripadvisor, apify-tripadvisor, yelp
+      judgeme, judgeme-csv, stamped, yotpo, yotpo-csv, podium, birdeye
+      reviewsd     what "reviewsctl export" writes, and any reviews.json
+      csv, json    any other table or list with a rating and a date: CSV, XLSX, XLS, ODS, JSON
 
     \b
     Columns of "csv" and "json" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of
@@ -60,20 +57,7 @@ EPILOG: Final = """\b
       scale=BEST             best rating of a table: 10, 5 for half stars, 6-1 for school grades
       recommended=yes        a recommendation of Facebook is 5 stars, and its opposite 1
       date_format=PATTERN    dates of a table, as strptime has them: %d/%m/%Y
-      public=COLUMN=VALUE    import rows with this value only; COLUMN=* if the column is not about being public
-
-    \b
-    Examples:
-      reviewsctl import reviews.csv --source website
-      reviewsctl import reviews.csv --source website --replace
-      reviewsctl import takeout-20261121T070000Z-001.zip --dry-run
-      reviewsctl import page1.json page2.json trustpilot.csv
-      reviewsctl import outscraper.xlsx --data /srv/reviews --set names=short
-      reviewsctl import old.csv --map date=Posted --set date_format=%d/%m/%Y
-      curl -sf https://shop.example/reviews.csv | reviewsctl import - --source shop
-
-    \b
-    To take an import back: reviewsctl reviews undo"""
+      public=COLUMN=VALUE    import rows with this value only; COLUMN=* if the column is not about being public"""
 
 
 def import_(  # noqa: PLR0913  # these are the command's options
@@ -84,7 +68,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
     ],
     *,
     format_name: Annotated[
-        str, typer.Option("--from", metavar="auto|NAME", help="The format, see below.")
+        str,
+        typer.Option("--from", metavar="auto|NAME", help="The format, if it is not recognized."),
     ] = "auto",
     columns: Annotated[
         list[str] | None,
@@ -92,7 +77,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
             "--map",
             metavar="NAME=COLUMN",
             show_default=False,
-            help="A column of a table, see below.",
+            help="A column of a table that was not recognized, such as date=Posted.",
         ),
     ] = None,
     source: Annotated[
@@ -110,7 +95,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
             "--set",
             metavar="NAME=VALUE",
             show_default=False,
-            help="What the export leaves open, see below.",
+            help="What the export leaves open, such as names=short; all are below.",
         ),
     ] = None,
     dry_run: Annotated[
@@ -120,8 +105,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
         bool,
         typer.Option(
             "--replace",
-            help="Remove reviews that the export does not have, of its sources and locations; the "
-            "others stay. They are listed first. More than a tenth, if more than five, needs --yes or an answer.",
+            help="Also remove reviews that the export does not have, of its sources and locations alone. "
+            "They are listed first. More than a tenth, if more than five, needs --yes or an answer.",
         ),
     ] = False,
     yes: Annotated[
@@ -148,15 +133,11 @@ def import_(  # noqa: PLR0913  # these are the command's options
 ) -> None:
     """Imports an export, or a table of yours, into reviews.json.
 
-    The format is shown first. The same export twice changes nothing, and a newer one adds what is
-    new and updates what was edited. In a table without ids, an edited row is known by two of author,
-    day and text; if most of the text changed, only with --replace, else it is a second review. An
-    older export never undoes newer edits. Rows without a usable rating or date are refused; the
-    first are listed.
+    The same file twice changes nothing, and a newer one adds what is new and updates what was edited.
+    Rows without a usable rating or date are refused, and the first are listed.
 
-    What you have added to the file yourself stays: the business, and members of reviews that the
-    export does not have. What you have changed in a review is listed before it is overwritten. The
-    last ten versions are kept, and "reviewsctl reviews undo" puts one of them back.
+    What you have added yourself stays: the business, replies, and what you have hidden. What you
+    have changed in a review is listed before it is overwritten.
     """
     from reviewsctl.importing.exports import copied
     from reviewsctl.importing.options import ImportOptions  # msgspec, see main
@@ -179,8 +160,9 @@ def import_(  # noqa: PLR0913  # these are the command's options
         now=now,
         verbose=verbose,
     )
+    described: list[str] = []
     with copied(options) as readable:
-        result = _imported(readable, silent=quiet or as_json)
+        result = _imported(readable, described, silent=quiet or as_json)
     if as_json:
         typer.echo(json_line(document(options, result)))
         return
@@ -188,18 +170,18 @@ def import_(  # noqa: PLR0913  # these are the command's options
     if quiet:
         echo(*problems(result), err=True)
     else:
-        echo(*lines(options, result, undo=undo))
+        echo(*lines(options, result, described, undo=undo))
     if result.merge.is_written and not quiet:
         offer_reload(ctx.obj, options.target)
 
 
-def _imported(options: "ImportOptions", *, silent: bool) -> "ImportResult":
+def _imported(options: "ImportOptions", described: list[str], *, silent: bool) -> "ImportResult":
     from reviewsctl.importing.bounds import bound_memory
     from reviewsctl.importing.pipeline import run  # msgspec, see main
     from reviewsctl.terminal.import_prompts import prompts
 
     bound_memory(options.target)
-    with prompts(silent=silent) as dialog:
+    with prompts(silent=silent, described=described) as dialog:
         return run(options, dialog)
 
 

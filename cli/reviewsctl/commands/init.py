@@ -1,7 +1,6 @@
 """``reviewsctl init``: write a first configuration, and sample data (interfaces.md 1.1)."""
 
 import datetime
-import errno
 import itertools
 import json
 import os
@@ -46,13 +45,13 @@ def init(
     ] = Path(),
     *,
     base_url: Annotated[
-        str, typer.Option(metavar="URL", help="The public address, as clients see it.")
+        str, typer.Option(metavar="URL", help="The address at which customers will find the page.")
     ] = _LOCAL,
     name: Annotated[
-        str, typer.Option(metavar="TEXT", show_default=False, help="What the business is called.")
+        str, typer.Option(metavar="TEXT", show_default=False, help="The name of the business.")
     ] = "",
     language: Annotated[
-        str, typer.Option(metavar="TAG", help="Of pages and insights (BCP 47): de, fr, en-GB.")
+        str, typer.Option(metavar="TAG", help="The language of the pages, such as de, fr or en-GB.")
     ] = "en",
     force: Annotated[
         bool,
@@ -64,11 +63,13 @@ def init(
 ) -> None:
     """Writes a configuration and sample data to begin with.
 
-    In DIR: reviewsd.yaml with the five keys to begin with, and listen for another port of
-    http://localhost; its JSON Schema, by which editors complete, explain and check all keys;
-    data/reviews.json with two sample reviews, which the first import removes; data/insights.yaml, where technicians and services are named. A reviews.json or
-    insights.yaml that is there always stays as it is. In /etc/reviewsd it is a service's configuration:
-    the data is in /srv/reviews then, the state in /var/lib/reviewsd.
+    Four files are written into DIR: reviewsd.yaml, the configuration; its JSON Schema, by which
+    editors complete and check it; data/reviews.json with two sample reviews, which the first import
+    removes; data/insights.yaml, where you name your staff and services. A reviews.json or
+    insights.yaml that is there stays as it is.
+
+    In /etc/reviewsd it is the configuration of a service: the reviews are in /srv/reviews then, its
+    own files in /var/lib/reviewsd. With --base-url http://localhost:8081 it listens on that port.
     """
     from reviewsctl.manual.keys import SHIPPED  # see main
     from reviewsd.config import syntax
@@ -108,9 +109,7 @@ def init(
         try:
             _write(path, text)
         except OSError as fault:
-            full = fault.errno in {errno.ENOSPC, errno.EDQUOT}
-            remedy = "name another folder."
-            remedy = f"Make room, or {remedy}" if full else to_write(path.parent, remedy)
+            remedy = to_write(path.parent, "name another folder.", fault)
             fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
         typer.echo(f"wrote {path}")
     importing = "import EXPORT" + ("" if name else " --set name=NAME")
@@ -250,6 +249,10 @@ def next_steps(folder: Path, endpoint: str | None, *, system: bool, importing: s
             lines.append(f"  {command:<{_COLUMN}}{why}".rstrip())
         else:
             lines += [f"  {command}", f"  {'':<{_COLUMN}}{why}"]
+    lines += [
+        "",
+        "Your phone, address, opening hours, logo: docs/how-to/correct.md says where they go.",
+    ]
     if endpoint is not None:
         lines += ["", "Before others are to reach it, set base_url to its public address."]
     return lines

@@ -235,7 +235,8 @@ def label(  # noqa: PLR0913  # these are the command's options
     """Has a language model label the reviews.
 
     It needs the package "openai", installed beside reviewsd. The texts and stars of reviews are
-    sent to the model, and the people named in insights.yaml, but no authors, dates, ids or replies.
+    sent to the model, and the names of the business and of the people in insights.yaml, but no
+    authors, dates, ids or replies.
     You are asked before anything leaves this machine. A label counts only if it is of the known
     lists and its phrase stands in the review; counting is left to the rules. Labels are kept in
     insights.labels, which the daemon uses by itself, so that a run that was stopped is continued,
@@ -299,7 +300,7 @@ def _write(folder: Path, insights: bytes) -> str:
             is_replaced = place.look(FILE) is not None
             commit(new, lambda: place.keep(FILE, backup_name))
     except OSError as fault:
-        remedy = to_write(folder, "name another --data DIR.")
+        remedy = to_write(folder, "name another --data DIR.", fault)
         fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
     backup = f", the old one is {backup_name}" if is_replaced else ""
     return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"

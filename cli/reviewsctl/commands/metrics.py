@@ -14,8 +14,8 @@ Examples:
 def metrics(ctx: typer.Context) -> None:
     """Prints the daemon's metrics, in the format of Prometheus.
 
-    They count requests, deliveries and errors, and measure their times. The key metrics.listen of
-    the configuration serves them by HTTP; docs/how-to/runbook.md explains them.
+    They count requests, deliveries and errors, and measure their times. docs/how-to/runbook.md
+    explains them. The key metrics.listen of the configuration serves them by HTTP.
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:

@@ -40,8 +40,8 @@ def send_tests(
 ) -> None:
     """Sends a test message to each target now.
 
-    The daemon sends it to the addresses of its start. The exit code is 1 if one cannot be sent.
-    Only the recipient can see whether it arrives.
+    It goes to the addresses that the daemon read when it started. The exit code is 1 if one cannot
+    be sent. Only the recipient can see whether it arrives.
     """
     session: Session = ctx.obj
     with session.daemon(as_json=as_json, quiet=quiet) as daemon:

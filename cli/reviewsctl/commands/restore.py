@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from reviewsctl.commands.data_options import in_folder
+from reviewsctl.daemon import units
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, fail, json_line
 from reviewsctl.terminal.words import counted
-from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.disk import is_full
+from reviewsd.api.places import KEPT_FOLDER, SYSTEM
 
 if TYPE_CHECKING:
     from reviewsctl.backups.archive import Manifest
@@ -24,7 +27,9 @@ _STOP: Final = (
     "Stop it, and its sockets, first (Ctrl-C where it runs in a terminal): "
     "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd"
 )
-_ELSEWHERE: Final = "to restore it elsewhere: --config FOLDER/reviewsd.yaml"
+_ELSEWHERE: Final = "to restore it elsewhere: --config NEW-FOLDER/reviewsd.yaml"
+_APART: Final = "to restore it elsewhere: reviewsctl init NEW-FOLDER, and here --config NEW-FOLDER/reviewsd.yaml --force"
+"""A remedy for a backup whose places would not move with its configuration: that of ``init`` has new ones."""
 
 _DONE: Final = {"write": "wrote", "replace": "replaced", "merge": "merged", "keep": "kept"}
 
@@ -54,9 +59,9 @@ def restore(
             "--config",
             metavar="FILE",
             show_default=False,
-            help="The place of the configuration, if it is not the old one; what was in its folder comes "
-            "into this folder. An existing configuration is not replaced, and its places of data and state "
-            "are used.",
+            callback=in_folder,
+            help="Restore for this configuration. One that is there says where reviews and state go; else "
+            "all that lay in the folder of the old one comes into this folder.",
         ),
     ] = None,
     force: Annotated[
@@ -71,11 +76,10 @@ def restore(
 ) -> None:
     """Puts a backup back: data, configuration, state of the hub.
 
-    Everything goes where it was, unless a configuration is here (./reviewsd.yaml) or named. The daemon
-    must not run. A configuration that is there is kept. corrections.json is merged: the
-    later decision about each review counts, and reviews that were erased since the backup do not
-    return. Files that the configuration names and the backup does not have are listed: addresses
-    of notices, secrets, certificates, templates. --dry-run says all that before, and
+    Everything goes where it was. A configuration that is here (./reviewsd.yaml) or named is kept, and
+    says where reviews and state go. The daemon must not run. What you have hidden or erased since the
+    backup stays so. Files that the configuration names and the backup does not have are listed:
+    addresses of notices, secrets, certificates, templates. --dry-run says all that before, and
     whether --force would be needed.
     """
     from reviewsctl.backups import restoring  # msgspec, see main
@@ -91,11 +95,13 @@ def restore(
             missing = restoring.missing_files(contents, places)
             runs = _runs(ctx.obj, places.config)
             if not dry_run:
-                _check(runs=runs, existing=[] if force else existing)
+                elsewhere = _elsewhere(contents.manifest)
+                _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
                 erased = restoring.restore(archive, plan, places, now)
     except OSError as fault:
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
-        fail("not restored", detail, "Is there room? Run it as root.", as_json=as_json)
+        remedy = "Make room." if is_full(fault) else "Run it as root."
+        fail("not restored", detail, remedy, as_json=as_json)
     actions = {str(places.target(name)): action for name, action in plan.items()}
     made_at = contents.manifest.made_at
     if as_json:
@@ -112,7 +118,9 @@ def restore(
     if quiet:
         return
     if places.config == Path(contents.manifest.config):
-        typer.echo(f"this backup goes back to {places.config.parent}; {_ELSEWHERE}")
+        typer.echo(
+            f"this backup goes back to {places.config.parent}; {_elsewhere(contents.manifest)}"
+        )
     for action, what in _files(actions, places.data / KEPT_FOLDER / history.FOLDER):
         typer.echo(f"{f'would {action}' if dry_run else _DONE[action]} {what}")
     if erased:
@@ -124,7 +132,7 @@ def restore(
         echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
     else:
         option = "" if config is None else f" --config {shlex.quote(str(config))}"
-        typer.echo(f"next: reviewsctl check{option}, then start the daemon")
+        typer.echo(f"next: reviewsctl check{option}, then {start_of(places.config)}")
 
 
 def _files(actions: "Mapping[str, Action]", kept: Path) -> "Iterator[tuple[Action, str]]":
@@ -146,7 +154,7 @@ def _refusals(*, runs: bool, existing: Sequence[Path], force: bool) -> Iterator[
         yield f"it would need --force, which replaces {counted(len(existing), 'existing file')}"
 
 
-def _check(*, runs: bool, existing: Sequence[Path]) -> None:
+def _check(*, runs: bool, existing: Sequence[Path], elsewhere: str) -> None:
     """Refuse to restore below a running daemon, or over existing files.
 
     Raises:
@@ -157,7 +165,7 @@ def _check(*, runs: bool, existing: Sequence[Path]) -> None:
     if existing:
         raise ImportRefusedError(
             f"{existing[0]} exists already",
-            f"Replace {counted(len(existing), 'existing file')} with --force; {_ELSEWHERE}",
+            f"Replace {counted(len(existing), 'existing file')} with --force; {elsewhere}",
         )
 
 
@@ -182,6 +190,20 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
         data = default_paths.data_dir(target, environ) or data
         keys = state = default_paths.state_dir(environ)
     return Places(config=target.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
+
+
+def start_of(config: Path) -> str:
+    """Return how to start the daemon of a configuration; on a new machine the service is not installed yet."""
+    if config != SYSTEM:
+        return "start the daemon"
+    return units.start_command() if units.is_installed() else units.install_command()
+
+
+def _elsewhere(manifest: "Manifest") -> str:
+    """Return how to restore a backup into a new folder."""
+    folder = Path(manifest.config).parent
+    places = (manifest.data_dir, manifest.state_dir, manifest.keys_dir)
+    return _ELSEWHERE if all(Path(at).is_relative_to(folder) for at in places) else _APART
 
 
 def _runs(session: Session, config: Path) -> bool:

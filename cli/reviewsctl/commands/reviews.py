@@ -2,13 +2,14 @@
 
 import datetime
 import os
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
 from reviewsctl.terminal.words import counted
 
@@ -16,16 +17,16 @@ app = typer.Typer(
     name="reviews",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Lists reviews, hides, anonymizes or erases some; undoes imports.
+    help="""Lists reviews, replies, hides or erases some; undoes imports.
 
-    The decisions are in corrections.json beside reviews.json, and survive every import. In a table
-    without ids a review is known by two of author, day and text, and the import says where it is
-    not sure. The pages say how many reviews are not shown, and why. A review is named by its id, by
-    the beginning or the end of its id, or by the address of its page. None of this is legal
-    advice.""",
+    What is hidden, anonymous or erased stays so through every import; corrections.json beside
+    reviews.json has it, and the pages say how many reviews are not shown, and why. A review is named
+    by its id, by the beginning or the end of its id, or by the address of its page. None of this is
+    legal advice.""",
     epilog="""\b
     Examples:
       reviewsctl reviews list --text 'my address'
+      reviewsctl reviews reply 01J9ZK3V5Q 'Thank you, Jane!'
       reviewsctl reviews hide 01J9ZK3V5Q --reason spam
       reviewsctl reviews erase 01JWNEY480 --reason request
       reviewsctl reviews undo""",
@@ -48,14 +49,20 @@ Reason = Literal[
 
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", show_default=False, help="An id, or the address of a page."),
+    typer.Argument(
+        metavar="ID...",
+        show_default=False,
+        help="Ids, their beginnings or ends, or the addresses of pages.",
+    ),
 ]
 Why = Annotated[
     Reason,
     typer.Option(
         "--reason",
+        metavar="REASON",
         show_default=False,
-        help="The public reason. That a review is negative is no reason.",
+        help=f"What readers are told: {', '.join(get_args(Reason))}. That a review is negative is no "
+        "reason.",
     ),
 ]
 Note = Annotated[
@@ -119,14 +126,16 @@ def list_(  # noqa: PLR0913  options
     With --json each review is a line, with all its members and its "correction".
     """
     from reviewsctl.corrections.deciding import reading  # msgspec, see main
+    from reviewsd.api.platforms import source_of
 
     output, words = Output(as_json=as_json), text.casefold()
+    names = {source.casefold(), source_of(source)}
     _, reviews = reading(data, config)
     matches = [
         entry
         for entry in reviews.reviews
         if (not hidden or (entry.correction is not None and entry.correction.action != "restore"))
-        and (not source or entry.review.source.casefold() == source.casefold())
+        and (not source or entry.review.source.casefold() in names)
         and (stars is None or entry.review.rating == stars)
         and (not unanswered or entry.review.owner_reply is None)
         and author.casefold() in entry.review.author.casefold()
@@ -134,12 +143,69 @@ def list_(  # noqa: PLR0913  options
     ]
     output.list(matches, len(reviews.reviews))
     sources = {entry.review.source.casefold(): entry.review.source for entry in reviews.reviews}
-    if source and source.casefold() not in sources and not as_json:
-        names = ", ".join(sorted(sources.values()))
+    if source and names.isdisjoint(sources) and not as_json:
+        there = ", ".join(sorted(sources.values()))
         from reviewsd.api.spelling import nearest  # difflib, see main
 
         hint = nearest(source, sources.values())
-        echo(f"no review is from {source!r}{hint}", f"There are: {names}", err=True)
+        echo(f"no review is from {source!r}{hint}", f"There are: {there}", err=True)
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl reviews list --unanswered
+      reviewsctl reviews reply 01J9ZK3V5Q 'Thank you, Jane!'
+      reviewsctl reviews reply 01J9ZK3V5Q - < reply.txt"""
+)
+def reply(
+    review_id: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            show_default=False,
+            help="Its id, a beginning or end of it, or the address of its page.",
+        ),
+    ],
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT",
+            show_default=False,
+            help="Your reply; - reads it from standard input, and '' takes it away.",
+        ),
+    ],
+    *,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    as_json: Json = False,
+) -> None:
+    """Replies to a review on your page.
+
+    The reply has the day of today, takes the place of an earlier one, and is written into
+    reviews.json. Imports keep it, unless the export has a reply of yours. The platform is not told:
+    what its visitors are to read you write there. "reviewsctl reviews undo" takes the last change back.
+    """
+    from reviewsctl.corrections.deciding import named, reading
+    from reviewsctl.corrections.reply import write  # msgspec, see main
+    from reviewsctl.importing.errors import ImportRefusedError
+
+    output, now = Output(as_json=as_json), datetime.datetime.now(datetime.UTC)
+    if text == "-" and not (text := typer.get_text_stream("stdin").read().strip()):
+        raise ImportRefusedError("there is no text on standard input")
+    target, reviews = reading(data, config)
+    chosen = named([review_id], reviews)
+    text, old = text.strip(), chosen[0].owner_reply
+    if not text and old is None:
+        raise ImportRefusedError(f"{chosen[0].id} has no reply that could be taken away")
+    output.show(chosen)
+    write(target, chosen[0].id, text, now)
+    effect = "on your page" if text else "gone from your page"
+    notes = [f"{effect} within three seconds by a running daemon, and after every later import"]
+    if old is not None:
+        notes.append(f"the reply of before is gone: {printable(old.text)}")
+    notes.append("to take it back: reviewsctl reviews undo")
+    output.report("answered" if text else "without reply", chosen, notes)
 
 
 @app.command(
@@ -296,12 +362,12 @@ def undo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Undoes the last import, sync or edit by hand, or the last N.
+    """Undoes the last change of reviews.json, or the last N.
 
-    reviews.json is as it was before, with its reviews, replies and business; a file that was
-    deleted or emptied comes back too. The same command once more takes the undo back. The last ten
-    versions are kept. What is hidden, anonymized or erased stays so: to show a hidden review again
-    there is restore.
+    A change is an import, a sync, a reply or an edit by hand. The file is as it was before, with its
+    reviews, replies and business; one that was deleted or emptied comes back too. The same command
+    once more takes the undo back. The last ten versions are kept. What is hidden, anonymized or
+    erased stays so: to show a hidden review again there is "reviewsctl reviews restore".
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main

@@ -35,6 +35,7 @@ _REFUSED: Final = {
     "export": "not exported",
     "restore": "not restored",
     "reviews list": "not listed",
+    "reviews reply": "not written",
     "reviews undo": "not undone",
     "insights write": "not written",
 }
@@ -109,8 +110,8 @@ _MEANT: Final = {
     "reviews delete": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
     "reviews remove": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
     "reviews edit": "See docs/how-to/correct.md: how to correct a review",
-    "reviews reply": "See docs/how-to/correct.md: how to reply to a review",
-    "reviews answer": "See docs/how-to/correct.md: how to reply to a review",
+    "reply": "Did you mean: reviewsctl reviews reply",
+    "reviews answer": "Did you mean: reviewsctl reviews reply",
     "reviews add": "Did you mean: reviewsctl import FILE",
     "config set": "Edit the file that reviewsctl check names as configuration, then check it",
     "reviews show": "Did you mean: reviewsctl reviews list --text WORDS",
@@ -255,9 +256,8 @@ def root() -> None:
 
     To begin: reviewsctl init. A command finds its files by the configuration that $REVIEWSD_CONFIG
     names, else ./reviewsd.yaml, else /etc/reviewsd/reviewsd.yaml. On a server, what changes reviews
-    needs sudo.
+    needs sudo. An error names the remedy, and commands that only read take --json.
 
-    The running daemon is asked through its admin socket: --socket, else that of the configuration.
-    Root and the group reviewsd-admin may use it. Data goes to stdout, errors go to stderr and name
-    the remedy. Reading commands take --json.
+    The commands on the running service need its admin socket, which root and the group
+    reviewsd-admin may use.
     """

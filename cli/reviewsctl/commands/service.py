@@ -3,8 +3,8 @@
 import os
 import shlex
 import shutil
+import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
@@ -26,12 +26,12 @@ from reviewsctl.daemon.units import (
     sudo_reviewsctl,
 )
 from reviewsctl.terminal.output import NOTHING_WRITTEN, fail
-from reviewsd.api.places import HERE
+from reviewsd.api.places import HERE, SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reviewsctl.files.installation import Installation
+    from reviewsctl.files.requested import Installation
     from reviewsctl.files.steps import Step
 
 _AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
@@ -46,7 +46,12 @@ _LEFT: Final = {
 
 Root = Annotated[
     Path,
-    typer.Option(metavar="DIR", show_default=False, help="Of an image, instead of this system."),
+    typer.Option(
+        metavar="DIR",
+        show_default=False,
+        resolve_path=True,
+        help="The root of an image, instead of this system.",
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
 
@@ -83,51 +88,47 @@ def install(
 ) -> None:
     """Installs the service, and starts it.
 
-    Your configuration is copied to /etc/reviewsd/reviewsd.yaml, with the paths of a service, and
-    data that lies beside it or in a home directory to /srv/reviews, with the versions that
-    reviewsctl keeps of it. The service no longer reads the folder from which they come. What is
-    there already stays. --dry-run shows the steps, and of files the lines that would change. Run it
-    again after an upgrade, with --restart.
+    Your configuration is copied to /etc/reviewsd/reviewsd.yaml, and reviews that lie beside it or in
+    a home directory to /srv/reviews, with the versions that are kept of them. From then on the
+    service reads these copies alone. What is there already stays. --dry-run shows each step, and
+    each line that would change. Run it again after an upgrade, with --restart.
 
     The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
     may use reviewsctl without sudo. The files that the configuration names are copied too:
-    certificates and templates beside it, and secrets (addresses of notices, keys, secrets of
-    sources), which only root can read then; systemd hands them over, so the copy does not name
-    them. Manual pages and completion for bash, zsh and fish go to /usr/local/share.
+    certificates and templates that lie beside it or in a home directory, and secrets (addresses of
+    notices, keys, secrets of sources), which only root can read then; systemd hands them over, so
+    the copy does not name them. Other files stay, and the copy has their whole paths. Manual pages
+    and completion for bash, zsh and fish go to /usr/local/share.
 
     If the configuration has sources, a timer runs reviewsctl sync as the user that owns the data
     directory; a directory of root is given to the user reviewsd-sync.
     """
     if not print_unit:
         _refuse_if_packaged(root)
-    from reviewsctl.files.installation import data_dir, restart_steps
+    from reviewsctl.files.installation import restart_steps
     from reviewsctl.files.requested import requested
     from reviewsctl.files.steps import WriteFile
-    from reviewsctl.files.unit_text import service_unit
+    from reviewsctl.files.unit_text import unit
 
     installation = requested(config, root)
     if print_unit:
-        unit = service_unit(
-            installation.programs,
-            data_dir(installation),
-            has_notices=installation.has_notices,
-        )
-        typer.echo(unit, nl=False)
+        typer.echo(unit(installation, SERVICE), nl=False)
         return
     if not dry_run:
         _refuse_if_impossible(root, "service install")
-    _refuse_what_others_can_change(installation)
+    _refuse_what_others_can_change(installation, root)
     steps = _planned(installation, root)
-    restarting = restart_steps(steps, root) if _service_is("active", root) else ()
+    restarting = restart_steps(steps) if _service_is("active", root) else ()
     if restart:
         steps.extend(restarting)
     if dry_run:
-        for step in steps:
-            typer.echo(step.preview(root) if isinstance(step, WriteFile) else str(step))
+        shown = (step.preview() if isinstance(step, WriteFile) else str(step) for step in steps)
+        typer.echo("\n".join(dict.fromkeys(shown)))
         _explain_sync(installation, root)
         typer.echo(NOTHING_WRITTEN)
         return
-    _do_all(steps, root)
+    _refuse_unreadable(steps)
+    _do(steps, root)
     if restarting and not restart:
         commands = " && ".join(f"sudo {step}" for step in restarting)
         typer.echo(f"\nnote: reviewsd was running and goes on as before until: {commands}")
@@ -168,11 +169,11 @@ def uninstall(*, dry_run: DryRun = False, root: Root = ROOT) -> None:
         _refuse_if_impossible(root, "service uninstall", title="not removed")
     from reviewsctl.files.installation import removal
 
-    for step in list(removal(root)):
-        if dry_run:
-            typer.echo(str(step))
-        else:
-            _do(step, root)
+    steps = list(removal(root))
+    if dry_run:
+        typer.echo("\n".join(map(str, steps)))
+    else:
+        _do(steps, root)
     typer.echo("\nleft, for you to keep or remove:")
     for place, content in _LEFT.items():
         typer.echo(f"  {place:<24}{content}")
@@ -186,7 +187,7 @@ def _planned(installation: "Installation", root: Path) -> "list[Step]":
 
     failed = _service_is("failed", root)
     try:
-        return list(plan(replace(installation, shared_files=shared_files(), failed=failed), root))
+        return list(plan(installation, root, shared_files(), failed=failed))
     except OSError as fault:
         _refuse_for(fault)
 
@@ -201,34 +202,37 @@ def _service_is(state: str, root: Path) -> bool:
     return subprocess.run(command, check=False).returncode == 0  # noqa: S603  # no input
 
 
-def _do_all(steps: "Sequence[Step]", root: Path) -> None:
+def _refuse_unreadable(steps: "Sequence[Step]") -> None:
+    """Refuse files that cannot be copied, before anything is done."""
     from reviewsctl.files.steps import CopyFile, read
 
-    os.umask(0o022)
     try:
-        for step in steps:  # before anything is done
+        for step in steps:
             if isinstance(step, CopyFile):
                 with read(step.source):
                     pass
     except OSError as fault:
         _refuse_for(fault)
-    for step in steps:
-        _do(step, root)
 
 
-def _do(step: "Step", root: Path) -> None:
-    """Does a step, and ends the command where that fails."""
+def _do(steps: "Sequence[Step]", root: Path) -> None:
+    """Do steps, and end the command where one fails."""
     import subprocess  # see main
 
-    began = time.time()
-    typer.echo(str(step))
-    try:
-        step.do(root)
-    except OSError as fault:
-        _refuse_for(fault)
-    except subprocess.CalledProcessError as fault:
-        journal = _journal(began) if SERVICE in fault.cmd else ""
-        _refuse(f"{step}: exit code {fault.returncode}{journal}", _AGAIN)
+    os.umask(0o022)
+    shown = ""
+    for step in steps:
+        began = time.time()
+        if str(step) != shown:
+            shown = str(step)
+            typer.echo(shown)
+        try:
+            step.do(root)
+        except OSError as fault:
+            _refuse_for(fault)
+        except subprocess.CalledProcessError as fault:
+            journal = _journal(began) if SERVICE in fault.cmd else ""
+            _refuse(f"{step}: exit code {fault.returncode}{journal}", _AGAIN)
 
 
 def _journal(since: float) -> str:
@@ -248,7 +252,7 @@ def _journal(since: float) -> str:
 
 def _explain_sync(installation: "Installation", root: Path) -> None:
     """Print whether a timer reads the sources, and as which user."""
-    from reviewsctl.files.installation import data_dir, owner  # see main
+    from reviewsctl.files.installation import owner  # see main
 
     if not installation.has_sources:
         typer.echo(
@@ -256,7 +260,7 @@ def _explain_sync(installation: "Installation", root: Path) -> None:
             "add one, then run this command again"
         )
         return
-    data = data_dir(installation)
+    data = installation.data.copy
     user, group, is_owner = owner(data, root)
     typer.echo(f"\nnote: reviewsd-sync.timer runs reviewsctl sync as {user}, the owner of {data}")
     if root != ROOT and not is_owner:
@@ -266,12 +270,16 @@ def _explain_sync(installation: "Installation", root: Path) -> None:
         )
 
 
-def _refuse_what_others_can_change(installation: "Installation") -> None:
+def _refuse_what_others_can_change(installation: "Installation", root: Path) -> None:
     """Refuse programs, configuration and keys that others than root and the installing user can change."""
+    from reviewsctl.files.named_files import KEYS
     from reviewsctl.files.ownership import caller, faults, user_name
 
-    programs, installer = installation.programs, caller(os.environ)
-    files = (*programs.files, *installation.files)
+    installer = caller(os.environ)
+    programs = (installation.reviewsd, installation.reviewsctl, Path(sys.executable))
+    named = [file.path for file in installation.files if not file.key.startswith("sources.")]
+    config = installation.config or below(root, SYSTEM)
+    files = (*programs, config, *named, *(below(root, key) for key in KEYS))
     problems = list(faults(files, {0, installer}))
     if problems:
         listed = "\n".join(f"  {fault.path}: {fault.reason}" for fault in problems)
@@ -280,7 +288,7 @@ def _refuse_what_others_can_change(installation: "Installation") -> None:
             f"others than root can change what the service runs or reads\n{listed}",
             f"Fix it, or install the program where only root can write:\n{remedies}",
         )
-    if installer != 0 and any(faults(programs.files, {0})):
+    if installer != 0 and any(faults(programs, {0})):
         name = user_name(installer)
         typer.echo(f"note: {name} can change the programs of the service; root never runs them")
 

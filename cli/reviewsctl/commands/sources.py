@@ -35,11 +35,11 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
 
     from reviewsctl.sources import command, report  # 0.2 s, see main
     from reviewsctl.sources.state import SourceState
-    from reviewsctl.terminal.output import json_line
+    from reviewsctl.terminal.output import echo, json_line
 
     settings = command.loaded(config, [], as_json=as_json)
     with command.refusals(as_json=as_json):
-        states = command.states_of(settings)
+        states, running = command.states_of(settings)
     if as_json:
         for source in settings.sources:
             state = states.get(source.name, SourceState())
@@ -50,6 +50,8 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
         return
     now = datetime.datetime.now(datetime.UTC)
     typer.echo("\n".join(report.table(settings.sources, states, now)))
+    if running:
+        echo(running)
 
 
 @app.command(
@@ -107,7 +109,6 @@ def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) 
     options = SyncOptions(
         names=[name],
         config=config,
-        due=False,
         every=None,
         run=RunOptions(full=True, dry_run=True),
         as_json=as_json,

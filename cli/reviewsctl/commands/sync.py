@@ -11,6 +11,7 @@ EPILOG: Final = """\b
     Examples:
       reviewsctl sync
       reviewsctl sync google --dry-run --full
+      reviewsctl sync -v
       reviewsctl sync --due
       reviewsctl sync --every 15m"""
 
@@ -51,6 +52,14 @@ def sync(  # noqa: PLR0913  # these are the options of the command
         ),
     ] = None,
     config: ConfigFile = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "-v",
+            "--verbose",
+            help="List the reviews that are new, changed or gone, the rows that were refused or skipped, and all notes.",
+        ),
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -70,11 +79,13 @@ def sync(  # noqa: PLR0913  # these are the options of the command
     options = SyncOptions(
         names=names or [],
         config=config,
-        due=due or every is not None,
         every=seconds,
-        run=RunOptions(full=full, dry_run=dry_run, accept_loss=accept_loss),
+        run=RunOptions(
+            due=due or every is not None, full=full, dry_run=dry_run, accept_loss=accept_loss
+        ),
         as_json=as_json,
         quiet=quiet,
+        verbose=verbose,
     )
     raise typer.Exit(run_sync(options))
 

@@ -149,6 +149,7 @@ class Decision:
         """Write corrections.json and report the consequences; ask before a selection by stars."""
         target, reviews = reading(data, config)
         chosen = named(ids, reviews)
+        _check_not_erased(chosen, reviews)
         if self._action == "restore":
             chosen = _corrected(chosen, reviews, output)
             if not chosen:
@@ -169,7 +170,10 @@ class Decision:
             return
         if selection is not None:
             output.ask(f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?")
-        files.write(target, corrected)
+        if reviews.erased:
+            files.erase(target, corrected, reviews.erased, self._now)
+        else:
+            files.write(target, corrected)
         label = self._action if self._reason is None else f"{self._action} ({self._reason})"
         files.note(target, self._now, [review.id for review in chosen], label, self._note)
         output.report(state, chosen, consequences, copies)
@@ -212,6 +216,21 @@ def _average(rating: "AggregateRating") -> str:
     if rating.rating_value is None:
         return "none"
     return f"{rating.rating_value:.2f} of {counted(rating.review_count or 0, 'review')}"
+
+
+def _check_not_erased(chosen: "Iterable[Review]", reviews: "ReviewsWithCorrections") -> None:
+    """Check that none of the reviews was erased, which is never taken back.
+
+    Raises:
+        ImportRefusedError: One was; the file has it again.
+    """
+    erased = {review.id for review in reviews.erased}
+    ids = [review.id for review in chosen if review.id in erased]
+    if ids:
+        raise ImportRefusedError(
+            f"{ids[0]} was erased, and reviews.json has it again, as by an older copy",
+            f"Take it out: reviewsctl reviews erase {shlex.join(ids)} --reason request",
+        )
 
 
 def _corrected(

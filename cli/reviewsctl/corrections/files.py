@@ -6,7 +6,7 @@ import getpass
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.reviews_file import commit, removed_member
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
-from reviewsd.api.places import KEPT_FOLDER, LABELS_FILE
+from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, LABELS_FILE
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from reviewsd.offline.corrections import ReviewsWithCorrections
 
 FILE: Final = "corrections.json"
-LOG: Final = "corrections.log"
-"""The log of corrections with their notes, a JSON object a line; never served."""
-
 REVIEWS: Final = "reviews.json"
 INSIGHTS: Final = "insights.json"
 CACHES: Final = ("insights.json.bak", "reviews.json.bak")
@@ -51,7 +48,7 @@ def read(target: Path) -> "ReviewsWithCorrections":
     from reviewsd.publish.sources import Unsettled
 
     try:
-        with _faults(target):
+        with faults(target):
             return corrections.read(target.parent, own_ids(target))
     except DataError as error:
         first, *rest = error.lines()
@@ -72,14 +69,14 @@ def parsing(remedy: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _faults(target: Path) -> Iterator[None]:
+def faults(target: Path) -> Iterator[None]:
     """Raise faults of the file system as ``ImportRefusedError``."""
     try:
         yield
     except OSError as error:
         raise ImportRefusedError(
             f"{error.filename or target.parent}: {error.strerror}",
-            to_write(target.parent, "ask the owner of the folder."),
+            to_write(target.parent, "ask the owner of the folder.", error),
         ) from error
 
 
@@ -96,7 +93,7 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
     Raises:
         ImportRefusedError: Another program has changed it, or it cannot be written.
     """
-    with _faults(target), opened(target.parent) as folder:
+    with faults(target), opened(target.parent) as folder:
         replace(folder, FILE, lambda _: reviews.encoded())
 
 
@@ -114,7 +111,7 @@ def erase(
 
     corrections = reviews.corrections
     member = partial(removed_member, now=now)
-    with _faults(target), opened(target.parent) as folder, uninterrupted():
+    with faults(target), opened(target.parent) as folder, uninterrupted():
         replace(folder, FILE, lambda _: reviews.encoded())
         if folder.look(INSIGHTS) is not None:
             replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
@@ -128,8 +125,31 @@ def erase(
         replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
 
 
+def take_out_erased(folder: Folder, corrections: "Corrections", now: datetime.datetime) -> int:
+    """Remove erased reviews that reviews.json has again, as by an older copy of it, and return their number.
+
+    A file with an invalid review stays as it is: it is not served, and ``check`` says why.
+    """
+    from reviewsd.offline.corrections import without_erased  # see ``read``
+
+    if not corrections.erased or folder.look(REVIEWS) is None:
+        return 0
+    erased_ids: list[str] = []
+
+    def member(listed: Iterable[object], ids: Iterable[str]) -> Mapping[str, object]:
+        erased_ids.extend(ids)
+        return removed_member(listed, erased_ids, now)
+
+    with contextlib.suppress(msgspec.MsgspecError, KeyError), uninterrupted():
+        replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
+    if erased_ids:
+        with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
+            _erase_kept(own, corrections)
+    return len(erased_ids)
+
+
 def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, why: str) -> None:
-    """Append a line to the log of corrections."""
+    """Append a line to the log of corrections, a JSON object with their note; it is never served."""
     line = {
         "at": now.isoformat(timespec="seconds").replace("+00:00", "Z"),
         "user": getpass.getuser(),
@@ -138,10 +158,10 @@ def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, 
         "note": why,
     }
     with (
-        _faults(target),
+        faults(target),
         opened(target.parent) as folder,
         folder.folder(KEPT_FOLDER, make=True) as own,
-        own.journal(LOG, _PRIVATE) as log,
+        own.journal(CORRECTIONS_LOG, _PRIVATE) as log,
     ):
         log.write(json.dumps(line).encode() + b"\n")
 
@@ -180,7 +200,9 @@ def _erase_kept(own: Folder, corrections: "Corrections") -> None:
 
     if own.look(import_log.FILE) is not None:
         replace(own, import_log.FILE, without_rows)
+    own.sweep()
     with contextlib.suppress(FileNotFoundError), own.folder(history.FOLDER) as versions:
+        versions.sweep()
         for version in history.versions(versions):
             for name in (version.file, version.log):
                 _erase_packed(versions, name, partial(change, name))

@@ -4,8 +4,9 @@ Erased reviews are skipped, hidden ones are not exported, and what was edited in
 """
 
 import datetime
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -18,8 +19,11 @@ from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.review import Entry
+from reviewsctl.importing.values import shown
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
-from reviewsd.domain.corrected import shown
+from reviewsd.api.places import are_corrections_lost
+from reviewsd.domain import corrected
 from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
 from reviewsd.domain.reviews import Review
 
@@ -40,7 +44,8 @@ class KnownCorrections:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._overlay = Overlay(Corrections())
+        self._corrections = Corrections()
+        self._overlay = Overlay(self._corrections)
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
@@ -48,24 +53,41 @@ class KnownCorrections:
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before = b""  # the file
-        if folder is not None and (path := folder / files.FILE).exists():
-            self._read(path)
+        self._taken_out = 0  # erased reviews that the file had again
+        if folder is not None and ((folder / files.FILE).exists() or are_corrections_lost(folder)):
+            self._read(folder)
 
-    def _read(self, path: Path) -> None:
-        from reviewsd.offline.corrections import parse  # 0.1 s, see main
+    def _read(self, folder: Path) -> None:
+        from reviewsd.offline.corrections import check_present, parse  # 0.1 s, see main
 
         remedy = "Fix or restore corrections.json: without it erased reviews would return."
         with files.parsing(remedy):
-            self._before = path.read_bytes()
-            self._overlay = Overlay(parse(self._before))
+            check_present(folder)
+            self._before = (folder / files.FILE).read_bytes()
+            self._corrections = parse(self._before)
+            self._overlay = Overlay(self._corrections)
 
-    def shown(self, text: bytes) -> bytes | None:
-        """Return the public form of a review, or None if it is hidden.
+    def take_out_erased(self, folder: Folder, now: datetime.datetime) -> None:
+        """Remove erased reviews that reviews.json has again; ``pass_on`` says so."""
+        if self._corrections.erased:
+            self._taken_out = files.take_out_erased(folder, self._corrections, now)
+
+    def exported(self, text: bytes, *, every: bool) -> bytes | None:
+        """Return a review as an export has it, or None if it is left out.
+
+        Args:
+            text: The review as the file has it.
+            every: Whether it stays so unless it was erased; else it is as readers see it.
 
         Raises:
             msgspec.MsgspecError: The review is invalid.
         """
-        return shown(text, self._overlay) if self._before else text
+        if not self._before:
+            return text
+        if every:
+            found = self._found(msgspec.json.decode(text))
+            return None if isinstance(found, Erasure) else text
+        return corrected.shown(text, self._overlay)
 
     def notes(self) -> list[str]:
         """Return the notes for the report of an import."""
@@ -130,7 +152,7 @@ class KnownCorrections:
     def public_form(self, record: Mapping[str, object]) -> Mapping[str, object] | None:
         """Return what readers are shown of a review of the file: nothing if it is invalid."""
         try:
-            text = self.shown(msgspec.json.encode(record))
+            text = corrected.shown(msgspec.json.encode(record), self._overlay)
         except msgspec.ValidationError:
             return None
         return None if text is None else cast("Mapping[str, object]", msgspec.json.decode(text))
@@ -157,10 +179,60 @@ class KnownCorrections:
         except msgspec.ValidationError:
             return self._overlay.of_id(str(record.get("id")))
 
+    def doubts(
+        self, entries: Iterable[Entry], sources: Collection[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield a question if reviews of a source that the file does not have were erased under another one.
+
+        Args:
+            entries: The reviews of the export.
+            sources: The sources that the file has reviews of.
+        """
+        counts = Counter(
+            (entry.source, erased)
+            for entry in entries
+            if entry.source not in sources and (erased := self._erased_under(entry, sources))
+        )
+        for (source, erased), count in counts.items():
+            was_or_were = "was" if count == 1 else "were"
+            text = (
+                f"{counted(count, 'review')} of {shown(source)}, which is a new source, {was_or_were} erased under "
+                f"the name {shown(erased)}, and would be back"
+            )
+            name = shlex.quote(printable(erased))
+            yield (
+                text,
+                f"If it is the same source: --source {name} (import.source of a sync); if not: --yes",
+            )
+
+    def _erased_under(self, entry: Entry, sources: Iterable[str]) -> str:
+        """Return the source under which a review of another one was erased, or ""."""
+        if not self._corrections.erased:
+            return ""
+        review = msgspec.json.decode(entry.record, type=Review)
+        for source in sorted(sources):
+            found = self._overlay.find(msgspec.structs.replace(review, source=source))
+            if isinstance(found, Erasure):
+                return source
+        return ""
+
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
         self._passed, self._skipped = list(self._find_passed(merge)), merge.erased_versions
-        return [*_passed_notes(self._passed), *self._other_notes(merge), *_erased_notes(merge)]
+        return [
+            *self._taken_out_notes(),
+            *_passed_notes(self._passed),
+            *self._other_notes(merge),
+            *_erased_notes(merge),
+        ]
+
+    def _taken_out_notes(self) -> Iterator[str]:
+        if count := self._taken_out:
+            is_or_are = "is" if count == 1 else "are"
+            yield (
+                f"{counted(count, 'erased review')} had come back into reviews.json, as by an older copy of it, and "
+                f"{is_or_are} taken out"
+            )
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
         for text, predecessors, is_certain in merge.successions:

@@ -21,6 +21,7 @@ STATES: Final = {
     "hide-text": "without words",
     "anonymize": "anonymous",
     "restore": "shown again",
+    "erase": "erased",
 }
 """The state of a review by its correction."""
 
@@ -73,7 +74,10 @@ class Output:
         import msgspec  # see main
 
         for entry in reviews:
-            correction = None if entry.correction is None else msgspec.to_builtins(entry.correction)
+            correction = None
+            if entry.correction is not None:
+                members = msgspec.to_builtins(entry.correction)
+                correction = {"action": entry.correction.action, **members}
             members = msgspec.to_builtins(entry.review)
             typer.echo(json_line({**members, "correction": correction}))
 

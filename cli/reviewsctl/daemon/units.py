@@ -69,6 +69,20 @@ def start_command(root: Path = ROOT) -> str:
     return START if enabled or not is_packaged(root) else f"sudo {' '.join(ENABLE)}"
 
 
+def restart_remedy(root: Path = ROOT) -> str:
+    """Return how to restart the daemon with a changed configuration.
+
+    Ports and addresses of notices stand in the units too, which ``service install`` writes.
+    """
+    if in_container():
+        return "Restart it: docker compose restart"
+    if not is_installed(root):
+        return "Restart it: Ctrl-C in its terminal, then reviewsd"
+    if is_packaged(root):
+        return "Restart it: sudo systemctl restart reviewsd"
+    return f"Restart it: {sudo_reviewsctl()} service install --restart"
+
+
 def install_command(root: Path = ROOT) -> str:
     """Return the command that has systemd run the daemon, now and after a reboot.
 

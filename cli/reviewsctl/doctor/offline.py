@@ -13,6 +13,7 @@ from reviewsctl.files.named_files import NamedFile
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import counted, unchecked_addresses
+from reviewsd.api.disk import size
 from reviewsd.api.files import CheckReport, Diagnostic
 from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
 
@@ -144,9 +145,9 @@ def disk(state: Path, report: CheckReport) -> Diagnosis:
     folder = Path(report.data_dir or "/nonexistent")
     sizes = [facts.st_size for file in DATA_FILES if (facts := _stat(folder / file)) is not None]
     needed = max(_MIN_FREE, 3 * sum(sizes))
-    detail = f"{_bytes(free)} free at {place}"
+    detail = f"{size(free)} free at {place}"
     if free < needed:
-        return fail(detail, f"Make room: a change of the data needs up to {_bytes(needed)}.")
+        return fail(detail, f"Make room: a change of the data needs up to {size(needed)}.")
     return ok(detail)
 
 
@@ -191,11 +192,3 @@ def _first(problems: list[Diagnostic]) -> str:
 
 def _is_linked(folder: Path, files: list[Path]) -> bool:
     return any(os.path.realpath(path) != str(path.absolute()) for path in (folder, *files))
-
-
-def _bytes(count: float) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if count < 1024:  # noqa: PLR2004  # the step between binary units
-            return f"{count:,.0f} {unit}"
-        count /= 1024
-    return f"{count:,.1f} TiB"

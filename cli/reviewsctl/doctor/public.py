@@ -16,6 +16,9 @@ SECONDS: Final = 3.0  # to wait for a connection, and for an answer
 FEED: Final = "/api/feed.json"
 HUB: Final = "/api/websub/hub"
 
+_EXPIRED: Final = 10  # X509_V_ERR_CERT_HAS_EXPIRED of OpenSSL
+_OTHER_NAME: Final = (62, 64)  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
+_UNTRUSTED: Final = "certificate verify failed"
 _SOON: Final = 14  # days before the end of a certificate that warn
 _LINK: Final = re.compile(r'<([^<>]*+)>\s*+;\s*+rel="?([a-z-]++)"?')
 _LOCAL: Final = ("interface=127.", r"interface=\:\:1", "tcp:127.", "tcp:[::1]")
@@ -51,7 +54,7 @@ def certificate(base_url: str, now: float) -> Diagnosis:
         ):
             peer, version = secure.getpeercert() or {}, secure.version()
     except ssl.SSLCertVerificationError as fault:
-        return fail(f"{host}: {fault.verify_message}", "Renew or complete the certificate.")
+        return fail(f"{host}: {fault.verify_message}", _untrusted(fault, host))
     except OSError as fault:
         return fail(f"{host}:{port}: {_reason(fault)}", "Is the proxy running, the port open?")
     days = int((ssl.cert_time_to_seconds(str(peer["notAfter"])) - now) / 86_400)
@@ -61,9 +64,23 @@ def certificate(base_url: str, now: float) -> Diagnosis:
     return ok(detail)
 
 
+def _untrusted(fault: ssl.SSLCertVerificationError, host: str) -> str:
+    """Return the remedy for a certificate that is not trusted."""
+    if fault.verify_code == _EXPIRED:
+        return "Renew it, and check the automatic renewal."
+    if fault.verify_code in _OTHER_NAME:
+        return f"Get one for {host}, or correct base_url."
+    return (
+        "Have the proxy send the whole chain (fullchain.pem). If it is of your own authority: "
+        "SSL_CERT_FILE=ca.pem reviewsctl doctor"
+    )
+
+
 def answers(base_url: str) -> Diagnosis:
     """Test whether this service answers at the address, with this address in its links."""
     response = fetch(base_url + FEED)
+    if isinstance(response, str) and _UNTRUSTED in response:
+        return skip("the certificate is not trusted")
     if isinstance(response, str):
         return fail(f"{base_url}{FEED}: {response}", "Is the daemon running, and the proxy?")
     if response.status != http.client.OK:

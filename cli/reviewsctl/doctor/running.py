@@ -6,22 +6,32 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.errors import DaemonError
-from reviewsctl.daemon.units import BOOTED, install_command, start_command
+from reviewsctl.daemon.units import BOOTED, install_command, restart_remedy, start_command
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.terminal.times import moment
 from reviewsctl.terminal.words import counted
+from reviewsd.api.files import EffectiveConfig
+from reviewsd.api.jobs import ConfigChanges, instant
 from reviewsd.api.status import Status
 
 _SECONDS: Final = 3.0  # to wait for a program of systemd
 _RESTARTS: Final = 3  # since its start; more of them point to a fault
 
 
-def socket(answer: Status | DaemonError, path: Path, own: str | None) -> Diagnosis:
-    """Test whether the daemon answers, and is of this version."""
+def socket(
+    answer: Status | DaemonError, path: Path, own: str | None, installed_at: float
+) -> Diagnosis:
+    """Test whether the daemon answers, and is of this version and of this installation."""
     if isinstance(answer, DaemonError):
         return fail(answer.detail or answer.title, answer.remedy)
     if own is not None and own != answer.version:
         detail = f"the daemon is reviewsd {answer.version}, this is reviewsctl {own}"
         return warn(detail, "After an upgrade: sudo systemctl restart reviewsd")
+    before = answer.installed_at
+    if before is not None and before < instant(installed_at):
+        newer = moment(instant(installed_at))
+        detail = f"the daemon's program was installed {moment(before)}, this one {newer}"
+        return warn(detail, restart_remedy())
     return ok(f"reviewsd {answer.version} answers on {path}")
 
 
@@ -67,18 +77,35 @@ def user(answer: Status | DaemonError) -> int | None:
         return None
 
 
-def same_configuration(answer: Status | DaemonError, base_url: str, data_dir: str) -> Diagnosis:
-    """Test whether the running daemon uses this configuration."""
+def same_configuration(
+    answer: Status | DaemonError, settings: EffectiveConfig, changes: ConfigChanges | None
+) -> Diagnosis:
+    """Test whether the running daemon uses this configuration.
+
+    Args:
+        answer: The answer of the daemon.
+        settings: The configuration.
+        changes: The changes that the daemon finds in its files; None from an older one.
+    """
     if isinstance(answer, DaemonError):
         return skip("the daemon does not answer")
-    for key, here, there in (
-        ("base_url", base_url, answer.base_url),
-        ("data_dir", data_dir, answer.data.dir),
-    ):
+    for key, there in (("base_url", answer.base_url), ("data_dir", answer.data.dir)):
+        here = settings.text(key)
         if here != there:
             detail = f"{key} is {here} in the file and {there} in the daemon"
-            remedy = "Restart it, or name its configuration with --config"
+            remedy = f"{restart_remedy()}, or name its configuration with --config"
             return warn(detail, remedy)
+    if changes is None:
+        return ok("the daemon uses base_url and data_dir of this configuration")
+    if changes.problems:
+        detail = f"the daemon cannot start again with this configuration: {changes.problems[0]}"
+        return warn(detail, "Fix it; until then the daemon goes on as before")
+    if changes.restart:
+        keys = ", ".join(changes.applied + changes.restart)
+        return warn(f"changed since the daemon has started: {keys}", restart_remedy())
+    if changes.applied:
+        keys = ", ".join(changes.applied)
+        return warn(f"changed, and not in effect: {keys}", "Let it read them: reviewsctl reload")
     return ok("the daemon uses this configuration")
 
 

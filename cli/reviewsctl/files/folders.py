@@ -9,7 +9,9 @@ only links of its own.
 
 import contextlib
 import errno
+import fcntl
 import os
+import re
 import shutil
 import stat
 from collections import deque
@@ -23,6 +25,7 @@ from reviewsctl.files.ownership import user_name
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_LINKS: Final = 40  # the limit of the kernel, path_resolution(7)
 _BUFFER: Final = 1024 * 1024  # bytes
+_DRAFT: Final = re.compile(r"\..+-[0-9a-f]{16}\.new")
 
 
 class LinkError(OSError):
@@ -178,15 +181,35 @@ class Folder:
 
     @contextlib.contextmanager
     def draft(self, name: str) -> Iterator[Draft]:
-        """Yield a new file, which is removed unless ``put`` is called."""
+        """Yield a new file, which is removed unless ``put`` is called.
+
+        It is locked meanwhile, so that ``sweep`` knows it from one of a killed command.
+        """
+        self.sweep()
         aside = f".{name}-{os.urandom(8).hex()}.new"
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:  # a signal right after the open still removes the file
             descriptor = os.open(aside, flags, 0o600, dir_fd=self._descriptor)
             with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
+                with contextlib.suppress(
+                    OSError
+                ):  # a file system without locks, where nothing is swept
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                if self.look(aside) is None:  # another command took it for one that was left behind
+                    raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(self.path / name))
                 yield Draft(self, file, aside, name)
         finally:
             self.remove(aside)
+
+    def sweep(self) -> None:
+        """Remove the drafts of commands that were killed: those that no process has locked."""
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        for name in filter(_DRAFT.fullmatch, self.names()):
+            with contextlib.suppress(OSError):  # it is locked, of another user, or gone meanwhile
+                descriptor = os.open(name, flags, dir_fd=self._descriptor)
+                with os.fdopen(descriptor, "r+b", buffering=0) as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    self.remove(name)
 
     def write(self, name: str, content: bytes, mode: int) -> None:
         """Make or replace a file."""
@@ -225,7 +248,7 @@ def opened(path: Path, *, root: Path = ROOT, make: bool = False) -> Iterator[Fol
     """Open a folder, and yield it.
 
     Args:
-        path: The folder; absolute with a ``root``.
+        path: The folder; below ``root``, if there is one.
         root: The root of the system; below that of an image, no link is followed.
         make: Whether missing folders are made.
 
@@ -233,11 +256,12 @@ def opened(path: Path, *, root: Path = ROOT, make: bool = False) -> Iterator[Fol
         LinkError: The path has a link that is not followed.
         OSError: It is missing, or no folder.
     """
-    image = root != ROOT
+    image, rest = root != ROOT, path.absolute()
     here = os.open(ROOT, _FOLDER)
     if image:
         here = _walked(here, root.absolute(), follow=True, make=False)
-    here = _walked(here, path.absolute(), follow=not image, make=make)
+        rest = ROOT / rest.relative_to(root.absolute())
+    here = _walked(here, rest, follow=not image, make=make)
     try:
         if not stat.S_ISDIR(os.fstat(here).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))

@@ -6,18 +6,15 @@ of this directory; one of root, as the installation makes it, is given to a user
 interfaces.md 1.6, security-and-operations.md O5, O6, O14.
 """
 
+import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from grp import getgrgid
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from pwd import getpwuid
 from typing import Final
 
 from reviewsctl.daemon.units import (
-    NODE_SERVICE,
-    NODE_SOCKETS,
     OWN,
     ROOT,
     SERVICE,
@@ -30,19 +27,11 @@ from reviewsctl.daemon.units import (
 )
 from reviewsctl.files.data_files import owner_files
 from reviewsctl.files.named_files import CREDENTIALS, NOTICES, NamedFile
+from reviewsctl.files.requested import Installation
 from reviewsctl.files.steps import CopyFile, Run, Step, WriteFile, read, systemctl
-from reviewsctl.files.unit_text import (
-    Programs,
-    is_hidden,
-    service_unit,
-    shipped,
-    socket_unit,
-    sync_unit,
-)
-from reviewsd.api.places import KEPT_FOLDER
+from reviewsctl.files.unit_text import shipped, unit
+from reviewsd.api.places import KEPT_FOLDER, SYSTEM
 
-CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
-DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
 COMPLETIONS: Final = {
     "bash": "bash-completion/completions/reviewsctl",
@@ -61,98 +50,79 @@ SHARED_FILES: Final = (
 _SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd.conf")
 _SYNC_SYSUSERS: Final = Path("/etc/sysusers.d/reviewsd-sync.conf")
 _SYNC_USER: Final = ("reviewsd-sync", "reviewsd-data")
-_SERVICES: Final = (SERVICE, NODE_SERVICE)
-_PUBLIC_SOCKETS: Final = (SOCKETS[0], NODE_SOCKETS[0])
 _PLACES: Final = {  # of the service; the units have them
     "$.state_dir": "/var/lib/reviewsd",
     "$.admin_socket": "/run/reviewsd/admin.sock",
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installation:
-    """The service to install."""
+def plan(
+    installation: Installation,
+    root: Path,
+    shared_files: Mapping[str, str] | None = None,
+    *,
+    failed: bool = False,
+) -> Iterator[Step]:
+    """Yield the steps of an installation in their order.
 
-    programs: Programs
-    config: Path | None
-    """The configuration to begin with; None where the service has one."""
-    data_dir: Path
-    listen: Sequence[str]
-    files: tuple[Path, ...] = ()
-    """The files that the service reads and trusts: configuration and keys, whether they exist or not."""
-    shared_files: Mapping[str, str] = field(default_factory=dict)
-    """Manual pages and completion, by their paths below ``SHARE``."""
-    failed: bool = False
-    """The service has failed, perhaps too often for systemd to start it again."""
-    has_sources: bool = False
-    """The configuration has sources, so a timer runs ``reviewsctl sync``."""
-    source_files: tuple[Path, ...] = ()
-    """The files that the sources read: secrets, and the folders of exports."""
-    source_paths: Mapping[str, Path] = field(default_factory=dict)
-    """The exports that lie beside the configuration to begin with, by their JSON paths in it."""
-    named_files: tuple[NamedFile, ...] = ()
-    """The other files that the configuration to begin with names."""
-    has_notices: bool = False
-    """Targets of notices have no ``url_file``, so systemd hands their addresses over."""
-
-
-def plan(installation: Installation, root: Path) -> Iterator[Step]:
-    """Yield the steps of an installation in their order, for the system below ``root``.
+    Args:
+        installation: The service.
+        root: Of the system, ``/`` for the running one.
+        shared_files: Manual pages and completion, by their paths below ``SHARE``.
+        failed: Whether the service has failed, perhaps too often for systemd to start it again.
 
     Raises:
-        OSError: The configuration cannot be read, or is not for all to read.
+        OSError: The configuration cannot be read or is not for all to read, or the service has another
+            file in the place of one that it names.
     """
-    programs, data, running = installation.programs, data_dir(installation), root == ROOT
     copies: list[CopyFile] = []
     if installation.config is not None:
         with read(installation.config) as file:
             content = file.read().decode()
-        yield Run(("mkdir", "-p", str(below(root, data))))
-        copies = list(_copies(installation.data_dir, data, root))
+        yield Run(("mkdir", "-p", str(below(root, installation.data.copy))))
+        copies = list(_data_copies(installation.data, root))
         yield from copies
         yield from _named_copies(installation, root)
-        yield WriteFile(CONFIG, _moved(content, installation), content)
+        yield WriteFile(below(root, SYSTEM), _moved(content, installation), content)
     elif installation.has_notices:
         yield _private_folder(NOTICES, root)
-    yield WriteFile(_SYSUSERS, shipped("reviewsd.sysusers.conf"))
+    yield WriteFile(below(root, _SYSUSERS), shipped("reviewsd.sysusers.conf"))
     yield _sysusers(_SYSUSERS, root)
-    has_notices = installation.has_notices
-    texts = {
-        **{name: service_unit(programs, data, name, has_notices=has_notices) for name in _SERVICES},
-        **{name: socket_unit(installation.listen, name) for name in _PUBLIC_SOCKETS},
-    }
     for name in UNITS:
-        yield WriteFile(OWN / name, texts.get(name, shipped(name)), shipped(name))
+        yield WriteFile(below(root, OWN / name), unit(installation, name), shipped(name))
     if installation.has_sources:
         yield from _timer(installation, [copy.path for copy in copies], root)
     else:
         yield from _timer_removal(root)
-    for name, text in installation.shared_files.items():
-        yield WriteFile(SHARE / name, text)
-    if running:
-        yield Run((str(programs.reviewsctl), "check", "--config", str(CONFIG)))
+    for name, text in (shared_files or {}).items():
+        yield WriteFile(below(root, SHARE / name), text)
+    if root == ROOT:
+        yield Run((str(installation.reviewsctl), "check", "--config", str(SYSTEM)))
         yield Run(("systemctl", "daemon-reload"))
-        if installation.failed:
+        if failed:
             yield Run(("systemctl", "reset-failed", SERVICE))
     yield systemctl(root, "enable", *SOCKETS, SERVICE)
     if installation.has_sources:
         yield systemctl(root, "enable", SYNC_TIMER)
 
 
-def _copies(source: Path, data: Path, root: Path) -> Iterator[CopyFile]:
+def _data_copies(data: NamedFile, root: Path) -> Iterator[CopyFile]:
     """Yield copies of the files of a data directory that the service does not have.
 
     What ``reviewsctl`` keeps of these reviews does not belong to others that are there.
     """
-    if data == source:
+    if not data.is_copied:
         return
-    review_files = [below(root, data / name) for name in ("reviews.json", KEPT_FOLDER)]
-    is_new = not any(map(os.path.lexists, review_files))
-    for name in owner_files(source):
-        is_kept = name.startswith(KEPT_FOLDER)
-        if is_new if is_kept else not os.path.lexists(below(root, data / name)):
-            mode = (source / name).stat().st_mode & 0o644 if is_kept else 0o644
-            yield CopyFile(source / name, data / name, mode)
+    there = below(root, data.copy)
+    is_new = not any(os.path.lexists(there / name) for name in ("reviews.json", KEPT_FOLDER))
+    line = f"cp -r {shlex.join((str(data.path / KEPT_FOLDER), str(there / KEPT_FOLDER)))}"
+    for name in owner_files(data.path):
+        source, copy = data.path / name, there / name
+        if not name.startswith(KEPT_FOLDER):
+            if not os.path.lexists(copy):
+                yield CopyFile(source, copy)
+        elif is_new:
+            yield CopyFile(source, copy, source.stat().st_mode & 0o644, line)
 
 
 def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
@@ -163,20 +133,21 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
     """
     from reviewsd.publish.sources import template_files  # see main
 
-    named = installation.named_files
-    folders = {file.copy.parent for file in named if file.is_secret}
+    folders = {file.copy.parent for file in installation.files if file.is_secret}
     if installation.has_notices:
         folders.add(NOTICES)
     for folder in sorted(folders):
         yield _private_folder(folder, root)
-    for file in named:
+    for file in installation.files:
+        if not file.is_copied:
+            continue
         sources = [(file.path, file.copy)]
         if not file.is_secret and file.path.is_dir():
             sources = [(path, file.copy / path.name) for path in template_files(file.path)]
         for source, copy in sources:
             there = below(root, copy)
             if not os.path.lexists(there):
-                yield CopyFile(source, copy, 0o600 if file.is_secret else 0o644)
+                yield CopyFile(source, there, 0o600 if file.is_secret else 0o644)
             elif there.read_bytes() != source.read_bytes():
                 text = f"it is there already, and differs from {source}"
                 raise FileExistsError(errno.EEXIST, text, str(there))
@@ -187,12 +158,12 @@ def _moved(content: str, installation: Installation) -> str:
     from reviewsctl.terminal.flow import flow  # yaml, see main
     from reviewsd.config.rewriting import rewritten
 
-    places = {"$.data_dir": data_dir(installation), **installation.source_paths}
-    places |= {file.place: file.copy for file in installation.named_files if not file.is_secret}
+    files = (installation.data, *installation.files)
     # As an item of a list, because the value may be in one, or in a mapping in braces
-    values = {place: flow([str(path)])[1:-1] for place, path in places.items()}
-    secrets = {file.place: "null" for file in installation.named_files if file.is_secret}
-    return rewritten(content, {**_PLACES, **values, **secrets})
+    places = {
+        file.place: "null" if file.is_secret else flow([str(file.copy)])[1:-1] for file in files
+    }
+    return rewritten(content, {**_PLACES, **places})
 
 
 def _private_folder(folder: Path, root: Path) -> Run:
@@ -201,17 +172,17 @@ def _private_folder(folder: Path, root: Path) -> Run:
 
 def _timer(installation: Installation, copies: Iterable[Path], root: Path) -> Iterator[Step]:
     """Yield the steps that install the timer, before systemd reads its units again."""
-    data = data_dir(installation)
+    data = installation.data.copy
     user, group, is_owner = owner(data, root)
     if not is_owner:
-        yield WriteFile(_SYNC_SYSUSERS, shipped("reviewsd-sync.sysusers.conf"))
+        yield WriteFile(below(root, _SYNC_SYSUSERS), shipped("reviewsd-sync.sysusers.conf"))
         yield _sysusers(_SYNC_SYSUSERS, root)
         if root == ROOT:
             yield from given(data, copies, user, group)
     yield _private_folder(CREDENTIALS, root)
-    unit = sync_unit(installation.programs, data, installation.source_files, user, group)
-    yield WriteFile(OWN / SYNC_SERVICE, unit, shipped(SYNC_SERVICE))
-    yield WriteFile(OWN / SYNC_TIMER, shipped(SYNC_TIMER))
+    text = unit(installation, SYNC_SERVICE, user, group)
+    yield WriteFile(below(root, OWN / SYNC_SERVICE), text, shipped(SYNC_SERVICE))
+    yield WriteFile(below(root, OWN / SYNC_TIMER), shipped(SYNC_TIMER))
 
 
 def _timer_removal(root: Path) -> Iterator[Step]:
@@ -247,23 +218,18 @@ def given(data: Path, files: Iterable[Path], user: str, group: str) -> Iterator[
 
 def owner(data: Path, root: Path) -> tuple[str, str, bool]:
     """Return user and group of the data directory, and True; or those that it is to be given to."""
+    folder = below(root, data)
     try:
-        facts = below(root, data).stat()
+        facts = folder.stat()
     except OSError:
         return (*_SYNC_USER, False)
     if facts.st_uid == 0:
         return (*_SYNC_USER, False)
-    if root != ROOT:
-        return str(facts.st_uid), str(facts.st_gid), True
-    return _name(getpwuid, facts.st_uid), _name(getgrgid, facts.st_gid), True
-
-
-def _name(look_up: Callable[[int], Sequence[object]], number: int) -> str:
-    """Return the name of a user or group; its number if it has none."""
-    try:
-        return str(look_up(number)[0])
-    except KeyError:
-        return str(number)
+    user, group = str(facts.st_uid), str(facts.st_gid)
+    if root == ROOT:
+        with contextlib.suppress(KeyError):  # it has no name
+            user, group = folder.owner(), folder.group()
+    return user, group, True
 
 
 def removal(root: Path) -> Iterator[Step]:
@@ -289,7 +255,7 @@ def _enabled_nodes(root: Path) -> set[str]:
     return {link.name for pattern in patterns for link in own.glob(pattern)}
 
 
-def restart_steps(steps: Iterable[Step], root: Path) -> Sequence[Run]:
+def restart_steps(steps: Iterable[Step]) -> Sequence[Run]:
     """Return the steps after which a running service goes by its new units and programs.
 
     Sockets are closed and opened if ``steps`` change their units; clients are refused meanwhile.
@@ -297,19 +263,9 @@ def restart_steps(steps: Iterable[Step], root: Path) -> Sequence[Run]:
     sockets = (
         step for step in steps if isinstance(step, WriteFile) and step.path.suffix == ".socket"
     )
-    if not any(step.changes(root) for step in sockets):
+    if not any(step.changes() for step in sockets):
         return [Run(("systemctl", "restart", SERVICE))]
     return [
         Run(("systemctl", "stop", *SOCKETS, SERVICE)),
         Run(("systemctl", "start", SERVICE)),  # opens the sockets, too
     ]
-
-
-def data_dir(installation: Installation) -> Path:
-    """Return the folder of the data: the present one, unless a service cannot or should not read it."""
-    data = installation.data_dir.absolute()
-    if installation.config is None:
-        return data
-    beside = data.is_relative_to(installation.config.absolute().parent)
-    private = is_hidden(data) or data.is_relative_to("/tmp")  # noqa: S108  # PrivateTmp=
-    return DATA if beside or private else data

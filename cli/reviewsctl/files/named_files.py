@@ -1,5 +1,6 @@
 """The files that a configuration names, and their places on a server (interfaces.md 1.6)."""
 
+import os
 import shlex
 import stat
 from collections.abc import Iterator
@@ -15,7 +16,10 @@ NOTICES: Final = ETC / "notify"
 """The folder of the addresses of notices, which systemd hands over."""
 CREDENTIALS: Final = ETC / "credentials"
 """The folder of the secrets of sources, which systemd hands over."""
-CREDSTORE: Final = Path("/etc/credstore")
+KEYS: Final = tuple(
+    Path("/etc/credstore") / name
+    for name in ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
+)
 """Where systemd looks for what LoadCredential= names without a path."""
 
 _PUBLIC: Final = {
@@ -41,9 +45,14 @@ class NamedFile:
     """The JSON path in the configuration."""
     path: Path
     copy: Path
-    """The place of a copy for the service."""
+    """The place for the service, of a copy or of the file itself."""
     is_secret: bool = False
     """Only root may read the copy; systemd hands it over, and the key is no longer needed."""
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether the service has a copy."""
+        return self.copy != self.path
 
     @property
     def copying(self) -> str:
@@ -58,8 +67,8 @@ def named_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
             yield NamedFile(key=key, place=f"$.{key}", path=Path(str(value)), copy=copy)
     key = "mcp.session_key_file"
     if (value := settings.value(key)) is not None:
-        copy = CREDSTORE / "reviewsd.mcp-session-key"
-        yield NamedFile(key=key, place=f"$.{key}", path=Path(str(value)), copy=copy, is_secret=True)
+        path = Path(str(value))
+        yield NamedFile(key=key, place=f"$.{key}", path=path, copy=KEYS[1], is_secret=True)
     for section, folder, keys in _SECRETS:
         for index, entry in enumerate(entries(settings, section)):
             for key in filter(entry.get, keys):
@@ -70,6 +79,15 @@ def named_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
                     copy=folder / f"{entry['name']}.{key.removesuffix('_file')}",
                     is_secret=True,
                 )
+
+
+def exports(settings: EffectiveConfig) -> Iterator[NamedFile]:
+    """Yield the exports of sources, which stay where their owner writes them."""
+    for index, source in enumerate(entries(settings, "sources")):
+        if source.get("path") is not None:
+            path = Path(os.path.normpath(source["path"]))
+            key, place = f"sources.{source['name']}.path", f"$.sources[{index}].path"
+            yield NamedFile(key=key, place=place, path=path, copy=path)
 
 
 def needed_files(settings: EffectiveConfig) -> Iterator[NamedFile]:

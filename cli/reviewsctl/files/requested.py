@@ -1,25 +1,50 @@
 """The installation that ``reviewsctl service install`` is asked for, by its configuration and its programs."""
 
+import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NoReturn
 
 from reviewsctl.daemon import local
 from reviewsctl.daemon.units import below
-from reviewsctl.files.installation import CONFIG, Installation
 from reviewsctl.files.named_files import (
-    CREDSTORE,
     NamedFile,
     entries,
+    exports,
     named_files,
     unreadable_secrets,
 )
-from reviewsctl.files.unit_text import Programs, is_hidden
 from reviewsctl.terminal.output import fail
+from reviewsd.api.places import SYSTEM
 
-_KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
+_DATA: Final = Path("/srv/reviews")
+_HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """The service to install."""
+
+    reviewsd: Path
+    reviewsctl: Path
+    needs: tuple[Path, ...]
+    """Folders without which the programs do not run: the environment, and its Python."""
+    config: Path | None
+    """The configuration to begin with; None where the service has one."""
+    data: NamedFile
+    """The data directory."""
+    files: tuple[NamedFile, ...] = ()
+    """The other files and folders that the configuration names."""
+    listen: Sequence[str] = ()
+    metrics: str = ""
+    """The endpoint of the metrics; empty without one."""
+    has_sources: bool = False
+    """The configuration has sources, so a timer runs ``reviewsctl sync``."""
+    has_notices: bool = False
+    """Targets of notices have no ``url_file``, so systemd hands their addresses over."""
 
 
 def requested(config: Path | None, root: Path) -> Installation:
@@ -33,7 +58,7 @@ def requested(config: Path | None, root: Path) -> Installation:
         Unusable: It cannot be used.
         typer.Exit: It cannot be installed, and the reason is printed.
     """
-    there = below(root, CONFIG)
+    there = below(root, SYSTEM)
     settings = local.settings(there if there.exists() else config).value
     if not there.exists() and "***" in settings.text("hub.store"):
         remedy = (
@@ -42,77 +67,66 @@ def requested(config: Path | None, root: Path) -> Installation:
         _refuse(
             f"hub.store of {settings.file} has a password, and the copy is for all to read", remedy
         )
-    config, is_copied = Path(settings.file), not there.exists()
-    named = tuple(named_files(settings))
-    if is_copied:
-        named = tuple(_copied(named, config))
-    else:
+    if there.exists():
         for file in unreadable_secrets(settings, root):
             _refuse(
                 f"{file.key}: the service cannot read {file.path}",
                 f"Have systemd hand it over:\n  {file.copying}\nand take the key out of {there}.",
             )
-    sources = entries(settings, "sources")
-    exports = {
-        f"$.sources[{index}].path": Path(source["path"])
-        for index, source in enumerate(sources)
-        if source.get("path") is not None
-    }
-    moved = {
-        place: path for place, path in exports.items() if is_copied and _is_beside(path, config)
-    }
-    of_sources = [file.path for file in named if file.key.startswith("sources.") and not is_copied]
+    folder = Path(settings.text("data_dir"))
+    data, *files = (
+        replace(file, copy=file.path) if there.exists() else placed(file, Path(settings.file))
+        for file in (
+            NamedFile(key="data_dir", place="$.data_dir", path=folder, copy=_DATA),
+            *named_files(settings),
+            *exports(settings),
+        )
+    )
+    reviewsd, reviewsctl = map(_program, ("reviewsd", "reviewsctl"))
     return Installation(
-        programs=_programs(),
-        config=config if is_copied else None,
-        data_dir=Path(settings.text("data_dir")),
-        has_sources=bool(sources),
-        source_files=(*of_sources, *(path.parent for path in exports.values())),
-        source_paths=moved,
-        named_files=named,
-        has_notices=any(
-            is_copied or target.get("url_file") is None for target in entries(settings, "notify")
-        ),
-        listen=settings.texts("listen"),
-        files=(
-            config,
-            *(file.path for file in named if not file.key.startswith("sources.")),
-            *(below(root, CREDSTORE) / name for name in _KEYS),
-        ),
-    )
-
-
-def _copied(named: Sequence[NamedFile], config: Path) -> Iterator[NamedFile]:
-    """Yield the files that are copied with a configuration: all secrets, and others that lie beside it."""
-    for file in named:
-        if file.is_secret or _is_beside(file.path, config):
-            yield file
-        elif is_hidden(file.path):
-            detail = f"{file.key}: a service cannot see {file.path}"
-            _refuse(detail, f"Move it to {config.parent}, from where it is copied.")
-
-
-def _is_beside(path: Path, config: Path) -> bool:
-    return path.resolve().is_relative_to(config.parent.resolve())
-
-
-def _programs() -> Programs:
-    programs = []
-    for name in ("reviewsd", "reviewsctl"):
-        beside = Path(sys.executable).with_name(name)
-        installed = shutil.which(name)
-        if not beside.exists() and installed is None:
-            _refuse(f"there is no {beside}", "Install it: uv tool install reviewsd, or pipx.")
-        programs.append(beside if beside.exists() else Path(str(installed)).absolute())
-    if ".cache" in programs[0].parts:
-        remedy = "Install it for good: uv tool install reviewsd"
-        _refuse(f"{programs[0]} is temporary, as uvx makes them", remedy)
-    return Programs(
-        reviewsd=programs[0],
-        reviewsctl=programs[1],
+        reviewsd=reviewsd,
+        reviewsctl=reviewsctl,
         needs=tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix).resolve()))),
-        files=(*programs, Path(sys.executable)),
+        config=None if there.exists() else Path(settings.file),
+        data=data,
+        files=tuple(files),
+        listen=settings.texts("listen"),
+        metrics=str(settings.value("metrics.listen") or ""),
+        has_sources=bool(entries(settings, "sources")),
+        has_notices=any(
+            not there.exists() or target.get("url_file") is None
+            for target in entries(settings, "notify")
+        ),
     )
+
+
+def placed(file: NamedFile, config: Path) -> NamedFile:
+    """Return a file with its place for the service.
+
+    Secrets are copied, and what lies beside the configuration or where a service cannot see it. All else
+    stays, as do exports, since their owner goes on writing them.
+    """
+    path, folder = Path(os.path.normpath(file.path)), Path(os.path.normpath(config)).parent
+    is_unseen = is_hidden(path) or path.is_relative_to("/tmp")  # noqa: S108  # PrivateTmp=
+    is_copied = file.is_secret or is_unseen or path.is_relative_to(folder)
+    return replace(file, path=path, copy=file.copy if is_copied else path)
+
+
+def is_hidden(path: Path) -> bool:
+    """Return whether a service cannot see a path unless it is bound."""
+    return any(path.is_relative_to(folder) for folder in _HIDDEN)
+
+
+def _program(name: str) -> Path:
+    """Return the path of a program: beside this Python, or else the one that a shell finds."""
+    beside, installed = Path(sys.executable).with_name(name), shutil.which(name)
+    if not beside.exists() and installed is None:
+        _refuse(f"there is no {beside}", "Install it: uv tool install reviewsd, or pipx.")
+    program = beside if beside.exists() else Path(str(installed)).absolute()
+    if ".cache" in program.parts:
+        remedy = "Install it for good: uv tool install reviewsd"
+        _refuse(f"{program} is temporary, as uvx makes them", remedy)
+    return program
 
 
 def _refuse(detail: str, remedy: str) -> NoReturn:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from reviewsctl.daemon.units import ROOT, below
+from reviewsctl.daemon.units import ROOT
 from reviewsctl.files.folders import opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.words import counted
@@ -31,10 +31,10 @@ class WriteFile:
     def __str__(self) -> str:
         return f"write {self.path}, mode 644"
 
-    def preview(self, root: Path) -> str:
-        """Return what the step would change below a root."""
+    def preview(self) -> str:
+        """Return what the step would change."""
         try:
-            there = self._there(root)
+            there = self._there()
         except (OSError, UnicodeDecodeError):
             return f"{self}: what is there cannot be read"
         if there == self.text:
@@ -44,18 +44,18 @@ class WriteFile:
         changed = "".join(f"\n    {line}" for line in _changed(there or self.base or "", self.text))
         return f"{self}: {'new, ' if there is None else ''}changed lines:{changed}"
 
-    def changes(self, root: Path) -> bool:
-        """Return whether the file is there below a root and has another text."""
-        return self._there(root) not in {None, self.text}
+    def changes(self) -> bool:
+        """Return whether the file is there and has another text."""
+        return self._there() not in {None, self.text}
 
-    def _there(self, root: Path) -> str | None:
+    def _there(self) -> str | None:
         try:
-            return below(root, self.path).read_text()
+            return self.path.read_text()
         except FileNotFoundError:
             return None
 
     def do(self, root: Path) -> None:
-        """Do the step below a root."""
+        """Do the step in the system below ``root``."""
         with opened(self.path.parent, root=root, make=True) as folder:
             folder.write(self.path.name, self.text.encode(), 0o644)
 
@@ -82,12 +82,17 @@ class CopyFile:
     source: Path
     path: Path
     mode: int = 0o644
+    line: str = ""
+    """The line of several files that are shown as one."""
 
     def __str__(self) -> str:
-        return f"install -D -m {self.mode:o} {shlex.join((str(self.source), str(self.path)))}"
+        return (
+            self.line
+            or f"install -D -m {self.mode:o} {shlex.join((str(self.source), str(self.path)))}"
+        )
 
     def do(self, root: Path) -> None:
-        """Do the step below a root."""
+        """Do the step in the system below ``root``."""
         with (
             read(self.source) as source,
             opened(self.path.parent, root=root, make=True) as folder,

@@ -1,30 +1,18 @@
 """The text of units: as they are shipped, with the places of programs and data filled in."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.daemon.units import SERVICE, SYNC_SERVICE
+from reviewsctl.daemon.units import NODE_SERVICE, SERVICE, SYNC_SERVICE
 from reviewsctl.files.named_files import NOTICES
+from reviewsctl.files.requested import Installation, is_hidden
 from reviewsctl.manual.keys import SHIPPED
 
-_HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
 _LAST_KEY: Final = "LoadCredential=reviewsd.mcp-session-key\n"
+_BIND: Final = "SocketBindDeny=any\n"
+_PORT: Final = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]+)")
 _TCP: Final = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>([0-9a-f.]|\\:)+))?")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Programs:
-    """The paths of the installed programs."""
-
-    reviewsd: Path
-    reviewsctl: Path
-    needs: tuple[Path, ...]
-    """Folders without which they do not run: the environment, and its Python."""
-    files: tuple[Path, ...] = ()
-    """The files that are executed: both programs, and Python."""
 
 
 def shipped(name: str) -> str:
@@ -32,65 +20,69 @@ def shipped(name: str) -> str:
     return (SHIPPED / name).read_text()
 
 
-def is_hidden(path: Path) -> bool:
-    """Return whether a service cannot see a path unless it is bound."""
-    return any(path.is_relative_to(folder) for folder in _HIDDEN)
+def unit(installation: Installation, name: str, user: str = "", group: str = "") -> str:
+    """Return a unit for an installation.
 
-
-def service_unit(
-    programs: Programs, data: Path, name: str = SERVICE, *, has_notices: bool = False
-) -> str:
-    """Return the unit of the service, or of a node, for programs and data where they are.
-
-    With notices, systemd hands over their addresses.
+    Args:
+        installation: The service.
+        name: Of the unit, such as ``reviewsd.service``.
+        user: The owner of the data directory, as which ``reviewsctl sync`` runs.
+        group: Its group.
     """
-    text = _with_programs(shipped(name), programs)
-    if has_notices:
-        text = text.replace(_LAST_KEY, f"{_LAST_KEY}LoadCredential=notify:{NOTICES}\n")
-    text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{_word(data)}")
-    return _with_folders(text, [*programs.needs, data])
-
-
-def socket_unit(listen: Sequence[str], name: str) -> str:
-    """Return the unit of a public listener, with the address of the configuration where it is plain."""
+    data = installation.data.copy
+    changes = {
+        "/usr/bin/reviewsd ": f"{_word(installation.reviewsd)} ",
+        "/usr/bin/reviewsctl ": f"{_word(installation.reviewsctl)} ",
+        "=-/srv/reviews\n": f"=-{_word(data)}\n",
+        "=/srv/reviews\n": f"={_word(data)}\n",
+        "ListenStream=127.0.0.1:8080\n": f"ListenStream={_address(installation)}\n",
+    }
+    readable, writable = [*installation.needs, data], []
+    if name == SYNC_SERVICE:
+        changes |= {
+            "User=reviewsd-sync\n": f"User={user}\n",
+            "Group=reviewsd-data\n": f"Group={group}\n",
+        }
+        readable, writable = [*installation.needs, *_of_sources(installation)], [data]
+    if name in {SERVICE, NODE_SERVICE}:
+        if installation.has_notices:
+            changes[_LAST_KEY] = f"{_LAST_KEY}LoadCredential=notify:{NOTICES}\n"
+        if match := _PORT.match(installation.metrics):
+            changes[_BIND] = f"SocketBindAllow=tcp:{match['port']}\n{_BIND}"
+    changes["\nProtectHome=yes\n"] = _home(readable, writable)
     text = shipped(name)
-    match = _TCP.fullmatch(listen[0]) if listen else None
+    for before, after in changes.items():
+        text = text.replace(before, after)
+    return text
+
+
+def _address(installation: Installation) -> str:
+    """Return the address of the public listener as systemd.socket(5) has it; the shipped one if it is not plain."""
+    match = _TCP.fullmatch(installation.listen[0]) if installation.listen else None
     if match is None:
-        return text
+        return "127.0.0.1:8080"
     host = (match["host"] or "").replace("\\:", ":")
     host = f"[{host}]" if ":" in host else host
-    address = f"{host}:{match['port']}" if host else match["port"]
-    return text.replace("ListenStream=127.0.0.1:8080", f"ListenStream={address}")
+    return f"{host}:{match['port']}" if host else match["port"]
 
 
-def sync_unit(
-    programs: Programs, data: Path, sources: Sequence[Path], user: str, group: str
-) -> str:
-    """Return the unit of ``reviewsctl sync``, which runs as the owner of the data directory.
-
-    It reads the files and folders of ``sources``.
-    """
-    text = _with_programs(shipped(SYNC_SERVICE), programs)
-    text = text.replace("=/srv/reviews\n", f"={_word(data)}\n")
-    text = text.replace("User=reviewsd-sync\n", f"User={user}\n")
-    text = text.replace("Group=reviewsd-data\n", f"Group={group}\n")
-    return _with_folders(text, [*programs.needs, *sources], [data])
+def _of_sources(installation: Installation) -> list[Path]:
+    """Return the secrets of sources, and the folders of their exports."""
+    return [
+        file.copy.parent if file.key.endswith(".path") else file.copy
+        for file in installation.files
+        if file.key.startswith("sources.")
+    ]
 
 
-def _with_programs(text: str, programs: Programs) -> str:
-    text = text.replace("/usr/bin/reviewsd ", f"{_word(programs.reviewsd)} ")
-    return text.replace("/usr/bin/reviewsctl ", f"{_word(programs.reviewsctl)} ")
-
-
-def _with_folders(text: str, readable: Sequence[Path], writable: Sequence[Path] = ()) -> str:
-    """Return a unit with those paths bound that are hidden from it."""
+def _home(readable: list[Path], writable: list[Path]) -> str:
+    """Return the lines that hide home directories, except for the given paths."""
     lines = [
         f"{key}={' '.join(map(_word, hidden))}"
         for key, paths in (("BindReadOnlyPaths", readable), ("BindPaths", writable))
         if (hidden := list(filter(is_hidden, paths)))
     ]
-    protection = "\n".join(["ProtectHome=tmpfs" if lines else "ProtectHome=yes", *lines])
-    return text.replace("\nProtectHome=yes\n", f"\n{protection}\n")
+    return "\n".join(["\nProtectHome=tmpfs" if lines else "\nProtectHome=yes", *lines, ""])
 
 
 def _word(path: Path) -> str:

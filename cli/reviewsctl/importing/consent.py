@@ -18,6 +18,8 @@ from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
+from reviewsd.api.platforms import PLATFORMS
+from reviewsd.api.spelling import nearest
 
 ALL: Final = "all"
 """The value of ``location`` for all locations of an export."""
@@ -111,7 +113,10 @@ MAX_LOSS: Final = (5, 0.1)
 """Reviews, and the part of a location's, that may go without a question; both have to be exceeded."""
 
 _MIN_OTHERS: Final = 3  # reviews
-_MIN_DOUBLES: Final = 3  # reviews; fewer are of customers who write to two sites
+_MIN_DOUBLES: Final = (
+    3  # reviews of a source that is there; fewer are of customers who write to two sites
+)
+_ALIKE: Final = 0.8  # how alike the names of two sources are that are one
 _LISTED: Final = 20  # removed and returned reviews that are listed
 
 
@@ -177,7 +182,7 @@ def questions(
 ) -> Iterator[Question]:
     """Find what may be a mistake; where the operator can be asked, all that is removed is."""
     older = older_places(plan.older, result)
-    yes = "import it once by hand, with --yes" if options.synced else "--yes"
+    yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
     doubts = (
         (
             _other_business(options, plan.titles, staged, result),
@@ -188,7 +193,14 @@ def questions(
             _others(result),
             f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
         ),
-        (_doubles(result), f"{_one_source(result)}; to add them all the same: {yes}"),
+        (
+            "" if options.synced else _misspelled(options, result),
+            "If it is one of these, name it so; if it is another one: --yes",
+        ),
+        (
+            _doubles(result, _new_sources(staged, result)),
+            f"{_one_source(result)}; to add them all the same: {yes}",
+        ),
         (
             "" if options.synced else _loss(result, (0, 0) if can_ask else MAX_LOSS),
             "If they are to go: --yes; else see why the export does not show them: --dry-run -v",
@@ -251,15 +263,43 @@ def _others(result: MergeResult) -> str:
     )
 
 
-def _doubles(result: MergeResult) -> str:
+def _new_sources(staged: Staging, result: MergeResult) -> set[str]:
+    """Return the sources of the export that the file has no review of."""
+    return {place.source for place in staged.places()} - sources_there(result)
+
+
+def sources_there(result: MergeResult) -> set[str]:
+    """Return the sources of the reviews that are there."""
+    return {place.source for place, count in result.there.items() if place is not None and count}
+
+
+def new_source(options: ImportOptions, result: MergeResult) -> str:
+    """Return that ``--source`` names one that is new beside others; empty if it does not."""
+    there = sources_there(result)
+    source = options.settings.source_of(options.settings.source or "")
+    if not source or not there or source in there:
+        return ""
+    return f"{shown(source)} is a new source; there are reviews of {listed(sorted(there))}"
+
+
+def _misspelled(options: ImportOptions, result: MergeResult) -> str:
+    """Return why ``--source`` may be a slip; empty if it is like no source that is there, and like no platform."""
+    source = options.settings.source_of(options.settings.source or "")
+    text = "" if source in PLATFORMS else new_source(options, result)
+    hint = nearest(source, {*sources_there(result), *PLATFORMS}, _ALIKE)
+    return f"{text}{hint}" if text and hint else ""
+
+
+def _doubles(result: MergeResult, new_sources: Collection[str]) -> str:
     """Return why reviews would count twice; empty if they would not, or the owner has added such before."""
     count, new = result.doubles.total(), result.count(Fate.NEW)
-    if count < _MIN_DOUBLES or count * 2 < new or result.old_doubles >= _MIN_DOUBLES:
+    least = 1 if new_sources else _MIN_DOUBLES
+    if count < least or count * 2 < new or result.old_doubles >= _MIN_DOUBLES:
         return ""
     ((source, _),) = result.doubles.most_common(1)
     return (
-        f"{count:,} of {new:,} new reviews are there already, with the same author, date, stars and text, "
-        f"from the source {shown(source)}: they would count twice"
+        f"{count:,} of {new:,} new reviews {'is' if count == 1 else 'are'} there already, with the same author, date, "
+        f"stars and text, from the source {shown(source)}: {'it' if count == 1 else 'they'} would count twice"
     )
 
 

@@ -15,7 +15,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from reviewsctl.files.folders import Draft, Folder
@@ -31,7 +31,6 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 _MODE: Final = 0o600
 _NAME: Final = re.compile(r"reviews-([0-9]{8}T[0-9]{6}\.[0-9]{6}Z)\.json\.gz")
 _TIME: Final = "%Y%m%dT%H%M%S.%fZ"
-_STALE: Final = datetime.timedelta(days=1)  # of a draft that a killed command left behind
 _TICK: Final = datetime.timedelta(microseconds=1)
 _CHUNK: Final = 1024 * 1024  # bytes
 _TRAILER: Final = struct.Struct("<II")  # of a gzip file; the size modulo 2**32
@@ -133,7 +132,6 @@ def keeping(
     with contextlib.ExitStack() as stack:
         own_folder = stack.enter_context(data.folder(KEPT_FOLDER, make=True))
         history = stack.enter_context(own_folder.folder(FOLDER, make=True))
-        _sweep(history, now)
         facts = data.look(name)
         owner = data.facts if facts is None else facts
 
@@ -165,16 +163,6 @@ def keeping(
             old_drafts=old_drafts,
             new_drafts=new_drafts,
         )
-
-
-def _sweep(history: Folder, now: datetime.datetime) -> None:
-    """Remove the drafts of commands that were killed."""
-    for name in history.names():
-        facts = history.look(name)
-        if PurePath(name).suffix == ".new" and facts is not None:
-            age = now.timestamp() - facts.st_mtime
-            if age > _STALE.total_seconds():
-                history.remove(name)
 
 
 def _packed_checksum(history: Folder, name: str) -> Checksum | None:

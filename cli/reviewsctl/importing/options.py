@@ -22,6 +22,8 @@ class SyncedRead:
     """Whether the platform itself was read completely: then no export is newer, and none begins later."""
     is_one_file: bool = False
     """Whether it is always the same file that is read, so that a table is what its owner has now."""
+    by_hand: str = "reviewsctl import FILE"
+    """The command that imports it once by hand."""
     is_gone: IsGone
     check: Callable[[MergeResult, Collection[Place]], None]
     """Called with the outcome and the locations that are replaced before anything is written; raises
@@ -61,3 +63,5 @@ class Prompts:
     """Asks where the reviews of a table were written, with a default; None without a terminal."""
     confirm: Callable[[str], bool] | None = None
     """Asks a question that is answered by yes or no; None without a terminal."""
+    describe: Callable[[Sequence[str]], None] = lambda _: None
+    """Shows how the export is read: at once before a question or a failure, else after the result."""

@@ -11,6 +11,7 @@ from reviewsctl.importing.business import Declared
 from reviewsctl.importing.import_log import Written
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import shown, word, words
+from reviewsd.api.texts import merge_key
 
 MAX_LISTED: Final = 10_000
 """Reviews of each fate, and rows that were refused or skipped, that are listed."""
@@ -118,6 +119,8 @@ class MergeResult:
     """Those of them that are removed."""
     kept: Counter[Place] = field(default_factory=Counter)
     """Those of them that are kept."""
+    spared: set[str] = field(default_factory=set)
+    """The merge keys of those that are kept only for now."""
     removed_ids: list[str] = field(default_factory=list)
     successors: dict[str, str] = field(default_factory=dict)
     """The new id of each of these reviews that was edited in a table without ids."""
@@ -145,11 +148,13 @@ class MergeResult:
     def add_old(self, review: Mapping[str, object], fates: Fates) -> None:
         """Count the fates of a review that was there."""
         place = Place.of(review)
-        self.there[place] += 1
+        self.there[place] += Fate.EXAMPLE not in fates
         if place is not None and place.name:
             self.places.add(place)
         if place is not None and Fate.KEPT in fates:
             self.kept[place] += 1
+        if Fate.SPARED in fates:
+            self.spared.add(merge_key(str(review.get("id"))))
         if Fate.REMOVED in fates:
             self.removed[place] += 1
             identifier = review.get("id")

@@ -12,7 +12,15 @@ from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log, report
 from reviewsctl.importing.business import declared_in, listing
-from reviewsctl.importing.consent import agree, keep_location, losses, older_places, questions
+from reviewsctl.importing.consent import (
+    agree,
+    keep_location,
+    losses,
+    new_source,
+    older_places,
+    questions,
+    sources_there,
+)
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import ImportLog, PastImport, recorded
@@ -28,6 +36,7 @@ from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.reviews_file import check, commit, read
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.source_name import named_source
+from reviewsctl.importing.sources_there import SourcesThere
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
@@ -58,27 +67,31 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
             "Nothing was written.",
         ) from fault
     except OSError as fault:
-        remedy = to_write(folder, "ask the owner of the folder.")
+        remedy = to_write(folder, "ask the owner of the folder.", fault)
         raise ImportRefusedError(
             f"{fault.filename or folder}: {fault.strerror or fault}",
-            f"Nothing was written. Is there room, and may you write there? {remedy}",
+            f"Nothing was written. {remedy}",
         ) from fault
 
 
 def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export]) -> ImportResult:
     check_options(options, exports)
     lines = [line for export in exports for line in described(export, options)]
-    prompts.show(lines)
+    prompts.describe(lines)
     place = options.target.parent
     if not (options.dry_run or os.access(place, os.W_OK)):
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))
     staged = Staging()
     with opened(place) as folder:
+        corrections = KnownCorrections(place)
+        if not options.dry_run:
+            corrections.take_out_erased(folder, options.now)
         document = read(folder, options.target.name)
         declared = declared_in(document)
-        options = named_source(options, exports, prompts, document)
+        there = SourcesThere(document)
+        options = named_source(options, exports, prompts, there.names)
+        own_exports = [export for export in exports if export.format.name == own.NAME]
         del document  # it is read again when it is merged
-        corrections = KnownCorrections(place)
         rows = read_rows(options, exports, staged, prompts, corrections)
         check_usable(options, staged, rows)
         rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
@@ -86,7 +99,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         if options.replace:
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
-        own_exports = [export for export in exports if export.format.name == own.NAME]
+        follows_names = options.settings.names is None and not own_exports
+        shortened = staged.shorten(there.has_short_names) if follows_names else 0
         newest = _newest(options, staged, exports)
         plan = MergePlan(
             now=options.now,
@@ -105,6 +119,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = Replacement(options, prompts, folder, staged, plan).write()
     notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
+    notes += filter(None, [new_source(options, merge)])
+    notes += report.notes_of_names(shortened)
+    notes += report.notes_of_places((place.name for place in staged.places()), declared)
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),
@@ -250,7 +267,10 @@ class Replacement:
             self.options.synced.check(merge, self.plan.replaced)
         self.prompts.show(list(losses(self.options, merge)))
         can_ask = self.prompts.confirm is not None and not self.options.dry_run
-        doubts = questions(self.options, self.plan, self.staged, merge, can_ask=can_ask)
+        doubts = [
+            *self.plan.corrections.doubts(self.staged, sources_there(merge)),
+            *questions(self.options, self.plan, self.staged, merge, can_ask=can_ask),
+        ]
         merge.notes += agree(self.options, doubts, self.prompts)
         merge.corrected = self.plan.corrections.pass_on(merge)
 

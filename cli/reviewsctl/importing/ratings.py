@@ -23,7 +23,7 @@ SCALES: Final = range(2, 101)
 
 _PERCENT: Final = 100
 _LONG: Final = 60  # characters; no rating is longer
-_FULL, _EMPTY = "★⭐🌟✭✮✯⭑", "☆✩✰"
+_FULL, _EMPTY = "★⭐🌟✭✮✯⭑*", "☆✩✰"
 _PLAIN = str.maketrans("", "", "\N{VARIATION SELECTOR-15}\N{VARIATION SELECTOR-16}")
 _DRAWN = re.compile(f"([{_FULL}]{{1,10}})([{_EMPTY}]{{0,10}})")
 _NUMBER = re.compile(

@@ -1,9 +1,10 @@
 """The result of an import: its notes, its lines for people, and JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from reviewsctl.importing.business import Declared
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
@@ -12,11 +13,17 @@ from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import FUTURE, NO_ID
 from reviewsctl.importing.rows import RowCounts
+from reviewsctl.importing.values import listed
 from reviewsctl.terminal.words import counted
 
-_IN_JSON: Final = 100  # refused rows without --verbose
+MAX_IN_JSON: Final = 100
+"""Rows and reviews that JSON lists without --verbose."""
+
 _SHOWN: Final = 3  # refused rows without --verbose, for people
+_MIN_PLACES: Final = 2  # with one location nothing changes
 _LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED)
+LOSSES: Final = (Fate.OVERWRITTEN, Fate.RETURNED, Fate.REPLY_REMOVED)
+"""What becomes of some new and changed reviews beside that."""
 
 
 class Detail(str):
@@ -45,32 +52,42 @@ def _counts(result: ImportResult) -> str:
     return ", ".join([*parts, f"{result.rows.refused:,} refused"])
 
 
-def lines(options: ImportOptions, result: ImportResult, *, undo: str) -> list[str]:
-    """Return the result for people.
+def lines(
+    options: ImportOptions, result: ImportResult, described: Sequence[str], *, undo: str
+) -> list[str]:
+    """Return the result for people: what was done, which rows were refused, how the export was read, and notes.
 
-    It is the line that counts, what changed or was refused, and the notes.
+    Most owners read the first two lines. Notes on what is, or may be, hidden come before the others.
+
+    Args:
+        options: The options of the import.
+        result: The result.
+        described: The lines about the export.
+        undo: The command that takes the import back.
     """
     notes = [note for note in result.notes if options.verbose or not isinstance(note, Detail)]
+    notes.sort(key=lambda note: note not in result.merge.corrected)
     has_more = len(notes) < len(result.notes) or result.rows.refused > _SHOWN
     has_more |= bool(result.rows.skips) or any(
         map(result.merge.count, (Fate.CHANGED, Fate.REMOVED))
     )
     hint = " (details with --verbose)" if has_more and not options.verbose else ""
     done = "would import" if options.dry_run else "imported"
-    text = [f"{done} {_counts(result)}{hint}"]
+    text = [f"{done} {_counts(result)}{hint}", _written(options, result, undo)]
     rows = result.rows
     if rows.refused * 2 > (count := rows.rows.total()):
         text.append(f"warning: most rows were refused ({rows.refused:,} of {count:,})")
-    text += _details(result) if options.verbose else _refusals(result.rows, _SHOWN)
-    text += [f"note: {note}" for note in notes]
+    text += details(result) if options.verbose else _refusals(result.rows, _SHOWN)
+    return [*text, *described, *(f"note: {note}" for note in notes)]
+
+
+def _written(options: ImportOptions, result: ImportResult, undo: str) -> str:
     if options.dry_run:
-        text.append(f"nothing was written to {options.target} (--dry-run)")
-    elif not result.merge.is_written:
-        text.append(f"{options.target} needs no change; nothing was written")
-    else:
-        hint = f"; to take it back: {undo}" if result.merge.backup else ""
-        text.append(f"wrote {options.target} with {counted(result.merge.total, 'review')}{hint}")
-    return text
+        return f"nothing was written to {options.target} (--dry-run)"
+    if not result.merge.is_written:
+        return f"{options.target} needs no change; nothing was written"
+    hint = f"; to take it back: {undo}" if result.merge.backup else ""
+    return f"wrote {options.target} with {counted(result.merge.total, 'review')}{hint}"
 
 
 def problems(result: ImportResult) -> list[str]:
@@ -82,8 +99,12 @@ def problems(result: ImportResult) -> list[str]:
     return [*rows, *result.merge.corrected]
 
 
-def _details(result: ImportResult) -> Iterator[str]:
-    for fate in _LISTED:
+def details(result: ImportResult, losses: Sequence[Fate] = ()) -> Iterator[str]:
+    """Yield the reviews that are new, changed or removed, and the rows that were refused or skipped.
+
+    ``losses`` are further fates that are listed, which an import has shown before it was written.
+    """
+    for fate in (*_LISTED, *losses):
         changes = result.merge.changes.get(fate, ())
         yield from (f"  {fate.value}: {line(fate, change)}" for change in changes)
         if more := result.merge.count(fate) - len(changes):
@@ -105,7 +126,7 @@ def _refusals(rows: RowCounts, count: int) -> Iterator[str]:
 def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
     """Return the result under ``--json``."""
     merge, rows = result.merge, result.rows
-    most = None if options.verbose else _IN_JSON
+    most = None if options.verbose else MAX_IN_JSON
     return {
         "type": "result",
         "format": ", ".join(format_.name for format_ in result.formats),
@@ -132,12 +153,17 @@ def document(options: ImportOptions, result: ImportResult) -> dict[str, object]:
         "notes": list(result.notes),
         "changes": [
             {"what": fate.value, "review": change.review, "members": change.members}
-            for fate in (*_LISTED, Fate.OVERWRITTEN, Fate.RETURNED, Fate.REPLY_REMOVED)
+            for fate in (*_LISTED, *LOSSES)
             for change in merge.changes.get(fate, ())[:most]
         ],
-        "refusals": [{"where": where, "reason": reason} for where, reason in rows.refusals[:most]],
+        "refusals": refusals(rows, most),
         "skips": [{"where": where, "reason": reason} for where, reason in rows.skips[:most]],
     }
+
+
+def refusals(rows: RowCounts, most: int | None) -> list[dict[str, str]]:
+    """Return the first refused rows for JSON, up to ``most`` of them."""
+    return [{"where": where, "reason": reason} for where, reason in rows.refusals[:most]]
 
 
 _MENTIONED: Final = {
@@ -202,6 +228,27 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
     partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
     notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)
+
+
+def notes_of_names(shortened: int) -> list[str]:
+    """Return the note on names that were shortened since those of the file are short."""
+    if not shortened:
+        return []
+    return [
+        f"shortened as the names that are there: {counted(shortened, 'name')} (--set names=full for full ones)"
+    ]
+
+
+def notes_of_places(names: Iterable[str], declared: Declared) -> list[str]:
+    """Return a note on the locations of an export that have no page, as reviews.json declares none."""
+    places = sorted({*names} - {""})
+    if declared.listed or len(places) < _MIN_PLACES:
+        return []
+    text = (
+        f"{len(places):,} locations are named ({listed(places)}), and have no pages and no filter: reviews.json "
+        "declares none in business.locations; once it has one, imports add the others"
+    )
+    return [text]
 
 
 def _note(name: object, text: str) -> str:

@@ -144,7 +144,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     record: dict[str, object] = {
         "id": identifier,
         "author": author,
-        "author_avatar_url": review.avatar_url,
+        "author_avatar_url": None if settings.names == "short" else review.avatar_url,
         "rating": review.rating,
         "date": day,
         "text": review.text,
@@ -189,13 +189,14 @@ def _notes(review: PlatformReview, day: datetime.date, settings: Settings) -> tu
 def _blank(review: PlatformReview, settings: Settings) -> int:
     """Return the members of a review for which the export has nothing, as a ``mask``."""
     is_named = display_name(review.author) is not None or review.anonymous
+    has_no_portrait = review.anonymous or settings.names == "short"
     return (
         (review.text is None) * BITS["text"]
         | (review.source_url is None) * BITS["source_url"]
         | (review.reply is None and not review.reply_withheld) * BITS["owner_reply"]
         | (review.verified is settings.verified is None) * BITS["verified"]
         | (not is_named) * BITS["author"]
-        | (review.avatar_url is None and not review.anonymous) * BITS["author_avatar_url"]
+        | (review.avatar_url is None and not has_no_portrait) * BITS["author_avatar_url"]
     )
 
 

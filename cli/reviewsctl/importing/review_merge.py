@@ -17,7 +17,7 @@ import msgspec
 from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
 from reviewsctl.importing.review import BITS, MEMBERS, Entry, alike
-from reviewsctl.importing.values import members, short_name
+from reviewsctl.importing.values import is_short_form, members
 from reviewsd.api.texts import is_nameless, plain_text
 
 ADDED, CHANGED = "added_at", "changed_at"
@@ -25,6 +25,7 @@ STAMPS: Final = (ADDED, CHANGED)
 """Times that imports write into a review (data-model.md 1.3); what an export has of them changes nothing."""
 
 _AUTHOR: Final = "author"
+_PORTRAIT: Final = "author_avatar_url"
 _REPLY: Final = "owner_reply"
 _Stamp = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
 
@@ -71,6 +72,8 @@ def merge_review(
     fates: dict[Fate, tuple[str, ...]] = {}
     for name, value in _stated(new, unstated, entry.replied, last_written, is_older=is_older):
         there = old.get(name)
+        if name == _PORTRAIT and Fate.SHORT_NAME in fates:
+            continue  # it would show who has the short name
         is_removed = value is None and there is not None
         if is_removed and export_is_older:
             continue
@@ -178,15 +181,11 @@ def _last_stamp(review: Review) -> datetime.datetime | None:
 
 def _kept_name(there: object, value: object, names: str | None) -> Fate | None:
     """Return that the name of the file stays, as it is the short or full form of that of the row; else None."""
-    if names != "full" and _is_short(there, value):
+    if names != "full" and is_short_form(there, value):
         return Fate.SHORT_NAME
-    if names is None and _is_short(value, there):
+    if names is None and is_short_form(value, there):
         return Fate.FULL_NAME
     return None
-
-
-def _is_short(short: object, name: object) -> bool:
-    return isinstance(name, str) and bool(name.strip()) and short == short_name(name)
 
 
 SAME: Final = ("source", "author", "date", "rating")

@@ -3,7 +3,7 @@
 import datetime
 import re
 import zoneinfo
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.publicity.judge import Publicity
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.values import shown
+from reviewsd.api.platforms import source_of
 from reviewsd.api.spelling import nearest
 
 NO_SOURCE: Final = "import"
@@ -32,6 +33,8 @@ class Settings:
     """Our names with those of columns, an empty one for none (``--map``)."""
     source: str | None = None
     """The platform of a table, when no column names it."""
+    sources: Collection[str] = ()
+    """The sources of the reviews that are there."""
     date_format: str | None = None
     """The pattern of ``strptime`` of the dates of a table."""
     scale: Scale = field(default_factory=Scale)
@@ -50,6 +53,10 @@ class Settings:
     """The id or the title of the location to import, or ``all``."""
     name: str | None = None
     """The name of the business, for a reviews.json without one."""
+
+    def source_of(self, name: str) -> str:
+        """Return the source that a name in a table or of an option stands for."""
+        return source_of(name, self.sources)
 
 
 def parsed(
@@ -85,6 +92,8 @@ def parsed(
                 f"--set: there is no setting {shown(name)}{nearest(name, names)}",
                 f"There are: {', '.join(names)}",
             )
+    if source is not None and not source.strip():
+        raise SayMoreError("--source: expected a name", "Such as: --source website")
     zone = values.setdefault("timezone", datetime.UTC)
     recommended = values.pop("recommended", False)
     values["scale"] = replace(values.get("scale", Scale()), recommended=recommended)
@@ -108,6 +117,16 @@ def _text(name: str, value: str) -> str:
     if not value:
         raise SayMoreError(f"--set {name}: expected a value")
     return value
+
+
+def _business_name(name: str, value: str) -> str:
+    """Return the name of the business, which is no value of ``names``."""
+    if value in _NAMES:
+        raise SayMoreError(
+            f"--set name: {shown(value)} would be the name of the business",
+            f"For the names of customers: --set names={value}",
+        )
+    return _text(name, value)
 
 
 def _pattern(name: str, value: str) -> str:
@@ -156,7 +175,7 @@ def zone(name: str) -> datetime.tzinfo:
 
 SETTINGS: Final[Mapping[str, Callable[[str, str], object]]] = {
     "location": _text,
-    "name": _text,
+    "name": _business_name,
     "names": _names,
     "timezone": lambda name, value: zone(_text(name, value)),
     "verified": _boolean,

@@ -1,14 +1,12 @@
 """Where the reviews of a table were written: a column, an option or the operator says it, the first time."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts
-from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.recognize import Export
-from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
 from reviewsctl.importing.settings import NO_SOURCE
 
 DEFAULT: Final = "website"
@@ -19,9 +17,9 @@ def named_source(
     options: ImportOptions,
     exports: Sequence[Export],
     prompts: Prompts,
-    document: Document | None,
+    known: Collection[str],
 ) -> ImportOptions:
-    """Return the options with the source of a table that does not say its own.
+    """Return the options with the sources that there are, and that of a table that does not say its own.
 
     A sync is not asked, and neither is an owner whose file has reviews without a source already.
 
@@ -29,7 +27,7 @@ def named_source(
         options: The options.
         exports: The exports.
         prompts: The terminal.
-        document: The reviews.json that is there.
+        known: The sources of the reviews that are there; ``NO_SOURCE`` is that of tables without any.
 
     Raises:
         SayMoreError: Nothing says it, and there is no terminal to ask at.
@@ -40,10 +38,8 @@ def named_source(
         for source in export.sources
         if not export.format.names_source(source.head, options.settings)
     ]
-    if not unnamed or options.synced is not None:
-        return options
-    known = _known_sources(document)
-    if NO_SOURCE in known:
+    options = replace(options, settings=replace(options.settings, sources=known))
+    if not unnamed or options.synced is not None or NO_SOURCE in known:
         return options
     if options.yes and not known:
         name = DEFAULT
@@ -57,9 +53,3 @@ def named_source(
             + (f" The reviews that are there are of {', '.join(sorted(known))}." if known else ""),
         )
     return replace(options, settings=replace(options.settings, source=name))
-
-
-def _known_sources(document: Document | None) -> set[str]:
-    """Return the sources of the reviews of a reviews.json; ``NO_SOURCE`` is that of tables without any."""
-    reviews = () if document is None else reviews_of(document)
-    return {str(review.get("source")) for review in reviews if review.get("id") not in EXAMPLES}

@@ -1,12 +1,13 @@
 """The reviews of an export, each once, and in memory: a business has thousands at most."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
 
-from reviewsctl.importing.review import MEMBERS, Entry, mask
+from reviewsctl.importing.review import MEMBERS, Entry, alike, mask
+from reviewsctl.importing.values import encoded, short_name
 
 _ALL: Final = mask(MEMBERS)
 _MAX_ALIKE: Final = 10  # reviews with one author, day and rating
@@ -108,6 +109,26 @@ class Staging:
             record["location"] = msgspec.Raw(msgspec.json.encode(name))
             located = msgspec.json.encode(record)
             self._reviews[key] = msgspec.structs.replace(entry, place=name, record=located)
+
+    def shorten(self, is_short: Callable[[str], bool]) -> int:
+        """Shorten the names of the reviews of some sources; return how many changed, which then have no portrait."""
+        changed = 0
+        for key, entry in self._reviews.items():
+            if not is_short(entry.source):
+                continue
+            record = msgspec.json.decode(entry.record)
+            author = short_name(record["author"])
+            if author == record["author"]:  # the platform may show all names so
+                continue
+            changed += 1
+            record |= {"author": author, "author_avatar_url": None}
+            self._reviews[key] = msgspec.structs.replace(
+                entry,
+                record=encoded(record),
+                alike=alike(author, entry.day, record["rating"]),
+                blank=entry.blank & ~mask(["author_avatar_url"]),
+            )
+        return changed
 
     def alikes(self) -> Mapping[int, list[Entry]]:
         """Return the reviews by ``alike``, to find them under another id; some of very many that are."""

@@ -8,8 +8,8 @@ import datetime
 import gzip
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -50,6 +50,8 @@ class Undone:
     """Reviews that are hidden or anonymous all the same."""
     is_valid: bool
     """Whether the file that was there could be read, so that it could be compared."""
+    sources: Sequence[str] = ()
+    """The sources whose syncs it takes back."""
 
     def lines(self, target: Path, number: int, command: str) -> Iterator[str]:
         """Yield it for people, with the number of versions it went back, and its command."""
@@ -68,6 +70,11 @@ class Undone:
                 "to see them: reviewsctl reviews list --hidden"
             )
         yield f"to take that back: {command}; to go back further: {further}"
+        for source in self.sources:
+            yield (
+                f"note: the source {source} does the same again at its next complete read; enabled: false prevents "
+                "that, and reviews hide takes single reviews off the page"
+            )
 
     def document(self, target: Path) -> dict[str, object]:
         """Return it for ``--json``."""
@@ -80,6 +87,8 @@ class Undoable(NamedTuple):
     version: Version
     change: str
     """The change that going back to it adds to those before it in the list."""
+    source: str
+    """The source whose sync that takes back; empty for all else."""
 
     def document(self, number: int) -> dict[str, object]:
         """Return it for ``--json``, with the number by which undo goes back to it."""
@@ -94,17 +103,20 @@ def versions(target: Path) -> list[Undoable]:
         ImportRefusedError: They cannot be read.
     """
     with _opened(target) as (data, folder):
-        if folder is None:
-            return []
-        with data.folder(KEPT_FOLDER) as own_folder:
-            newer = _last_import(own_folder, import_log.FILE)
-        undoable = []
-        for version in _versions(data, folder, target.name):
-            own = _last_import(folder, version.log)
-            change, is_forward = _change(newer, own)
-            undoable.append(Undoable(version, change))
-            newer = newer if is_forward else own
-        return undoable
+        return [] if folder is None else list(_undoable(data, folder, target.name))
+
+
+def _undoable(data: Folder, folder: Folder, name: str) -> Iterator[Undoable]:
+    with data.folder(KEPT_FOLDER) as own_folder:
+        newer = _last_import(own_folder, import_log.FILE)
+    for version in _versions(data, folder, name):
+        own = _last_import(folder, version.log)
+        change, is_forward = _change(newer, own)
+        if is_forward or newer is None or newer == own:
+            yield Undoable(version, change, "")
+        else:
+            yield Undoable(version, change, newer.files[0] if newer.synced else "")
+            newer = own
 
 
 def _change(newer: PastImport | None, own: PastImport | None) -> tuple[str, bool]:
@@ -147,13 +159,15 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
         ImportRefusedError: There is no such version, or it cannot be read; nothing was written.
     """
     with _opened(target) as (data, folder):
-        there = [] if folder is None else _versions(data, folder, target.name)
+        there = [] if folder is None else list(_undoable(data, folder, target.name))
         if folder is None or not 1 <= number <= len(there):
             raise ImportRefusedError(
                 f"there is no version {number:,} of {target} to go back to; versions: {len(there):,}",
                 "List them: reviewsctl reviews undo --dry-run",
             )
-        return _put(data, folder, target.name, there[number - 1], now)
+        sources = sorted({entry.source for entry in there[:number]} - {""})
+        undone = _put(data, folder, target.name, there[number - 1].version, now)
+        return replace(undone, sources=sources)
 
 
 @contextlib.contextmanager
@@ -169,10 +183,10 @@ def _opened(target: Path) -> Iterator[tuple[Folder, Folder | None]]:
             yield data, folder
     except (OSError, EOFError, zlib.error) as fault:
         reason = getattr(fault, "strerror", None) or fault
-        remedy = to_write(target.parent, "ask the owner of the folder.")
+        remedy = to_write(target.parent, "ask the owner of the folder.", fault)
         raise ImportRefusedError(
             f"{getattr(fault, 'filename', None) or target.parent}: {reason}",
-            f"Nothing was written. Is there room, and may you read and write there? {remedy}",
+            f"Nothing was written. {remedy}",
         ) from fault
 
 

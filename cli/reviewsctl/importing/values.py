@@ -12,6 +12,7 @@ import msgspec
 from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.vocabulary.words import CELLS
 from reviewsctl.terminal.escaping import printable
+from reviewsd.api import names
 from reviewsd.api.texts import ANONYMOUS, is_nameless
 
 encoded = msgspec.json.Encoder().encode
@@ -191,10 +192,14 @@ def anonymous_name(source: str) -> str:
 
 def short_name(name: str) -> str:
     """Return ``Jane Doe`` as ``Jane D.``: names are personal data. A placeholder for a name stays."""
-    if is_nameless(name):
-        return name
-    first, *rest = name.split()
-    return f"{first} {rest[-1][0].upper()}." if rest else first
+    return name if is_nameless(name) else names.short_name(name)
+
+
+def is_short_form(short: object, name: object) -> bool:
+    """Return whether a name is the short form of another one, by this rule or as the first and the last word."""
+    if not isinstance(name, str) or not name.strip():
+        return False
+    return short in (short_name(name), names.first_and_initial(name))
 
 
 def members(value: object) -> "dict[str, object]":

@@ -27,7 +27,7 @@ from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import LABELS_FILE
 from reviewsd.offline.labeler import Batch, Labeler, Plan
-from reviewsd.offline.summarizer import MAX_REVIEWS, Summarizer
+from reviewsd.offline.summarizer import MAX_REVIEWS, Summarizer, Written
 
 BATCH: Final = 20  # reviews
 MAX_USELESS: Final = 2  # batches in a row without a label; insights.md 12
@@ -74,7 +74,7 @@ def label(options: Options) -> tuple[Path, Counts]:
     except OSError as fault:
         raise ModelError(
             f"{fault.filename or 'the data directory'}: {fault.strerror}",
-            to_write(Path(fault.filename or ".").parent, "name another --data DIR."),
+            to_write(Path(fault.filename or ".").parent, "name another --data DIR.", fault),
         ) from fault
 
 
@@ -89,6 +89,7 @@ def _run(
         plan = labeler.plan(options.limit)
         counts.has_file = plan.has_file
         _agree(options, endpoint, plan, dialog)
+        dialog.progress(Step(stage="labeling", done=0, total=plan.to_send))
         for batch in labeler.batches():
             lines = _labeled(batch, plan, labeler, model, counts)
             stored.add(lines)
@@ -125,16 +126,20 @@ def _labeled(batch: Batch, plan: Plan, labeler: Labeler, model: Model, counts: C
 
 
 def _written(summarizer: Summarizer, model: Model, counts: Counts) -> bytes:
-    """Return the summary, after a second request if need be; empty if it is not used."""
-    instructions, line = summarizer.instructions, b""
+    """Return the summary, empty if it is not used: the better of two, if parts of the first are dropped."""
+    instructions = summarizer.instructions
+    best = Written(b"", 0, 0, [])
     for _ in range(_TRIES if summarizer.has_reviews else 0):
         answer = model.ask(instructions, summarizer.message, summarizer.schema)
-        line, counts.sentences, counts.questions, faults = summarizer.judge(answer)
-        counts.dropped = tuple(faults)
-        if line:
+        summary = summarizer.judge(answer)
+        if not best.line or summary.sentences + summary.questions > best.sentences + best.questions:
+            best = summary
+        if not summary.faults:
             break
-        instructions = _with_faults(summarizer.instructions, faults)
-    return line
+        instructions = _with_faults(summarizer.instructions, summary.faults)
+    counts.sentences, counts.questions = best.sentences, best.questions
+    counts.dropped = tuple(best.faults)
+    return best.line
 
 
 def _with_faults(instructions: str, faults: Iterable[str]) -> str:
@@ -155,8 +160,8 @@ def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str
     lines = [f"{counted(plan.reviews, 'review')}, {plan.wordless:,} without words{labeled}"]
     if plan.outdated:
         lines.append(
-            f"with labels of another model or of an earlier insights.yaml: {counted(plan.outdated, 'text')};"
-            " they are used until the texts are labeled again"
+            f"with labels of another model, insights.yaml or version of reviewsd:"
+            f" {counted(plan.outdated, 'text')}; they are used until the texts are labeled again"
         )
     if plan.to_send:
         tokens = line(plan.bytes // BYTES, ANSWERED * plan.to_send)
@@ -167,7 +172,9 @@ def _plan_lines(options: Options, endpoint: SplitResult, plan: Plan) -> list[str
     if plan.postponed:
         lines.append(f"--limit leaves out {counted(plan.postponed, 'text')}, which the rules label")
     if options.summary:
-        lines.append(f"to write the summary: {MAX_REVIEWS} of all texts with counts in one request")
+        lines.append(
+            f"to write the summary: {MAX_REVIEWS} of all texts with counts in one or two requests"
+        )
     if plan.has_file:
         lines.append(f"{SERVED_INSTEAD}; labels are only kept")
     return lines
@@ -185,7 +192,8 @@ def _agree(options: Options, endpoint: SplitResult, plan: Plan, dialog: Prompts)
     if options.summary:
         counts.append(f"those of {MAX_REVIEWS} reviews with figures for the summary")
     question = (
-        f"This sends {', '.join(counts)}{people} to {endpoint.hostname}{clear}. Authors, dates, ids and"
+        f"This sends {', '.join(counts)}{people}, and the name of the business, to"
+        f" {endpoint.hostname}{clear}. Authors, dates, ids and"
         " replies are not sent."
     )
     if dialog.confirm is None:

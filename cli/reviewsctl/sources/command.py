@@ -8,21 +8,30 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import typer
 
+from reviewsctl.daemon import local
 from reviewsctl.files.folders import opened
-from reviewsctl.importing.bounds import bound_memory
+from reviewsctl.importing.bounds import bound_memory, unbound_memory
 from reviewsctl.sources import adding, readers, report, state
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.oauth import log_in
-from reviewsctl.sources.run import RunOptions
-from reviewsctl.sources.state import SourceState, StateUnreadableError
-from reviewsctl.sources.sync import REVIEWS, BusyError, Sync, state_folder
+from reviewsctl.sources.run import Outcome, RunOptions
+from reviewsctl.sources.state import BusyError, SourceState, StateUnreadableError
+from reviewsctl.sources.sync import REVIEWS, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import EXIT_FAILED, NOTHING_WRITTEN, echo, fail, json_line
+from reviewsctl.terminal.interruption import Stopped
+from reviewsctl.terminal.output import (
+    EXIT_FAILED,
+    NOTHING_WRITTEN,
+    complain,
+    echo,
+    fail,
+    json_line,
+)
 from reviewsd.api.spelling import nearest
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
@@ -38,18 +47,25 @@ def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
+def _tell(text: str) -> None:
+    """Tell a person at a terminal what a command waits for."""
+    if sys.stderr.isatty():
+        echo(text, err=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncOptions:
     """The options of ``reviewsctl sync``."""
 
     names: Sequence[str]
     config: Path | None
-    due: bool
     every: float | None
     """Seconds between two rounds; None for one round."""
     run: RunOptions
     as_json: bool
     quiet: bool
+    verbose: bool = False
+    """Whether the reviews that are new, changed or gone are listed, with all notes."""
 
 
 @contextlib.contextmanager
@@ -85,15 +101,15 @@ def loaded(config: Path | None, names: Sequence[str], *, as_json: bool) -> Confi
     return settings
 
 
-def states_of(config: Config) -> Mapping[str, SourceState]:
-    """Return what is known of the sources.
+def states_of(config: Config) -> tuple[Mapping[str, SourceState], str]:
+    """Return what is known of the sources, and which sync is running, or "".
 
     Raises:
         StateUnreadableError: sources.json cannot be read.
         OSError: There is no data directory.
     """
     with opened(config.data_dir) as folder:
-        return state.load(folder)
+        return state.load(folder), state.running(folder)
 
 
 def sync(options: SyncOptions) -> int:
@@ -119,26 +135,68 @@ def _run(options: SyncOptions, config: Config) -> int:
         remedy = "Add one: reviewsctl sources add"
         fail("no sources", "the configuration has none", remedy, as_json=options.as_json)
     bound_memory(config.data_dir / REVIEWS)
-    sync = Sync(config=config, environ=os.environ, options=options.run, now=_now)
+    sync = Sync(
+        config=config,
+        environ=os.environ,
+        options=options.run,
+        now=_now,
+        tell=(lambda _: None) if options.quiet else _tell,
+    )
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
+    done: list[Outcome] = []
     try:
-        for outcome, requests in sync.run(options.names, due=options.due):
+        for outcome, requests in sync.run(options.names):
             seconds, began = time.monotonic() - began, time.monotonic()
-            is_good = outcome.state.state == "ok"
-            code = code if is_good else EXIT_FAILED
+            code = code if outcome.state.is_read else EXIT_FAILED
+            done.append(outcome)
             if options.as_json:
                 typer.echo(json_line(report.document(outcome, requests)))
-            elif not (options.quiet and is_good and not outcome.warning and not outcome.notes):
-                dry_run = options.run.dry_run
-                lines = report.lines(outcome, requests, seconds, width, dry_run=dry_run)
+            elif not options.quiet or outcome.is_notable:
+                lines = report.lines(
+                    outcome,
+                    requests,
+                    seconds,
+                    width,
+                    dry_run=options.run.dry_run,
+                    verbose=options.verbose,
+                )
                 echo(*lines, err=options.quiet)
-    except BusyError:
-        if not options.due:
-            fail("not synced", "another sync is running", as_json=options.as_json)
+    except BusyError as busy:
+        if not options.run.due:
+            fail("not synced", str(busy), as_json=options.as_json)
+    except Stopped as stopped:
+        _interrupted(stopped, options, done)
     if options.run.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)
-    return code
+    is_written = any(outcome.merge is not None and outcome.merge.is_written for outcome in done)
+    return EXIT_FAILED if is_written and _is_refused(options, config.data_dir) else code
+
+
+def _is_refused(options: SyncOptions, data: Path) -> bool:
+    """Return whether the daemon refuses the data that a round has written, and warn then."""
+    unbound_memory()  # it is the owner's file that is read
+    report = local.check(options.config, data, lambda _: None).value
+    problems = [problem for problem in report.problems if Path(problem.file).parent == data]
+    for problem in problems[:1]:
+        members = {
+            "title": "nothing of this is published, as the data is refused",
+            "detail": problem.lines[0],
+            "remedy": "Fix it; all that is wrong: reviewsctl check",
+        }
+        complain("warning", members, as_json=options.as_json)
+    return bool(problems)
+
+
+def _interrupted(stopped: Stopped, options: SyncOptions, done: Sequence[Outcome]) -> NoReturn:
+    """End a round whose first sources are done; a command that stays is ended by a signal as a rule."""
+    if options.every is not None:
+        raise stopped
+    is_partial = bool(done) and not options.run.dry_run
+    names = ", ".join(outcome.name for outcome in done)
+    before = f" but what was read before: {names}" if is_partial else ""
+    detail = f"{NOTHING_WRITTEN}{before}"
+    fail("interrupted", detail, as_json=options.as_json, code=stopped.exit_code)
 
 
 def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
@@ -149,7 +207,7 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
         detail = f"a source of type {source.type} has no login, but files with its secrets"
         fail("no login", detail, as_json=False)
 
-    wire = Wire(allow_private=False, requests_left=source.requests_per_day, now=_now)
+    wire = Wire(allow_private=False, requests_left=source.requests_per_day, now=_now, tell=_tell)
     folder = state_folder(settings, os.environ)
     try:
         tokens = readers.google_tokens(source, wire, folder, os.environ, _now)

@@ -25,7 +25,3 @@ class SourceStoppedError(ReadFailedError):
     """A fault that does not pass by itself; the source is tried once a day."""
 
     is_stop = True
-
-
-class NotFoundError(ReadFailedError):
-    """The platform does not know the location; it stops the source at the third run in a row."""

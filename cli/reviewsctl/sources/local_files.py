@@ -47,7 +47,7 @@ class FileReader:
         ):
             raise ReadFailedError(f"{path} changed while it was read")
         os.utime(copy, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # the import compares ages
-        return Download(files=[copy], look=current, is_current=False)
+        return Download(files=[copy], look=current, origin=str(path), is_current=False)
 
     def _newest(self) -> tuple[Path, os.stat_result]:
         matches = []

@@ -12,7 +12,7 @@ from reviewsctl.files.folders import opened
 from reviewsctl.sources.state import SourceState, StateUnreadableError, load
 from reviewsctl.terminal.times import ago
 
-_STATES: Final = ("ok", "failed", "stopped", "new")
+_STATES: Final = ("ok", "warn", "failed", "stopped", "new")
 
 
 def states(data: Path, names: Collection[str]) -> Mapping[str, SourceState]:
@@ -61,6 +61,8 @@ def _diagnosis(name: str, state: SourceState, now: datetime.datetime) -> Diagnos
     match state.state:
         case "stopped":
             return fail(f"{detail}, stopped: {state.detail}", state.remedy)
+        case "warn":
+            return warn(f"{detail}, {state.detail}", state.remedy)
         case "failed":
             return warn(f"{detail}, failed: {state.detail}", "The next sync tries again.")
     return ok(detail)

@@ -18,6 +18,8 @@ class Download:
     files: Sequence[Path]
     look: str
     """For the next run's first look."""
+    origin: str = "FILE"
+    """The name of the file to import it by hand; a download has none yet."""
     rows: int | None = None
     """Reviews in the files; None where only the import can count them."""
     is_current: bool = True

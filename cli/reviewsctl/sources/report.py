@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.report import LOSSES, MAX_IN_JSON, ImportResult, details, refusals
 from reviewsctl.sources.run import Outcome
 from reviewsctl.sources.state import SourceState
 from reviewsctl.terminal.columns import table as laid_out
@@ -13,27 +14,55 @@ from reviewsctl.terminal.times import ago, until
 from reviewsctl.terminal.words import counted
 from reviewsd.config.source_schema import ReviewSource
 
+_MOST: Final = 20  # reviews that a dry run lists
 _HEADINGS: Final = ("NAME", "TYPE", "STATE", "LAST COMPLETE READ", "NEXT", "REVIEWS")
 
 
 def lines(
-    outcome: Outcome, requests: int, seconds: float, width: int, *, dry_run: bool
+    outcome: Outcome,
+    requests: int,
+    seconds: float,
+    width: int,
+    *,
+    dry_run: bool,
+    verbose: bool = False,
 ) -> Iterator[str]:
     """Yield the lines of one outcome of a run; its name is padded to ``width`` characters."""
     state, indent = outcome.state, " " * (width + 2)
     yield f"{outcome.name:<{width}}  {_summary(outcome, requests, seconds, dry_run=dry_run)}"
+    if state.state == "warn":
+        yield f"{indent}warning: {state.detail}"
+    yield from (f"{indent}{line}" for line in outcome.shown)
+    if outcome.removal_at is not None:
+        yield (
+            f"{indent}{len(state.missing):,} missing; removed if a read after {outcome.removal_at:%Y-%m-%d %H:%M} "
+            "UTC misses them too"
+        )
     if state.remedy:
         yield from (f"{indent}{line}" for line in state.remedy.splitlines())
     if outcome.removed_for_age:
         yield f"{indent}{counted(outcome.removed_for_age, 'review')} left, as they were read too long ago"
-    yield from (f"{indent}note: {note}" for note in outcome.notes)
+    result, notes = outcome.result, outcome.notes
+    if result is not None and (verbose or dry_run):
+        yield from (f"{indent}{line}" for line in _listed(result, outcome.name, verbose=verbose))
+        notes = result.notes if verbose else notes
+    yield from (f"{indent}note: {note}" for note in notes)
     if outcome.warning:
         yield f"{indent}warning: {outcome.warning}"
 
 
+def _listed(result: ImportResult, name: str, *, verbose: bool) -> Iterator[str]:
+    """Yield the reviews that are new, changed or gone; the first of them without ``verbose``."""
+    listed = [line.strip() for line in details(result, LOSSES)]
+    most = len(listed) if verbose else _MOST
+    yield from listed[:most]
+    if (more := len(listed) - most) > 0:
+        yield f"and {more:,} more: reviewsctl sync {name} --dry-run --full -v"
+
+
 def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) -> str:
     state = outcome.state
-    if state.state != "ok":
+    if not state.is_read:
         verb = "failed" if state.state == "failed" else "stopped"
         again = ""
         if state.next_at is not None and state.tried_at is not None and verb == "failed":
@@ -57,6 +86,15 @@ def document(outcome: Outcome, requests: int) -> dict[str, object]:
     if outcome.merge is not None:
         for fate in (Fate.NEW, Fate.CHANGED, Fate.REMOVED):
             members[fate.value] = outcome.merge.count(fate)
+    if outcome.result is not None:
+        rows = outcome.result.rows
+        members["rows"] = rows.rows.total()
+        members["refused"] = rows.refused
+        members["refusals"] = refusals(rows, MAX_IN_JSON)
+    if outcome.shown:
+        members["shown"] = list(outcome.shown)
+    if outcome.removal_at is not None:
+        members["missing"] = len(state.missing)
     members |= _faults(state)
     if outcome.removed_for_age:
         members["removed_for_age"] = outcome.removed_for_age

@@ -4,6 +4,8 @@ import contextlib
 import dataclasses
 import datetime
 import glob
+import itertools
+import shlex
 import shutil
 import signal
 from collections.abc import Collection, Iterator, Sequence
@@ -17,10 +19,12 @@ from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayM
 from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.report import ImportResult
+from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.settings import SETTINGS, parsed
 from reviewsctl.importing.staging import Place
 from reviewsctl.sources import schedule
-from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsctl.sources.paging import Download, SourceReader
 from reviewsctl.sources.state import SourceState
 from reviewsd.api.texts import counted
@@ -29,6 +33,9 @@ from reviewsd.config.source_schema import ReviewSource
 MAX_SECONDS: Final = 1800
 """For the reading of one source."""
 
+_DEFAULTS: Final = ("recommended=no", "timezone=UTC")  # of a source, and of an import without them
+_NAMED: Final = 3  # refused rows in the state
+_CORRECT: Final = "Correct such rows where they are written; the next sync reads them again."
 _SILENT: Final = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 
 
@@ -36,6 +43,8 @@ _SILENT: Final = Prompts(progress=lambda _: None, show=lambda _: None, choose=No
 class RunOptions:
     """The options of ``reviewsctl sync``."""
 
+    due: bool = False
+    """Only sources that are due, for a timer; else a person runs it."""
     full: bool = False
     dry_run: bool = False
     accept_loss: bool = False
@@ -49,9 +58,21 @@ class Outcome:
     state: SourceState
     is_unchanged: bool = False
     merge: MergeResult | None = None
+    result: ImportResult | None = None
+    """The whole result; None where there was no import."""
+    shown: Sequence[str] = ()
+    """Lines of a dry run: how the files are read, and which reviews would be lost."""
     removed_for_age: int = 0
     """Reviews that left since the source could not be read for too long."""
+    removal_at: datetime.datetime | None = None
+    """The time after which a read removes the reviews that are missing."""
     warning: str = ""
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether the operator is told of it even with ``--quiet``; refused rows are told when they are read."""
+        is_fault = not self.state.is_read or (self.state.state == "warn" and not self.is_unchanged)
+        return is_fault or bool(self.warning or self.notes)
 
     @property
     def notes(self) -> Sequence[str]:
@@ -114,6 +135,7 @@ class SourceRun:
         def check(result: MergeResult, in_export: Collection[Place]) -> None:
             """Refuse an import, before it is written, that would lose more than the source may."""
             places.extend(in_export)
+            rule.keep(result.spared)
             there = sum(result.there.get(place, 0) for place in in_export)
             absent = sum(result.removed.values()) + len(rule.missing)
             is_or_are = "is" if absent == 1 else "are"
@@ -130,18 +152,26 @@ class SourceRun:
             name=self.source.name,
             is_current=download.is_current,
             is_one_file=self.source.path is not None and not glob.has_magic(self.source.path),
+            by_hand=self._by_hand(download.origin),
             is_gone=rule,
             check=check,
         )
         options = self._import_options(download.files, synced)
+        shown: list[str] = []
+        prompts = (
+            dataclasses.replace(_SILENT, describe=shown.extend, show=shown.extend)
+            if options.dry_run
+            else _SILENT
+        )
         try:
-            merge = run(options, _SILENT).merge
+            result = run(options, prompts)
         except NoReviewsError:
             return self._empty(download)
         except SayMoreError as fault:
             raise SourceStoppedError(fault.detail, fault.remedy) from fault
         except ImportRefusedError as fault:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
+        merge = result.merge
         count = sum(map(merge.count, (Fate.NEW, Fate.CHANGED, Fate.UNCHANGED)))
         after = replace(
             self.before,
@@ -149,9 +179,10 @@ class SourceRun:
             reviews=count,
             places=tuple((place.source, place.name) for place in places),
             missing=rule.missing,
+            refused=_refused(result.rows, may_remove=options.replace),
             read_at=self.now,
         )
-        return self._succeeded(after, merge)
+        return dataclasses.replace(self._succeeded(after, merge), result=result, shown=shown)
 
     def _import_options(self, exports: Sequence[Path], synced: SyncedRead | None) -> ImportOptions:
         """Return the options of the import of files.
@@ -160,14 +191,7 @@ class SourceRun:
             SourceStoppedError: The configuration has an option that means nothing.
         """
         section = self.source.import_
-        words = {True: "yes", False: "no"}
-        pairs = [
-            f"{name}={words.get(value, value)}"
-            for name in SETTINGS
-            if (value := getattr(section, name)) is not None
-        ]
-        pairs += [f"public={column}={value}" for column, value in section.public.items()]
-        columns = [f"{name}={column}" for name, column in section.map.items()]
+        pairs, columns = self._pairs()
         try:
             settings = parsed(pairs, self.now, columns=columns, source=section.source)
         except ImportRefusedError as fault:
@@ -184,6 +208,29 @@ class SourceRun:
             synced=synced,
         )
 
+    def _pairs(self) -> tuple[list[str], list[str]]:
+        """Return the options of its imports: the values of ``--set`` and of ``--map``."""
+        section = self.source.import_
+        words = {True: "yes", False: "no"}
+        pairs = [
+            f"{name}={words.get(value, value)}"
+            for name in SETTINGS
+            if (value := getattr(section, name)) is not None
+        ]
+        pairs += [f"public={column}={value}" for column, value in section.public.items()]
+        return pairs, [f"{name}={column}" for name, column in section.map.items()]
+
+    def _by_hand(self, file: str) -> str:
+        """Return the command that imports a file as a run would."""
+        section = self.source.import_
+        pairs, columns = self._pairs()
+        pairs = [pair for pair in pairs if pair not in _DEFAULTS]
+        options = [("--from", section.from_)] if section.from_ != "auto" else []
+        options += [("--source", section.source)] if section.source else []
+        options += [("--map", column) for column in columns] + [("--set", pair) for pair in pairs]
+        options.append(("--data", str(self.target.parent)))
+        return shlex.join(["reviewsctl", "import", file, *itertools.chain(*options)])
+
     def _empty(self, download: Download) -> Outcome:
         """A read without reviews: right for a new source, else a loss that a person has to accept."""
         places = [Place(*place) for place in self.before.places]
@@ -196,7 +243,13 @@ class SourceRun:
                 )
             merge = self._remove(places)
         after = replace(
-            self.before, look=download.look, reviews=0, places=(), missing={}, read_at=self.now
+            self.before,
+            look=download.look,
+            reviews=0,
+            places=(),
+            missing={},
+            refused="",
+            read_at=self.now,
         )
         return self._succeeded(after, merge)
 
@@ -209,27 +262,26 @@ class SourceRun:
     def _succeeded(self, after: SourceState, merge: MergeResult | None) -> Outcome:
         after = replace(
             after,
-            state="ok",
-            detail="",
-            remedy="",
+            state="warn" if after.refused else "ok",
+            detail=after.refused,
+            remedy=_CORRECT if after.refused else "",
             failures=0,
+            failing_since=None,
             tried_at=self.now,
             confirmed_at=self.now,
         )
-        return dataclasses.replace(self._outcome(after), merge=merge)
+        removal_at = schedule.removal_time(self.source, after)
+        return dataclasses.replace(self._outcome(after), merge=merge, removal_at=removal_at)
 
     def failed(self, fault: ReadFailedError) -> Outcome:
         """Return the outcome of a failed run; reviews that are too old leave."""
-        failures = self.before.failures + 1
-        is_stop = fault.is_stop or (
-            isinstance(fault, NotFoundError) and failures >= schedule.MAX_NOT_FOUND
-        )
         after = replace(
             self.before,
-            state="stopped" if is_stop else "failed",
+            state="stopped" if fault.is_stop else "failed",
             detail=fault.detail,
             remedy=fault.remedy,
-            failures=failures,
+            failures=max(1, self.before.failures + self.options.due),
+            failing_since=self.before.failing_since or self.now,
             tried_at=self.now,
         )
         if not schedule.is_expired(self.source, after, self.now):
@@ -244,12 +296,27 @@ class SourceRun:
         )
 
     def _outcome(self, after: SourceState) -> Outcome:
-        after = replace(after, next_at=schedule.next_run(self.source, after, self.now))
+        next_at = self.before.next_at
+        is_put_off = self.options.due or not after.failures  # not by a failure by hand
+        if is_put_off or next_at is None or next_at <= self.now:
+            next_at = schedule.next_run(self.source, after, self.now)
+        after = replace(after, next_at=next_at)
         return Outcome(
             name=self.source.name,
             state=after,
             warning=schedule.age_warning(self.source, after, self.now),
         )
+
+
+def _refused(rows: RowCounts, *, may_remove: bool) -> str:
+    """Return which rows were refused, and what follows; empty where none was."""
+    if not rows.refused:
+        return ""
+    first = "; ".join(f"{where}: {reason}" for where, reason in rows.refusals[:_NAMED])
+    more = "; ..." if rows.refused > _NAMED else ""
+    was_or_were = "was" if rows.refused == 1 else "were"
+    removal = ", so no review is removed" if may_remove else ""
+    return f"{rows.refused:,} of {counted(rows.rows.total(), 'row')} {was_or_were} refused{removal} ({first}{more})"
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """When a source is read: due times, pauses after failures, the age of what was read (sources.md 3)."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from reviewsctl.sources.state import Missing, SourceState
@@ -12,9 +12,6 @@ from reviewsd.config.source_schema import ReviewSource
 DAY: Final = datetime.timedelta(days=1)
 BETWEEN_MISSES: Final = datetime.timedelta(hours=6)
 """Two complete reads less than this apart count once for a review that is missing from both."""
-
-MAX_NOT_FOUND: Final = 3
-"""Runs in a row after which an unknown location stops a source."""
 
 _MAX_DOUBLINGS: Final = 20
 
@@ -45,7 +42,7 @@ def next_run(source: ReviewSource, state: SourceState, now: datetime.datetime) -
     pause = interval(source.every)
     if state.state == "failed":
         pause *= 2 ** min(max(0, state.failures - 1), _MAX_DOUBLINGS)
-    return now + (pause if state.state == "ok" else min(pause, max(DAY, interval(source.every))))
+    return now + (pause if state.is_read else min(pause, max(DAY, interval(source.every))))
 
 
 def max_age(source: ReviewSource) -> datetime.timedelta | None:
@@ -74,6 +71,14 @@ def age_warning(source: ReviewSource, state: SourceState, now: datetime.datetime
     remaining = max(datetime.timedelta(), limit - (now - state.read_at))
     urgency = "critical: " if remaining * 3 <= limit else ""
     return f"{urgency}its reviews leave in {counted(remaining.days, 'day')} unless it can be read"
+
+
+def removal_time(source: ReviewSource, state: SourceState) -> datetime.datetime | None:
+    """Return the time after which a read removes all reviews that are missing; None where none is."""
+    if not isinstance(source.gone, int):
+        return None
+    left = ((miss.at, source.gone - miss.count) for miss in state.missing.values())
+    return max((at + count * BETWEEN_MISSES for at, count in left), default=None)
 
 
 class GoneRule:
@@ -112,6 +117,10 @@ class GoneRule:
             return True
         self.missing[key] = miss
         return False
+
+    def keep(self, keys: Collection[str]) -> None:
+        """Forget reviews that are not among these after all, as a row was found to be an edited version of them."""
+        self.missing = {key: miss for key, miss in self.missing.items() if key in keys}
 
 
 def is_loss(absent: int, there: int, max_loss: str) -> bool:

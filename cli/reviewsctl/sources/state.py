@@ -3,18 +3,21 @@
 import contextlib
 import datetime
 import fcntl
+import os
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 
 import msgspec
 
 from reviewsctl.files.folders import Folder
+from reviewsctl.terminal.times import moment
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE, SOURCES_VERSION, SourceCondition
 
 LOCK: Final = "sources.lock"
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
+_MAX_HOLDER: Final = 100  # bytes in the lock
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,9 +32,11 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
 class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True):
     """The state of a source."""
 
-    state: Literal["new", "ok", "failed", "stopped"] = "new"
+    state: Literal["new", "ok", "warn", "failed", "stopped"] = "new"
     tried_at: datetime.datetime | None = None
     next_at: datetime.datetime | None = None
+    refused: str = ""
+    """The rows of the last complete read that were refused; while there are any, no review is removed."""
     look: str = ""
     """Digests or entity tags, by which the next run finds a source unchanged."""
     places: tuple[tuple[str, str], ...] = ()
@@ -41,6 +46,11 @@ class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True
     day: str = ""
     """The day that ``requests`` are of."""
     requests: int = 0
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the last run read it, or found it unchanged."""
+        return self.state in ("ok", "warn")
 
 
 class _File(msgspec.Struct, kw_only=True):
@@ -87,13 +97,39 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
         new.put(facts.st_mode & 0o664)
 
 
+class BusyError(Exception):
+    """Another sync is running; the message has its process and its beginning."""
+
+
 @contextlib.contextmanager
-def locked(folder: Folder) -> Iterator[bool]:
-    """Hold the lock of the sources for the block; False if another sync has it."""
+def locked(folder: Folder, now: datetime.datetime) -> Iterator[None]:
+    """Hold the lock of the sources for the block.
+
+    Raises:
+        BusyError: Another sync has it.
+    """
     with folder.folder(KEPT_FOLDER, make=True) as own, own.journal(LOCK, 0o664) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        _lock(file, fcntl.LOCK_EX)
+        file.truncate(0)
+        file.write(f"pid {os.getpid()}, since {moment(now)}".encode())
+        yield
+
+
+def running(folder: Folder) -> str:
+    """Return that a sync is running, with its process and its beginning; else nothing."""
+    try:
+        with folder.folder(KEPT_FOLDER) as own, own.open(LOCK) as file:
+            _lock(file, fcntl.LOCK_SH)
+    except FileNotFoundError:
+        return ""
+    except BusyError as busy:
+        return str(busy)
+    return ""
+
+
+def _lock(file: BinaryIO, kind: int) -> None:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = file.read(_MAX_HOLDER).decode(errors="replace")
+        raise BusyError(f"another sync is running ({holder})") from None

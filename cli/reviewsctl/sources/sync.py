@@ -23,10 +23,6 @@ from reviewsd.config.source_schema import ReviewSource
 REVIEWS: Final = "reviews.json"
 
 
-class BusyError(Exception):
-    """Another sync is running."""
-
-
 def state_folder(config: Config, environ: Mapping[str, str]) -> Path:
     """Return the folder of tokens and downloads: that of the unit, else the daemon's."""
     # systemd joins several by colons
@@ -45,22 +41,21 @@ class Sync:
     reader: Callable[..., SourceReader] = readers.reader
     """Makes the reader of a source."""
     sleep: Callable[[float], None] = time.sleep
+    tell: Callable[[str], None] = lambda _: None
+    """Called with what it does while a person waits."""
 
-    def run(self, names: Sequence[str], *, due: bool) -> Iterator[tuple[Outcome, int]]:
+    def run(self, names: Sequence[str]) -> Iterator[tuple[Outcome, int]]:
         """Run the sources; each outcome comes with the number of its requests.
 
         Args:
             names: Of the sources; all that are enabled if it is empty.
-            due: Whether only those that are due are run.
 
         Raises:
             BusyError: Another sync is running.
             StateUnreadableError: sources.json cannot be read.
             OSError: A folder of ours cannot be written.
         """
-        with opened(self.config.data_dir) as folder, state.locked(folder) as is_ours:
-            if not is_ours:
-                raise BusyError
+        with opened(self.config.data_dir) as folder, state.locked(folder, self.now()):
             configured = {source.name for source in self.config.sources}
             loaded = state.load(folder)
             states = {name: loaded[name] for name in loaded if name in configured}
@@ -68,7 +63,7 @@ class Sync:
                 before = states.get(source.name, SourceState())
                 if source.name not in names and (names or not source.enabled):
                     continue
-                if due and not schedule.is_due(before, self.now()):
+                if self.options.due and not schedule.is_due(before, self.now()):
                     continue
                 outcome, requests = self._run(source, before)
                 if not self.options.dry_run:
@@ -86,7 +81,10 @@ class Sync:
             requests_left=source.requests_per_day - used,
             now=self.now,
             sleep=self.sleep,
+            tell=self.tell,
         )
+        if source.type != "file":  # a file is there at once
+            self.tell(f"reading {source.name} ...")
         run = SourceRun(
             source=source,
             before=before,

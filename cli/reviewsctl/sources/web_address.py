@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsctl.sources.paging import Download
 from reviewsctl.sources.wire import Answer, Wire, host_of
 
@@ -70,13 +70,13 @@ class AddressReader:
             conditions["If-None-Match"] = last.etag
         if not full and last.modified:
             conditions["If-Modified-Since"] = last.modified
-        file = spool / "0001"
+        file = spool / f"the answer of {host_of(self.url)}"  # messages of the import have its name
         with file.open("xb") as out:
             answer = self._fetch(conditions, out)
         if answer.status == HTTPStatus.NOT_MODIFIED and conditions:
             return None
         if answer.status != HTTPStatus.OK:
-            raise _refusal(answer)
+            raise _refusal(answer, has_header=self.header is not None)
         with file.open("rb") as content:
             begins = content.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
             if begins.startswith(_PAGES):
@@ -134,14 +134,19 @@ def _origin(url: str) -> tuple[str, str, int | None]:
     return (parts.scheme, parts.hostname or "", parts.port or default)
 
 
-def _refusal(answer: Answer) -> ReadFailedError:
+def _refusal(answer: Answer, *, has_header: bool) -> ReadFailedError:
     """Return the fault of a response that brings no file."""
     match answer.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+            if has_header:
+                return SourceStoppedError(
+                    f"{answer.status}: {answer.host} does not accept the header",
+                    "Put a new one into the file that header_file names.",
+                )
             return SourceStoppedError(
-                f"{answer.status}: {answer.host} does not accept the header, or wants one",
-                "Put a new one into the file that header_file names.",
+                f"{answer.status}: {answer.host} refuses a request without a header of yours",
+                "The source has no header_file: name a file with one line, such as Authorization: Bearer ...",
             )
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
-            return NotFoundError(f"{answer.status}: {answer.host} has no such file")
+            return ReadFailedError(f"{answer.status}: {answer.host} has no such file")
     return ReadFailedError(f"{answer.status} from {answer.host}")

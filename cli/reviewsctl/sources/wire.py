@@ -24,7 +24,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 import msgspec
 
-from reviewsctl.sources.faults import NotFoundError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsd.api.texts import counted
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 
@@ -100,7 +100,7 @@ class Answer:
                     "Is the API enabled and approved, and may this account read the business?",
                 )
             case HTTPStatus.NOT_FOUND:
-                raise NotFoundError(
+                raise ReadFailedError(
                     f"404: {self.host} does not know the business", "Check its name or number."
                 )
         raise ReadFailedError(f"{self.status} from {self.host}")
@@ -139,6 +139,7 @@ class Wire:
         requests_left: The requests that the source has left of its ``requests_per_day``.
         now: Returns the time of day, for Retry-After.
         sleep: Waits for seconds between two tries.
+        tell: Called with the reason of each wait.
         idle_seconds: How long the server may be silent.
     """
 
@@ -149,6 +150,7 @@ class Wire:
         requests_left: int,
         now: Callable[[], datetime.datetime],
         sleep: Callable[[float], None] = time.sleep,
+        tell: Callable[[str], None] = lambda _: None,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         networks = [ip_network(network) for network in _PRIVATE] if allow_private else []
@@ -156,6 +158,7 @@ class Wire:
         self._allowance = requests_left
         self._now = now
         self._sleep = sleep
+        self._tell = tell
         self._idle_seconds = idle_seconds
         self._jitter = random.SystemRandom()
         self.requests = 0
@@ -211,7 +214,8 @@ class Wire:
             ReadFailedError: It was tried as often as it may be.
             SourceStoppedError: The address may not be dialed.
         """
-        for pause in (*PAUSES, None):
+        tries = len(PAUSES) + 1
+        for number, pause in enumerate((*PAUSES, None), 2):
             least = 0.0
             try:
                 answer = self._exchange(method, url, headers, data, out)
@@ -224,8 +228,11 @@ class Wire:
                 reason = f"{answer.status} from {answer.host}"
                 least = self._retry_after(answer)
             if pause is not None:
-                self._sleep(max(pause * self._jitter.uniform(0.5, 1.5), least))
-        raise ReadFailedError(f"{reason}, tried {len(PAUSES) + 1} times")
+                seconds = max(pause * self._jitter.uniform(0.5, 1.5), least)
+                count = f"{number} of {tries}"
+                self._tell(f"{reason}; tried again in {seconds:.0f} s ({count}), Ctrl-C ends")
+                self._sleep(seconds)
+        raise ReadFailedError(f"{reason}, tried {tries} times")
 
     def _retry_after(self, answer: Answer) -> float:
         text = answer.headers.get("retry-after", "").strip()

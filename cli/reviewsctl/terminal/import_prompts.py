@@ -14,38 +14,58 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def prompts(*, silent: bool) -> "Iterator[Prompts]":
-    """Return what an import talks through, for the block; a silent one cannot ask either."""
+def prompts(*, silent: bool, described: list[str] | None = None) -> "Iterator[Prompts]":
+    """Return what an import talks through, for the block; a silent one cannot ask either.
+
+    Args:
+        silent: Show nothing.
+        described: Gets the lines about the export that no question or failure has shown.
+    """
     from reviewsctl.importing.options import Prompts  # msgspec, see main
     from reviewsctl.terminal.progress import Progress
 
     def show(lines: Sequence[str]) -> None:
         echo(*(() if silent else lines))
 
+    waiting: list[str] = []
     with contextlib.closing(Progress()) as progress:
 
-        def choose(locations: Mapping[str, str]) -> str:
+        def release() -> None:
+            """Show at once what stands above a question or an error."""
             progress.close()
+            show(waiting)
+            waiting.clear()
+
+        def choose(locations: Mapping[str, str]) -> str:
+            release()
             return _choose(locations)
 
         def source(default: str) -> str:
-            progress.close()
+            release()
             question = f"Where were these reviews written? {default}, or a platform such as google"
             answer: str = typer.prompt(question, default=default, err=True)
             return answer.strip() or default
 
         def confirm(question: str) -> bool:
-            progress.close()
+            release()
             return typer.confirm(question, default=False, err=True)
 
         can_ask = not silent and sys.stdin.isatty() and sys.stderr.isatty()
-        yield Prompts(
+        dialog = Prompts(
             progress=(lambda _: None) if silent else progress.show,
             show=show,
             choose=choose if can_ask else None,
             source=source if can_ask else None,
             confirm=confirm if can_ask else None,
+            describe=waiting.extend,
         )
+        try:
+            yield dialog
+        except BaseException:
+            release()
+            raise
+    if described is not None:
+        described.extend(waiting)
 
 
 def _choose(locations: Mapping[str, str]) -> str:

@@ -158,10 +158,11 @@ _KINDS: Final = {
 def comparison_lines(result: "Compared") -> Iterator[str]:
     """Yield the lines of ``insights compare``."""
     both = result.comparison
-    yield "the reviews that mention each, and the share that is positive: in the file, and by the rules"
+    side, source = ("model", "by the model") if result.file.made else ("file", "in the file")
+    yield f"the reviews that mention each, and the share that is positive: {source}, and by the rules"
     yield "(too few mentions have no share; reviewsctl insights says how many are needed)"
     yield f"{'data':<15}{result.data_dir}"
-    yield f"{'file':<15}{origin_line(result.file)}"
+    yield f"{side:<15}{origin_line(result.file)}"
     yield f"{'rules':<15}{origin_line(result.rules)}"
     of_file, of_rules = (trend or "none" for trend in both.trend)
     yield f"{'trend':<15}{of_file}; by the rules {of_rules}"
@@ -169,7 +170,7 @@ def comparison_lines(result: "Compared") -> Iterator[str]:
         rows = getattr(both, kind)
         if rows:
             yield ""
-            yield f"{heading:<36}{'file':>7}{'rules':>16}"
+            yield f"{heading:<36}{side:>7}{'rules':>16}"
         for row in rows[:_COMPARED]:
             share = heading != "problems"  # problems have no share, they are all complaints
             sides = f"{_figures(row.file, share=share)}   {_figures(row.rules, share=share)}"
@@ -178,7 +179,7 @@ def comparison_lines(result: "Compared") -> Iterator[str]:
             yield f"  and {more:,} more"
     yield ""
     heading = f"mentions in {counted(both.reviews, 'review')}"
-    yield f"{heading:<36}{'file':>7}{'rules':>8}{'both':>8}"
+    yield f"{heading:<36}{side:>7}{'rules':>8}{'both':>8}"
     for heading, kind in _KINDS.items():
         mentions = both.mentions[kind]
         if mentions.file or mentions.rules:

@@ -1,8 +1,9 @@
-"""The progress of a long job: a bar on a terminal, else a line for each 10 %."""
+"""The progress of a long job: a bar on a terminal, else a line every ten seconds."""
 
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -14,17 +15,19 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-PATIENCE: Final = 1.0  # seconds; a job that ends sooner needs no lines
+_INTERVAL: Final = (
+    10.0  # seconds between lines; the log of a job that ends sooner has its outcome alone
+)
 
 
 class Progress:
     """Shows steps on stderr."""
 
-    def __init__(self) -> None:
-        self._begin = time.monotonic()
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._last_line_at = now()
         self._bars: Bars | None = None
         self._task: tuple[str, TaskID] | None = None  # the stage of the bar
-        self._printed: set[tuple[str, int]] = set()
 
     def show(self, step: Step) -> None:
         """Show a step; a stage without work has none."""
@@ -33,10 +36,8 @@ class Progress:
         if sys.stderr.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}:
             self._show_bar(step)
             return
-        tenth = step.stage, percent(step) // 10
-        is_quick = time.monotonic() - self._begin < PATIENCE
-        if tenth[1] > 0 and tenth not in self._printed and not is_quick:
-            self._printed.add(tenth)
+        if self._now() - self._last_line_at >= _INTERVAL:
+            self._last_line_at = self._now()
             typer.echo(progress_line(step), err=True)
 
     def _show_bar(self, step: Step) -> None:

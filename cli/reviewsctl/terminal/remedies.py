@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from reviewsd.api.disk import is_full, room
+
 VARIABLE: Final = "container"
 
 
@@ -18,11 +20,13 @@ def in_container(environ: Mapping[str, str] | None = None) -> bool:
     return bool((os.environ if environ is None else environ).get(VARIABLE))
 
 
-def to_write(folder: Path, otherwise: str) -> str:
-    """Return the remedy for a folder that may not be written.
+def to_write(folder: Path, otherwise: str, fault: BaseException | None = None) -> str:
+    """Return the remedy for a folder that cannot be written: room on its disk, or another user.
 
-    Outside a container it ends with ``otherwise``.
+    For another user, outside a container, it ends with ``otherwise``.
     """
+    if is_full(fault):
+        return f"Make room: {room(folder)}."
     if not in_container():
         return f"Use sudo, or {otherwise}"
     if _is_read_only(folder):

@@ -46,7 +46,10 @@ def status_fields(
     yield "address", printable(status.base_url)
     yield "listening", printable(", ".join(status.listen))
     uptime = duration(status.uptime_seconds)
-    yield "daemon", f"reviewsd {printable(status.version)}, pid {status.pid}, up {uptime}"
+    program = f"reviewsd {printable(status.version)}"
+    if status.installed_at is not None:
+        program += f", installed {moment(status.installed_at)}"
+    yield "daemon", f"{program}, pid {status.pid}, up {uptime}"
 
 
 def _snapshot(snapshot: SnapshotStatus | None, now: datetime.datetime) -> Iterator[Field]:
@@ -72,6 +75,7 @@ def reload_text(result: ReloadResult) -> str:
     """Return the outcome of a reload, with the reason if it was not applied."""
     revision = printable(result.revision or "")
     count = counted(result.review_count or 0, "review")
+    served = "the last good data keeps serving" if revision else "nothing is served yet"
     match result.outcome:
         case "published":
             done = colored("published", "green")
@@ -85,10 +89,10 @@ def reload_text(result: ReloadResult) -> str:
             reason = "the configuration has faults; nothing is changed"
             remedy = "Fix it, then run reviewsctl reload again."
         case "refused":
-            reason = "the new data has problems; the last good data keeps serving"
+            reason = f"the new data has problems; {served}"
             remedy = "Fix the data; the daemon notices the change."
         case "failed":
-            reason = "the new data could not be loaded; the last good data keeps serving"
+            reason = f"the new data could not be loaded; {served}"
             retry = "" if result.retry_at is None else "The daemon tries again. "
             remedy = f"{retry}See its log: journalctl -u reviewsd"
     error = colored(f"Error: reload {result.outcome}", "bold red")

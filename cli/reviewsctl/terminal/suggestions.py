@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 def suggestion_lines(suggestions: "Suggestions") -> Iterator[str]:
     """Yield the lines."""
-    yield f"## Candidates for insights.yaml from {counted(suggestions.reviews, 'review')}. A line counts once you"
-    yield '## remove its "# "; lines with "##" are remarks.'
+    yield f"## Candidates for insights.yaml from {suggestions.reviews:,} of {counted(suggestions.total, 'review')}: those"
+    yield '## with words, in English. A line counts once you remove its "# "; lines with "##" are'
+    yield "## remarks."
     if not (suggestions.technicians or suggestions.services or suggestions.aspects):
         yield "## There are none."
     if suggestions.technicians:

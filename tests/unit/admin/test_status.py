@@ -221,6 +221,7 @@ async def test_status_of_good_data(office: Office) -> None:
     check_headers(answer)
     status = answer.json()
     assert (VERSION, BASE) == (status["version"], status["base_url"])
+    assert "2025-10-09T08:53:20Z" == status["installed_at"]
     assert (["x"], "/d") == (status["listen"], status["data_dir"])
     assert (API, os.getpid()) == (status["api"], status["pid"])
     assert ("2025-10-09T08:53:20Z", 12.3) == (status["started_at"], status["uptime_seconds"])

@@ -308,6 +308,20 @@ def test_explanation_shows_only_the_matches_that_count() -> None:
     assert [("Less expensive",)] == [aspect.matched for aspect in clause.aspects]
 
 
+def test_aspect_of_the_owner_is_explained_within_a_phrase_of_another() -> None:
+    aspect = AspectSetting(
+        label="Breakfast", words=("breakfast",), praise=("breakfast to die for",)
+    )
+    settings = InsightSettings(aspects={"breakfast": aspect})
+    reviews = _reviews([("Great breakfast.", 5), ("A breakfast to die for.", 5)])
+    matched = [
+        {found.aspect: found.matched for found in clause.aspects}
+        for review in reviews
+        for clause in explain(review, _BUSINESS, settings).clauses
+    ]
+    assert [("breakfast",), ("breakfast to die for",)] == [found["breakfast"] for found in matched]
+
+
 def test_labels_of_the_owner_keep_their_capitals() -> None:
     aspect = AspectSetting(label="HVAC", words=("hvac",), praise=("great hvac",))
     reviews = _reviews([("They did great HVAC work in our old house.", 5)] * 5)

@@ -1,8 +1,10 @@
 """The labels that are kept in insights.labels (insights.md 12)."""
 
+import pytest
+
 from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, encoded, merged
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels, text_key
-from reviewsd.analysis.model_labels import AspectAnswer, ReviewAnswer
+from reviewsd.analysis.model_labels import AspectAnswer, PersonAnswer, ReviewAnswer
 from reviewsd.api.files import Diagnostic
 
 GOOD = ReviewAnswer(services=("leak-repair",))
@@ -78,3 +80,73 @@ def test_entities_of_rules_are_added_to_labels_by_earlier_lists() -> None:
     for is_current, count in ((True, 1), (False, 2)):
         result = merged(answer, rules, "tiny", is_current=is_current)
         assert rules.technicians[:count] == result.technicians
+
+
+def test_own_aspect_of_rules_is_added_to_labels_by_earlier_lists() -> None:
+    """The model may not have known it; the nine it did."""
+    opinions = [AspectLabel(id=name, sentiment="positive") for name in ("parking", "pricing")]
+    answer = ReviewAnswer(aspects=())
+    result = merged(answer, Labels(aspects=tuple(opinions)), "tiny", is_current=False)
+    assert (opinions[0],) == result.aspects
+    parking = AspectAnswer(id="parking", sentiment="negative", phrase="far away")
+    answer = ReviewAnswer(aspects=(parking,))
+    (label,) = merged(answer, Labels(aspects=tuple(opinions)), "tiny", is_current=False).aspects
+    assert "negative" == label.sentiment
+
+
+@pytest.mark.parametrize(
+    ("sentiment", "praised_for"), [("positive", ("communication", "friendliness")), ("neutral", ())]
+)
+def test_person_is_praised_for_what_a_model_found_in_the_words_about_them(
+    sentiment: str, praised_for: tuple[str, ...]
+) -> None:
+    """Findings of the rules count if the model has them in the review. Prices praise no person."""
+    person = EntityLabel(
+        id="priya-raman",
+        phrase="Priya drew me a plan for a fair sum",
+        sentiment="positive",
+        praised_for=("friendliness", "cleanliness"),
+    )
+    answer = ReviewAnswer(
+        technicians=(PersonAnswer(id="priya-raman", sentiment=sentiment),),
+        aspects=tuple(
+            AspectAnswer(id=name, sentiment=sign, phrase=phrase)
+            for name, sign, phrase in (
+                ("communication", "positive", "drew me a plan"),
+                ("pricing", "positive", "fair sum"),
+                ("punctuality", "negative", "Priya drew"),
+                ("friendliness", "positive", "we laughed"),
+                ("work_quality", "positive", "never leaked again"),
+            )
+        ),
+    )
+    (label,) = merged(answer, Labels(technicians=(person,)), "tiny", is_current=True).technicians
+    assert praised_for == label.praised_for
+
+
+def test_problems_of_rules_are_not_added_to_labels_by_earlier_lists() -> None:
+    """Their list is always the same, so the model has denied them."""
+    rules = Labels(problems=(EntityLabel(id="no-show"),))
+    assert () == merged(ReviewAnswer(), rules, "tiny", is_current=False).problems
+
+
+@pytest.mark.parametrize(
+    ("by_model", "sentiment", "wordings"),
+    [
+        (PersonAnswer(id="priya-raman", sentiment="negative"), "negative", ("rude",)),
+        (PersonAnswer(id="priya-raman", sentiment="positive"), "positive", ()),
+        ("priya-raman", "negative", ("rude",)),  # of labels-1
+    ],
+)
+def test_sentiment_of_a_person_is_that_of_the_model(
+    by_model: PersonAnswer | str, sentiment: str, wordings: tuple[str, ...]
+) -> None:
+    rules = Labels(
+        technicians=(
+            EntityLabel(id="priya-raman", phrase="x", sentiment="negative", wordings=("rude",)),
+        )
+    )
+    answer = ReviewAnswer(technicians=(by_model, PersonAnswer(id="sam", sentiment="neutral")))
+    priya, sam = merged(answer, rules, "tiny", is_current=True).technicians
+    assert ("x", sentiment, wordings) == (priya.phrase, priya.sentiment, priya.wordings)
+    assert EntityLabel(id="sam", sentiment="neutral") == sam

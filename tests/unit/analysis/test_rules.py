@@ -77,7 +77,8 @@ def rules() -> Rules:
         (2, "Fair enough, no comment.", {}),
         # and one or five stars in a contrast only
         (5, "The ferry was too expensive. Great spot.", {}),
-        (1, "Of course he was on time. Avoid.", {"punctuality": "negative"}),
+        (1, "Of course he was on time. Avoid.", {}),
+        (1, "The place is clean. Avoid.", {}),
         (5, "Great spot, but it was too expensive.", {"pricing": "negative"}),
         (4, "It was too expensive. Great spot.", {"pricing": "negative"}),
         # people of the settings are subjects
@@ -348,3 +349,38 @@ def test_phrase_that_only_sounds_like_an_opinion_has_no_aspect(
     rules: Rules, aspect: str, sign: str, text: str, stars: int
 ) -> None:
     assert aspect not in {item.id for item in rules.label(text, stars).aspects}
+
+
+@pytest.mark.parametrize(
+    ("stars", "text", "expected"),
+    [
+        (5, "Great breakfast and comfy beds.", {"breakfast": "positive", "beds": "positive"}),
+        (5, "The breakfast was delicious.", {"breakfast": "positive"}),
+        (2, "Breakfast was cold.", {"breakfast": "negative"}),
+        (5, "The food was cold, the breakfast was not.", {"breakfast": "positive"}),
+        (
+            4,
+            "Comfortable beds, but a poor breakfast.",
+            {"beds": "positive", "breakfast": "negative"},
+        ),
+        (5, "Lovely location.", {"location": "positive"}),
+        (5, "A great location, ten minutes to the beach.", {"location": "positive"}),
+        (1, "The location and the beds are awful.", {"beds": "negative", "location": "negative"}),
+        (2, "Das Frühstück war lieblos.", {"breakfast": "negative"}),
+        (5, "Bequeme Betten, gutes Frühstück.", {"beds": "positive", "breakfast": "positive"}),
+    ],
+)
+def test_aspect_of_the_owner_is_found_in_phrases_of_the_nine(
+    stars: int, text: str, expected: dict[str, str]
+) -> None:
+    """Such as "great breakfast", which was about the quality alone, and "lovely location", which was about nothing."""
+    words = {
+        "beds": ("bed", "beds", "Betten"),
+        "breakfast": ("breakfast", "Frühstück"),
+        "location": ("location",),
+    }
+    aspects = {name: AspectSetting(label=name, words=found) for name, found in words.items()}
+    language = "de" if "ü" in text else "en"
+    rules = Rules(Business(name="B"), InsightSettings(aspects=aspects, language=language))
+    found = {aspect.id: aspect.sentiment for aspect in rules.label(text, stars).aspects}
+    assert expected == {name: found[name] for name in found.keys() & aspects.keys()}

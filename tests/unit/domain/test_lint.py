@@ -151,6 +151,14 @@ def test_good_data_leaves_no_doubt() -> None:
             {"ownerXreply": 1},
             '$.reviews[0].ownerXreply (id <id>): unknown member; did you mean "owner_reply"?',
         ),
+        (
+            {"private_note": "a friend of ours"},
+            "$.reviews[0].private_note (id <id>): everybody can read it; keep it in another file",
+        ),
+        (
+            {"customerEmail": "jane@mail.example"},
+            "$.reviews[0].customerEmail (id <id>): everybody can read it; keep it in another file",
+        ),
     ],
 )
 def test_odd_review_has_warnings(members: dict[str, object], odd: str) -> None:
@@ -318,7 +326,14 @@ def test_slips_are_seen_at_the_top_too() -> None:
         ),
         (
             {"hours": hours("10:00-12:00", "09:00-18:00")},
-            ["hours[1]: overlaps with $.business.hours[0], which is of monday too"],
+            ["hours[0]: overlaps with $.business.hours[1], which is of monday too"],
+        ),
+        (
+            {"hours": hours("11:00-13:00", "09:00-18:00", "10:00-11:00")},
+            [
+                "hours[0]: overlaps with $.business.hours[1], which is of monday too",
+                "hours[2]: overlaps with $.business.hours[1], which is of monday too",
+            ],
         ),
     ],
 )
@@ -421,6 +436,16 @@ def test_medical_specialty_that_is_a_business_has_no_warning(category: str) -> N
 )
 def test_insights_may_be_odd(members: dict[str, object], odd: str) -> None:
     assert [odd] == found(review(0), insights={**WHOLE_INSIGHTS, **members})
+
+
+def test_locations_of_which_none_is_declared_are_reported() -> None:
+    """They had no pages, and nothing said why."""
+    named = [review(0, location="North"), review(1, location="South")]
+    reason = (
+        'missing: reviews name 2 locations ("North", "South"), which have no pages and no filter'
+    )
+    assert [f"$.business.locations: {reason}"] == found(*named)
+    assert [] == found(review(0, location="North"), review(1))
 
 
 def test_person_may_be_named_without_an_opinion() -> None:

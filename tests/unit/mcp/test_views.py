@@ -33,7 +33,7 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     directories = Directories(tmp_path_factory.mktemp("german"))
     settings = dataclasses.replace(directories.order.settings, pages=Pages(accent="#aa0000"))
     directories.order = msgspec.structs.replace(directories.order, settings=settings)
-    directories.write(review("a"), name=NAME, language="de")
+    directories.write(review("a"), {**review("b"), "source": "website"}, name=NAME, language="de")
     return published(directories)
 
 
@@ -104,7 +104,7 @@ def test_view_has_the_words_and_colors_of_the_pages(german: Snapshot) -> None:
     assert '<html lang="de" dir="ltr">' in document
     assert "Bewertung öffnen" == options["words"]["open_review"]
     assert f"Antwort von {NAME}" == options["words"]["reply"]
-    assert "Google" == options["sources"]["google"]
+    assert {"google": "Google", "website": "unsere Website"} == options["sources"]
     assert "#aa0000" == options["colors"]["accent"][0]
     assert (True, "https://reviews.example", "de") == (
         options["pages"],

@@ -142,7 +142,7 @@ def test_each_source_is_reported_with_its_state() -> None:
     report = SourceReport({"google": google, "new-one": SourceCondition()})
     families = parsed(result_of(metrics(sources=report).text()))
     states = rows(families["reviewsd_source_state"])
-    assert 8 == len(states)
+    assert 10 == len(states)
     assert {("google", "stopped"), ("new-one", "new")} == {row for row in states if states[row]}
     assert 213.0 == rows(families["reviewsd_source_reviews"])["google",]
     assert 2.0 == rows(families["reviewsd_source_failures"])["google",]

@@ -1,5 +1,6 @@
 """Notices of a daemon: what is reported, once, whatever happens (notices.md)."""
 
+import datetime
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -114,10 +115,18 @@ class Node:
         self.time.advance(0)
 
     def sources(self, **states: str) -> None:
+        """Write states of sources; those that fail do so from now on."""
         file = self.files.data / KEPT_FOLDER / SOURCES_FILE
         file.parent.mkdir(exist_ok=True)
+        now = datetime.datetime.fromtimestamp(self.time.now() / 1000, datetime.UTC).isoformat()
         sources = {
-            name: {"state": state, "detail": "401.", "remedy": "Log in again.", "failures": 1}
+            name: {
+                "state": state,
+                "detail": "401",
+                "remedy": "Log in again.",
+                "failing_since": now,
+                "reviews": 43,
+            }
             for name, state in states.items()
         }
         file.write_text(json.dumps({"version": 1, "sources": sources}))
@@ -336,9 +345,33 @@ def test_stopped_source_is_reported_again_only_after_it_has_worked(node: Node) -
     node.sources(google="stopped", portal="ok")
     assert ["source google is stopped"] == node.titles
     assert "source google is stopped: 401. Log in again." == node.messages[0].body
-    node.sources(google="ok", portal="ok")
+    node.sources(google="failed", portal="ok")
     node.sources(google="stopped", portal="ok")
     node.time.advance(INTERVAL / 1000)
+    assert 1 == len(node.messages)
+    node.sources(google="ok", portal="ok")
+    assert "source google is read again: 43 reviews" == node.messages[1].body
+    node.sources(google="stopped", portal="ok")
+    node.time.advance(INTERVAL / 1000)
+    assert ["source google is read again", "source google is stopped"] == node.titles[1:]
+
+
+def test_source_that_fails_is_reported_after_a_day(node: Node) -> None:
+    """A login page, an error of the server or an empty file is no reason to stop, and may last for ever."""
+    node.start(OLD)
+    node.sources(shop="failed")
+    node.time.advance(DAY - 2 * CHECK_SECONDS)
+    assert [] == node.messages
+    node.time.advance(3 * CHECK_SECONDS)
+    node.time.advance(2 * DAY)
+    assert "source shop could not be read for a day: 401. Log in again." == node.messages[0].body
+    node.sources(shop="ok")
+    node.time.advance(2 * DAY)
+    assert "source shop is read again" == node.titles[1]
+    node.sources(shop="failed")
+    node.sources(shop="ok")
+    node.time.advance(INTERVAL / 1000)
+    node.time.advance(DAY)
     assert 2 == len(node.messages)
 
 

@@ -90,6 +90,15 @@ def test_first_hidden_review_of_a_young_business_is_no_selection() -> None:
     ] == warnings
 
 
+def test_erased_review_that_the_file_has_again_is_no_selection() -> None:
+    """ "7% of the reviews are hidden" stood beside "1 of 28 reviews is not shown"."""
+    reviews, _ = uncorrected(*(review(name, text=name) for name in "abcdef"))
+    hidden = reviews.with_correction(named(reviews, "a"), "hide", "spam", NOW)
+    again = hidden.with_erasure(named(reviews, "b"), NOW)
+    assert "1 of 5 reviews is not shown by the owner (1 spam)" == again.readers_note
+    assert None is again.selection_warning
+
+
 def test_two_copies_that_are_hidden_are_one_review_of_a_selection() -> None:
     """Else hiding a review in each of its sources would be asked about as two of a young business."""
     copy = {**review("copy", text="great  WORK"), "source": "table"}

@@ -57,6 +57,12 @@ def test_texts_are_sent_without_authors() -> None:
     assert (5, 5) == (pricing["numbers"]["all reviews"], pricing["numbers"]["positive ones"])
 
 
+def test_model_is_told_the_business_and_what_comes_first() -> None:
+    instructions = summarizer().instructions
+    assert 'the customer reviews of one business, "B", for its web page' in instructions
+    assert "what most reviews say comes first" in instructions
+
+
 def test_true_sentences_are_kept_with_their_reviews() -> None:
     session = summarizer()
     question = written("5 of 5 say so.", question="Is the price fair?", reviews=[2])

@@ -28,6 +28,20 @@ def test_places_and_their_checks_are_counted(place: Place) -> None:
         assert text in page.text
 
 
+@pytest.mark.parametrize("target", ["/about-reviews", "/about-reviews.md"])
+@pytest.mark.parametrize("source", ["booking", "booking.com"])
+def test_readers_are_told_how_points_became_stars(place: Place, target: str, source: str) -> None:
+    """Seven points of ten are four stars."""
+    place.publish([review("a", source=source), review("b")])
+    text = " ".join(place.get(target).body.decode().split())
+    assert "On Booking.com customers give up to ten points: two points are one star here" in text
+
+
+def test_stars_of_other_platforms_are_as_they_were_given(place: Place) -> None:
+    place.publish([review("a"), review("b", source="trustpilot")])
+    assert "points" not in place.page("/about-reviews").text
+
+
 def test_withheld_reviews_are_counted_with_their_reasons(place: Place) -> None:
     hidden = {
         id_: {"action": "hide", "reason": reason, "at": "2026-11-24T09:12:00Z"}

@@ -130,6 +130,7 @@ def test_directions_need_a_street_or_a_position(
         (["google"], "1 review from Google"),
         (["google", "Google"], "2 reviews from Google"),
         (["yelp", "google", "google"], "3 reviews from Google and Yelp"),
+        (["google", "google", "website"], "3 reviews from Google and our website"),
         (["a", "b", "c", "d"], "4 reviews from a, b, c, and d"),
         (["a", "b", "c", "d", "e"], "5 reviews from a, b, c, and others"),
     ],
@@ -288,3 +289,25 @@ def test_card_names_its_source_and_links_to_the_original(place: Place, target: s
     (mark,) = re.findall(r'<span class="ok">(.*?)</span>', source)
     assert mark.endswith('<use href="#v"/></svg>Verified')
     assert "white-space:nowrap" in re.findall(r"\.ok\{(.*?)\}", source)[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "label"), [("en", "our website"), ("de", "unsere Website"), ("pl", "our website")]
+)
+def test_own_website_is_named_in_the_language_of_the_page(
+    place: Place, language: str, label: str
+) -> None:
+    reviews = [review("a", source="website"), review("b", source="Website"), review("c")]
+    form = {"website": "https://x.example/"}
+    place.publish(reviews, {"name": "Acme", "language": language, "review_urls": form})
+    for path in ("/", "/r/a", "/reviews?source=website", "/about-reviews", "/embed?source=website"):
+        assert label in place.page(path).text
+        assert "website" not in place.page(path).text.replace(label, "")
+    assert label in place.page("/review-us").text
+    assert f">{label}</option>" in place.page("/reviews?rating=4").source
+
+
+def test_review_of_the_own_website_has_no_publisher_in_structured_data(place: Place) -> None:
+    place.publish([review("a", source="website"), review("b", source="yelp")])
+    assert '"publisher"' not in place.page("/r/a").source
+    assert '"publisher":{"@type":"Organization","name":"Yelp"}' in place.page("/r/b").source

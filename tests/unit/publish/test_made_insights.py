@@ -1,6 +1,7 @@
 """Insights made in the publishing process (insights.md 1 and 2)."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,10 @@ def test_reviews_alone_have_insights(directories: Directories) -> None:
     assert publish(directories, *REVIEWS).result == "published"
     results = insights(directories)
     assert [item["id"] for item in REVIEWS] == sorted(results["per_review"])
-    assert ("lexicon-9", 4) == (results["model"], results["review_count"])
+    assert ("lexicon-10", 4) == (results["model"], results["review_count"])
     served = json.loads((directories.current / "reviews.json").read_bytes())
     assert served["updated_at"] == results["generated_at"]
-    origin = InsightsOrigin(made=True, model="lexicon-9", reviews=4)
+    origin = InsightsOrigin(made=True, model="lexicon-10", reviews=4)
     assert origin == directories.manifest().insights_origin
     directories.check_tidy()
 
@@ -143,6 +144,9 @@ def test_broken_settings_are_refused_with_all_faults_and_places(directories: Dir
     assert before == directories.manifest()
 
 
+PRICES = "What do customers say about the prices?"
+
+
 def label(directories: Directories, *labels: tuple[str, int, ReviewAnswer]) -> None:
     """Keep labels of a model for texts with ratings."""
     lines = [
@@ -162,7 +166,7 @@ def test_kept_labels_are_used_for_their_texts(directories: Directories) -> None:
     assert directories.publish(LATER, insights="auto").result == "published"
     results = insights(directories)
     assert {"model": 2, "rules": 1} == results["method"]["labelled"]
-    assert ("tiny", "tiny, lexicon-9") == (results["method"]["model"], results["model"])
+    assert ("tiny", "tiny, lexicon-10") == (results["method"]["model"], results["model"])
     assert "2 read by the language model tiny, 1 by rules" in results["method"]["note"]
     expected = [{"id": "cleanliness", "sentiment": "negative", "phrase": "price was fair"}]
     assert (
@@ -179,6 +183,19 @@ def test_kept_labels_are_used_for_their_texts(directories: Directories) -> None:
     directories.check_tidy()
 
 
+def test_answer_quotes_the_sentence_that_a_model_labeled(directories: Directories) -> None:
+    """Rules find nothing in it."""
+    texts = [f"Bad hair day {n}. Here I always know why." for n in range(5)]
+    publish(directories, *[review(f"{n}", text=text, rating=5) for n, text in enumerate(texts)])
+    aspect = AspectAnswer(id="communication", sentiment="positive", phrase="I always know why")
+    answer = ReviewAnswer(aspects=(aspect,))
+    assert not insights(directories)["faq"]
+    label(directories, *[(text, 5, answer) for text in texts])
+    directories.publish(LATER, insights="auto")
+    (entry,) = insights(directories)["faq"]
+    assert "Here I always know why." in entry["answer"]
+
+
 def test_label_of_a_hidden_review_is_not_used(directories: Directories) -> None:
     phrase = "Nobody showed up"
     aspect = AspectAnswer(id="cleanliness", sentiment="negative", phrase=phrase)
@@ -190,6 +207,35 @@ def test_label_of_a_hidden_review_is_not_used(directories: Directories) -> None:
     assert "labelled" not in insights(directories)["method"]
     for file in directories.current.iterdir():
         assert phrase.encode() not in file.read_bytes(), file.name
+
+
+def test_answers_of_rules_follow_the_questions_of_a_model(directories: Directories) -> None:
+    """Two questions of a model took the place of five answers; the same subject is not asked twice."""
+    texts = [f"The price was fair {n}. The staff was so friendly to us." for n in range(6)]
+    reviews = [review(f"{n}", text=text, rating=5) for n, text in enumerate(texts)]
+    publish(directories, *reviews)
+    before = insights(directories)["faq"]
+    assert ["Are they friendly?", PRICES] == [entry["question"] for entry in before]
+
+    lists = Analyser(Business(name="B"), InsightSettings(), words_of_insights("en")).lists
+
+    def answer(about: str, text: str, question: str) -> Sentence:
+        return Sentence(
+            about=about,
+            text=text,
+            question=question,
+            sentiment="positive",
+            reviews={"0": text_key(texts[0], 5)},
+        )
+
+    fair = answer("pricing", '6 call it "price was fair".', "Fair?")
+    count = answer("reviews", "6 reviews.", "How many?")
+    kept = KeptSummary(summary=(), faq=(fair, count), model="tiny", lists=lists)
+    (directories.data / "insights.labels").write_bytes(encoded(kept))
+    directories.publish(LATER, insights="auto")
+    faq = insights(directories)["faq"]
+    assert ["Fair?", "How many?", "Are they friendly?"] == [entry["question"] for entry in faq]
+    assert before[0] == faq[2]
 
 
 def test_kept_summary_is_used_while_it_is_true(directories: Directories) -> None:
@@ -242,7 +288,7 @@ def test_broken_labels_are_a_warning(directories: Directories, content: bytes | 
     assert published.result == "published"
     assert bool(content != b"") == bool(published.left_out)
     assert all(line.startswith("insights.labels: ") for line in published.left_out)
-    assert "lexicon-9" == insights(directories)["model"]
+    assert "lexicon-10" == insights(directories)["model"]
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"\xff" * 64, None])
@@ -291,8 +337,13 @@ def test_a_full_disk_is_no_fault_of_the_analyser(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(made_insights, "Analyser", fail)
-    with pytest.raises(OSError, match="No space"):
-        publish(directories, *REVIEWS)
+    outcome = publish(directories, *REVIEWS)
+    assert ("failed", "") == (outcome.result, outcome.insights_fault)
+    (problem,) = outcome.problems
+    assert re.fullmatch(
+        r"the disk is full: \S+ \S+ are free at /\S+, and a publication needs more", problem
+    )
+    assert [] == list(directories.snapshots.iterdir())
 
 
 def test_changed_rules_publish_again(

@@ -1,5 +1,6 @@
 """Requests for a reload, their runs and their reports (R6, R7)."""
 
+import errno
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -276,6 +277,17 @@ def test_a_child_that_fails_is_a_failed_reload(harness: Harness, directories: Di
     )
     assert 2 == harness.snapshots.current.manifest.review_count
     assert "published" == harness.outcome()  # the next one may succeed
+
+
+def test_first_publication_on_a_full_disk_says_so(harness: Harness) -> None:
+    """Not that it was published and cannot be opened."""
+
+    def fail(_: Step) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (report,) = harness.reload(progress=fail)
+    assert "failed" == report.outcome
+    assert report.problems[0].startswith("the disk is full: ")
 
 
 def test_a_failure_is_tried_again_after_a_pause_that_grows(

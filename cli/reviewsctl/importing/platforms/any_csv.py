@@ -4,6 +4,7 @@ It does not say which platform it comes from, and rarely whether the reviews are
 """
 
 import itertools
+import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from reviewsctl.importing.settings import NO_SOURCE, Settings
 from reviewsctl.importing.times import Reading, is_date
 from reviewsctl.importing.values import (
     address,
+    is_nothing,
     listed,
     normal,
     shown,
@@ -37,11 +39,12 @@ from reviewsctl.importing.values import (
     word,
     words,
 )
-from reviewsctl.importing.vocabulary.words import COLUMNS
+from reviewsctl.importing.vocabulary.words import CELLS, COLUMNS
 from reviewsctl.terminal.escaping import printable
 
 _PROBES = 5  # cells that say whether a column has dates
-_LONG = 100  # characters of a name in a message
+_LONG = 100  # characters of a name in a message, and of a text that is compared as a whole
+_MARKS = re.compile(r"[\s./\\_*,:;\u2026\u2013\u2014-]+")  # "-", "...", "/" and the like
 
 
 class _Understood(NamedTuple):
@@ -86,7 +89,7 @@ class Table:
             source = word(cells.get("source")) or self.source or settings.source
             rating = columns.scale(fields).stars(cells["rating"])
             return PlatformReview(
-                source=(source or NO_SOURCE).lower(),
+                source=settings.source_of(source or NO_SOURCE),
                 key=word(cells.get("id")),
                 author=" ".join(_words(fields, names.get("author", ()))),
                 rating=rating.stars,
@@ -168,18 +171,28 @@ def _words(fields: Fields, names: Sequence[str]) -> list[str]:
 def _joined(fields: Fields, names: Sequence[str]) -> str | None:
     """Return the parts of a text as paragraphs; of its halves each begins with what it is."""
     parts = [
-        f"{_heading(name)}: {text.strip()}" if _is_half(name) else text
+        part
         for name in names
-        if (text := words(fields.get(name))) is not None
+        if (text := words(fields.get(name))) is not None and (part := _part(name, text)) is not None
     ]
     return "\n\n".join(parts) if parts else None
 
 
-def _is_half(name: str) -> bool:
-    return any(
-        normal(part) in COLUMNS.sets["liked"] | COLUMNS.sets["disliked"]
-        for part in (name, name.rpartition(".")[2])
-    )
+def _part(name: str, text: str) -> str | None:
+    """Return a paragraph of a text; None for a half that says nothing, as "-", or "Nothing" of what was disliked."""
+    bare = text.strip()
+    disliked = _is_among(name, "disliked")
+    if not disliked and not _is_among(name, "liked"):
+        return text
+    is_empty = is_nothing(bare) or _MARKS.fullmatch(bare) is not None
+    if is_empty or (disliked and len(bare) < _LONG and normal(bare) in CELLS.sets["no_criticism"]):
+        return None
+    return f"{_heading(name)}: {bare}"
+
+
+def _is_among(name: str, kind: str) -> bool:
+    """Return whether a column, or a member of an object, is of a kind of columns."""
+    return any(normal(part) in COLUMNS.sets[kind] for part in (name, name.rpartition(".")[2]))
 
 
 def _heading(name: str) -> str:

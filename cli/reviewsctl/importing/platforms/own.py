@@ -13,8 +13,8 @@ from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, S
 from reviewsctl.importing.review import Entry, mask
 from reviewsctl.importing.reviews_file import EXAMPLES, updated
 from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import milliseconds
-from reviewsctl.importing.values import encoded, short_name, words
+from reviewsctl.importing.times import milliseconds, only_day
+from reviewsctl.importing.values import encoded, members, short_name, shown, words
 from reviewsd.domain.reviews import Review
 
 COLUMNS = (
@@ -42,6 +42,7 @@ NAME = "reviewsd"
 _ADDITIVE = COLUMNS[-3:]
 _CERTAIN = ("text", "author_avatar_url", "source_url", "owner_reply")
 _REQUIRED = ("id", "author", "rating", "date", "source", "verified")
+_NO_DAY = "Invalid RFC3339 encoded date"  # of msgspec
 _BOOLEANS: Mapping[str, bool] = {"true": True, "false": False}
 
 
@@ -69,14 +70,17 @@ def parser(head: Head, settings: Settings) -> Parser:
         record = encoded(_members(row.fields) if head.shape == "table" else row.fields)
         try:
             if settings.names == "short" and isinstance(author := row.fields.get("author"), str):
-                record = updated(
-                    record, {"author": short_name(author) if author.strip() else author}
-                )
+                short = short_name(author) if author.strip() else author
+                record = updated(record, {"author": short, "author_avatar_url": None})
             review = decoder.decode(record)
         except msgspec.DecodeError as error:
-            raise RowRefusedError(f"not a review of ours: {error}") from None
+            fault = _fault(error, record, is_table=head.shape == "table")
+            raise RowRefusedError(f"not a review of ours: {fault}") from None
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
+        blank = [name for name in _CERTAIN if getattr(review, name) is None]
+        if settings.names == "short" and "author_avatar_url" in blank:
+            blank.remove("author_avatar_url")
         location = row.fields.get("location")
         place = location if isinstance(location, str) else ""
         return Entry(
@@ -85,11 +89,26 @@ def parser(head: Head, settings: Settings) -> Parser:
             place=place,
             record=record,
             day=review.date.isoformat(),
-            blank=mask(name for name in _CERTAIN if getattr(review, name) is None),
+            blank=mask(blank),
             newest=milliseconds(datetime.datetime.combine(review.date, datetime.time())),
         )
 
     return read
+
+
+def _fault(error: msgspec.DecodeError, record: bytes, *, is_table: bool) -> str:
+    """Return why a record is no review, by the column or the member that is at fault."""
+    reason, at, path = str(error).rpartition(" - at `$.")
+    if not at:
+        return str(error)
+    *around, name = path.removesuffix("`").split(".")
+    review = msgspec.json.decode(record)
+    value = (members(review.get(around[0])) if around else review).get(name)
+    fault = f"does not fit: {reason[:1].lower()}{reason[1:].replace('`', '')}"
+    if reason == _NO_DAY:
+        fault = f"is no day; write {only_day(value) or 'it as 2026-03-14'}"
+    cell = "an empty cell" if value is None else shown(value)
+    return f"{('_' if is_table else '.').join([*around, name])}: {cell} {fault}"
 
 
 def _members(fields: Fields) -> dict[str, object]:

@@ -19,8 +19,9 @@ import pytest
 from reviewsctl.daemon.errors import Refused, Unreachable
 from reviewsctl.doctor import offline, public, running
 from reviewsctl.doctor.verdict import Diagnosis, Verdict
-from reviewsd.api.files import CheckReport, Diagnostic, Facts
+from reviewsd.api.files import CheckReport, Diagnostic, EffectiveConfig, Facts, Setting
 from reviewsd.api.hub import HubState
+from reviewsd.api.jobs import ConfigChanges, instant
 from reviewsd.api.places import DATA_FILES
 from reviewsd.api.status import Status
 from tests.support.admin_fake import STATUS
@@ -47,6 +48,12 @@ def report(data: Path | None = None, **members: object) -> CheckReport:
         facts=None,
     )
     return msgspec.structs.replace(empty, **members)
+
+
+def effective(base_url: str, data_dir: str) -> EffectiveConfig:
+    values = {"base_url": base_url, "data_dir": data_dir}
+    settings = (Setting(key=key, value=value, origin="file") for key, value in values.items())
+    return EffectiveConfig(file="/etc/r.yaml", settings=tuple(settings))
 
 
 NO_FACTS = Facts(
@@ -111,20 +118,34 @@ def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
 
 def test_daemon_that_answers_is_compared_with_this_version() -> None:
     assert Diagnosis(OK, "reviewsd 0.1.0 answers on /s") == running.socket(
-        GOOD, Path("/s"), "0.1.0"
+        GOOD, Path("/s"), "0.1.0", 0
     )
-    assert WARN == running.socket(GOOD, Path("/s"), "0.2.0").verdict
-    assert OK == running.socket(GOOD, Path("/s"), None).verdict
+    assert WARN == running.socket(GOOD, Path("/s"), "0.2.0", 0).verdict
+    assert OK == running.socket(GOOD, Path("/s"), None, 0).verdict
+
+
+def test_daemon_that_runs_on_after_an_upgrade_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also between two builds of one version, as a checkout makes them."""
+    monkeypatch.delenv("container", raising=False)
+    before = msgspec.structs.replace(GOOD, installed_at=instant(1_760_000_000))
+    assert OK == running.socket(before, Path("/s"), "0.1.0", 1_760_000_000.9).verdict
+    found = running.socket(before, Path("/s"), "0.1.0", 1_760_003_600)
+    assert WARN == found.verdict
+    assert (
+        "the daemon's program was installed 2025-10-09 08:53:20 UTC, this one 2025-10-09 09:53:20 UTC"
+        == found.detail
+    )
+    assert found.remedy.startswith("Restart it: ")
 
 
 def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
-    diagnosis = running.socket(GONE, Path("/s"), None)
+    diagnosis = running.socket(GONE, Path("/s"), None, 0)
     assert Diagnosis(FAIL, "it is not running: there is no /s", "Start it") == diagnosis
     refused = Refused("Draining", "", status=503)
-    assert "draining" == running.socket(refused, Path("/s"), None).detail
+    assert "draining" == running.socket(refused, Path("/s"), None, 0).detail
     for test in (running.serving, running.hub):
         assert SKIP == test(GONE).verdict
-    assert SKIP == running.same_configuration(GONE, "", "").verdict
+    assert SKIP == running.same_configuration(GONE, effective("", ""), None).verdict
 
 
 def test_serving_reports_count_and_refused_data() -> None:
@@ -165,11 +186,39 @@ def test_hub_reports_its_state(members: dict[str, object], verdict: Verdict, det
 
 def test_configuration_of_another_daemon_is_a_warning() -> None:
     def verdict(base_url: str, data_dir: str) -> Verdict:
-        return running.same_configuration(GOOD, base_url, data_dir).verdict
+        return running.same_configuration(GOOD, effective(base_url, data_dir), None).verdict
 
     assert OK == verdict("https://reviews.example.com", "/srv/reviews")
     assert WARN == verdict("https://other.example.com", "/srv/reviews")
     assert WARN == verdict("https://reviews.example.com", "/srv/other")
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "detail"),
+    [
+        (ConfigChanges(), OK, "the daemon uses this configuration"),
+        (ConfigChanges(applied=("crawlers",)), WARN, "changed, and not in effect: crawlers"),
+        (
+            ConfigChanges(applied=("crawlers",), restart=("notify", "hub.store")),
+            WARN,
+            "changed since the daemon has started: crawlers, notify, hub.store",
+        ),
+        (
+            ConfigChanges(problems=("/etc/r.yaml:3:1: notify: there is no x", "more")),
+            WARN,
+            "the daemon cannot start again with this configuration: /etc/r.yaml:3:1: notify: there is no x",
+        ),
+        (None, OK, "the daemon uses base_url and data_dir of this configuration"),
+    ],
+)
+def test_change_that_is_not_in_effect_is_named_with_its_remedy(
+    changes: ConfigChanges | None, verdict: Verdict, detail: str
+) -> None:
+    """Every key counts: it said that a daemon without the new target of notices uses this configuration."""
+    settings = effective("https://reviews.example.com", "/srv/reviews")
+    diagnosis = running.same_configuration(GOOD, settings, changes)
+    assert (verdict, detail) == (diagnosis.verdict, diagnosis.detail)
+    assert (verdict == WARN) == bool(diagnosis.remedy)
 
 
 def program(folder: Path, name: str, output: str, code: int = 0) -> None:
@@ -467,11 +516,16 @@ def test_certificate_is_verified_with_its_expiry(
     identity = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     ca = authority().identity.write(tmp_path / "ca.pem")
     with listening(ours, identity) as address:
-        assert FAIL == public.certificate(address, 0.0).verdict
+        untrusted = public.certificate(address, 0.0)
+        assert FAIL == untrusted.verdict
+        assert "of your own authority: SSL_CERT_FILE=ca.pem reviewsctl doctor" in untrusted.remedy
+        assert [SKIP, SKIP] == [public.answers(address).verdict, public.agents(address).verdict]
+        elsewhere = address.replace("localhost", "127.0.0.1")
         monkeypatch.setenv("SSL_CERT_FILE", str(ca))
         diagnosis = public.certificate(address, 0.0)
         assert OK == public.answers(address).verdict
         assert WARN == public.certificate(address, time.time() + 3650 * 86_400).verdict
+        assert "Get one for 127.0.0.1" in public.certificate(elsewhere, 0.0).remedy
     assert OK == diagnosis.verdict
     assert diagnosis.detail.startswith("TLSv1.3, the certificate of localhost ends in ")
 

@@ -13,6 +13,7 @@ import yaml
 from reviewsctl.commands.init import SYSTEM, next_steps
 from reviewsctl.manual.keys import SHIPPED
 from tests.support.commands import Ctl
+from tests.support.documents import ROOT
 
 pytestmark = pytest.mark.processes
 
@@ -218,3 +219,10 @@ def test_shipped_files_are_links_to_those_of_the_project() -> None:
         "configuration.md": root / "docs/reference/configuration.md",
         **{path.name: path for path in (root / "systemd").rglob("*") if path.is_file()},
     } == links
+
+
+def test_place_of_telephone_and_hours_is_named(ctl: Ctl, tmp_path: Path) -> None:
+    """No command sets them, so an owner looked for one."""
+    line = "Your phone, address, opening hours, logo: docs/how-to/correct.md says where they go."
+    assert line in ctl("init", str(tmp_path / "shop")).stdout.splitlines()
+    assert "### Opening hours" in (ROOT / "docs/how-to/correct.md").read_text()

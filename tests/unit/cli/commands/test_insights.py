@@ -151,7 +151,7 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     assert (
         [] == written["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
-    assert "lexicon-9" == written["model"]
+    assert "lexicon-10" == written["model"]
     file.write_text('{"model": "mine"}')
     _, errors = printed(ctl, folder, "write", code=1)
     assert "is there already" in errors
@@ -206,6 +206,19 @@ def test_a_file_is_compared_with_what_the_rules_make(ctl: Ctl, folder: Path) -> 
         in output
     )
     assert "  people                                  1       1       1\n" in output
+
+
+def test_labels_are_compared_by_the_name_of_the_model(ctl: Ctl, folder: Path) -> None:
+    """A heading "file" would be read as insights.json, which does not exist."""
+    (reviewed, *_) = json.loads((folder / "reviews.json").read_bytes())["reviews"]
+    key = text_key(reviewed["text"], reviewed["rating"])
+    label = KeptLabel(text=key, model="tiny", lists="", labels=ReviewAnswer())
+    (folder / "insights.labels").write_bytes(encoded(label))
+    output, _ = printed(ctl, folder, "compare")
+    assert "share that is positive: by the model, and by the rules\n" in output
+    assert "\nmodel          made from " in output
+    assert f"{'aspects':<36}{'model':>7}{'rules':>16}\n" in output
+    assert "file" not in output.replace(str(folder), "")
 
 
 def test_broken_settings_are_told(ctl: Ctl, folder: Path) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.commands.restore import start_of
+from reviewsctl.daemon import units
+from reviewsd.api.places import SYSTEM
 from tests.support.commands import Ctl
 
 pytestmark = pytest.mark.processes
@@ -166,3 +169,12 @@ def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_pat
         f"{MISSING.format(shop=shop)}"
         f"next: reviewsctl check --config {shop}/reviewsd.yaml, then start the daemon\n"
     )
+
+
+def test_restored_service_is_installed_on_a_new_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is nothing to start yet."""
+    monkeypatch.delenv("container", raising=False)
+    for is_installed, command in ((False, "service install"), (True, "systemctl start reviewsd")):
+        monkeypatch.setattr(units, "is_installed", lambda there=is_installed: there)
+        assert start_of(SYSTEM).endswith(command)
+    assert "start the daemon" == start_of(Path("shop/reviewsd.yaml"))

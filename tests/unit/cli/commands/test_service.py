@@ -12,21 +12,21 @@ import yaml
 
 from reviewsctl.daemon.units import below
 from reviewsctl.files.installation import (
-    CONFIG,
     SHARE,
     SHARED_FILES,
-    Installation,
-    data_dir,
     given,
     plan,
     restart_steps,
 )
+from reviewsctl.files.named_files import NamedFile
+from reviewsctl.files.requested import Installation, placed
 from reviewsctl.files.steps import CopyFile, WriteFile
-from reviewsctl.files.unit_text import Programs, service_unit
+from reviewsctl.files.unit_text import unit
 from reviewsctl.importing.undo import undo
 from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.shares import shared_files
 from reviewsd.api.places import DATA_FILES
+from reviewsd.api.places import SYSTEM as CONFIG
 from tests.support.commands import Ctl
 from tests.support.shop import NOW, Shop, google
 
@@ -41,16 +41,7 @@ NO_SOURCES = (
 needs_systemd = pytest.mark.skipif(
     shutil.which("systemd-sysusers") is None, reason="systemd is not installed"
 )
-PROGRAMS = Programs(
-    reviewsd=Path("/opt/r/bin/reviewsd"),
-    reviewsctl=Path("/opt/r/bin/reviewsctl"),
-    needs=(Path("/opt/r"), Path("/usr")),
-)
-HOME = Programs(
-    reviewsd=Path("/home/jo hn/100%/bin/reviewsd"),
-    reviewsctl=Path("/home/jo hn/100%/bin/reviewsctl"),
-    needs=(Path("/home/jo hn/100%"), Path("/usr")),
-)
+HOME = Path("/home/jo hn/100%")
 
 
 @pytest.fixture
@@ -71,39 +62,75 @@ def root(tmp_path: Path) -> Path:
 
 
 def installation(config: Path | None, data: Path, *listen: str) -> Installation:
-    return Installation(programs=PROGRAMS, config=config, data_dir=data, listen=listen)
+    folder = NamedFile(key="data_dir", place="$.data_dir", path=data, copy=Path("/srv/reviews"))
+    return Installation(
+        reviewsd=Path("/opt/r/bin/reviewsd"),
+        reviewsctl=Path("/opt/r/bin/reviewsctl"),
+        needs=(Path("/opt/r"), Path("/usr")),
+        config=config,
+        data=replace(folder, copy=data) if config is None else folder,
+        listen=listen,
+    )
+
+
+SERVED = installation(None, Path("/data"))
 
 
 def test_the_unit_runs_the_programs_where_they_are() -> None:
-    unit = service_unit(PROGRAMS, Path("/data"))
-    assert "\nExecStart=/opt/r/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml\n" in unit
-    assert "\nExecReload=/opt/r/bin/reviewsctl reload\n" in unit
-    assert "\nReadOnlyPaths=-/data\n" in unit
-    assert "\nProtectHome=yes\n" in unit
+    text = unit(SERVED, "reviewsd.service")
+    assert "\nExecStart=/opt/r/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml\n" in text
+    assert "\nExecReload=/opt/r/bin/reviewsctl reload\n" in text
+    assert "\nReadOnlyPaths=-/data\n" in text
+    assert "\nProtectHome=yes\n" in text
 
 
 def test_programs_of_a_user_are_seen_but_never_run_by_root() -> None:
     """``uv tool install`` and pipx install programs like this; that user could become root."""
-    unit = service_unit(HOME, Path("/data"))
-    assert '\nExecStart="/home/jo hn/100%%/bin/reviewsd" --config' in unit
-    assert '\nExecReload="/home/jo hn/100%%/bin/reviewsctl" reload\n' in unit
-    assert "=+" not in unit
-    assert '\nProtectHome=tmpfs\nBindReadOnlyPaths="/home/jo hn/100%%"\n' in unit
+    programs = (HOME / "bin/reviewsd", HOME / "bin/reviewsctl")
+    of_user = replace(SERVED, reviewsd=programs[0], reviewsctl=programs[1], needs=(HOME,))
+    text = unit(of_user, "reviewsd.service")
+    assert '\nExecStart="/home/jo hn/100%%/bin/reviewsd" --config' in text
+    assert '\nExecReload="/home/jo hn/100%%/bin/reviewsctl" reload\n' in text
+    assert "=+" not in text
+    assert '\nProtectHome=tmpfs\nBindReadOnlyPaths="/home/jo hn/100%%"\n' in text
 
 
 @pytest.mark.parametrize(
-    ("config", "data", "there"),
+    ("path", "place"),
     [
-        ("/home/x/reviewsd.yaml", "/home/x/data", "/srv/reviews"),
-        ("/opt/x/reviewsd.yaml", "/opt/x/data", "/srv/reviews"),
-        ("/opt/x/reviewsd.yaml", "/root/data", "/srv/reviews"),
-        ("/opt/x/reviewsd.yaml", "/data/shop", "/data/shop"),
-        (None, "/home/x/data", "/home/x/data"),
+        ("/opt/x/shop/ca.pem", "/copy"),
+        ("/opt/x/shop/../shop/sub/ca.pem", "/copy"),
+        ("/home/jo/ca.pem", "/copy"),
+        ("/root/ca.pem", "/copy"),
+        ("/tmp/ca.pem", "/copy"),
+        ("/opt/x/shop/../ngx/ca.pem", "/opt/x/ngx/ca.pem"),
+        ("/etc/ssl/ca.pem", "/etc/ssl/ca.pem"),
     ],
 )
-def test_data_moves_where_a_service_may_read_it(config: str | None, data: str, there: str) -> None:
-    found = data_dir(installation(None if config is None else Path(config), Path(data)))
-    assert Path(there) == found
+def test_file_is_copied_from_beside_the_configuration_or_where_a_service_cannot_see_it(
+    path: str, place: str
+) -> None:
+    """All else is named absolutely: a relative path would lead elsewhere from /etc/reviewsd."""
+    file = NamedFile(key="", place="", path=Path(path), copy=Path("/copy"))
+    assert Path(place) == placed(file, Path("/opt/x/shop/reviewsd.yaml")).copy
+    secret = replace(file, is_secret=True)
+    assert Path("/copy") == placed(secret, Path("/opt/x/shop/reviewsd.yaml")).copy
+
+
+@pytest.mark.parametrize(
+    ("metrics", "allowed"),
+    [
+        ("tcp:9090:interface=127.0.0.1", "SocketBindAllow=tcp:9090\n"),
+        ("tcp6:port=9091", "SocketBindAllow=tcp:9091\n"),
+        ("unix:/run/reviewsd/metrics.sock", ""),
+        ("", ""),
+    ],
+)
+def test_service_may_open_the_port_of_the_metrics(metrics: str, allowed: str) -> None:
+    """SocketBindDeny= would keep it from starting."""
+    for name in ("reviewsd.service", "reviewsd@.service"):
+        text = unit(replace(SERVED, metrics=metrics), name)
+        assert f"adds the line.\n{allowed}SocketBindDeny=any\n" in text
 
 
 @pytest.mark.parametrize(
@@ -117,10 +144,10 @@ def test_data_moves_where_a_service_may_read_it(config: str | None, data: str, t
 )
 def test_the_socket_unit_listens_where_the_configuration_says(listen: str, stream: str) -> None:
     steps = plan(installation(None, Path("/d"), listen), Path("/"))
-    (unit,) = (
+    (text,) = (
         each.text for each in steps if isinstance(each, WriteFile) and each.path == SOCKET_UNIT
     )
-    assert f"\nListenStream={stream}\n" in unit
+    assert f"\nListenStream={stream}\n" in text
 
 
 def test_service_gets_all_files_of_the_data_directory_and_corrections_first(tmp_path: Path) -> None:
@@ -193,6 +220,20 @@ def test_an_image_gets_all_of_it(ctl: Ctl, shop: Path, root: Path) -> None:
         again.returncode,
         [line for line in again.stdout.splitlines() if line.startswith(("write", " "))],
     )
+
+
+@needs_systemd
+def test_image_named_by_a_relative_path_gets_all_of_it(
+    ctl: Ctl, shop: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """systemctl asks for an absolute one, and the installation failed halfway."""
+    monkeypatch.chdir(shop)
+    done = ctl("service", "install", "--root", "../root")
+    assert 0 == done.returncode, done.stderr
+    assert (root / "etc/systemd/system/multi-user.target.wants/reviewsd.service").is_symlink()
+    places = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("install")]
+    assert places
+    assert all(place.startswith(f"{root}/") for place in places)
 
 
 @needs_systemd
@@ -339,10 +380,10 @@ def test_timer_of_an_image_comes_and_goes_with_the_sources(
     assert "note: reviewsd-sync.timer runs reviewsctl sync as reviewsd-sync" in done.stdout
     assert "chown -R reviewsd-sync:reviewsd-data /srv/reviews\n" in done.stdout
     units = root / "etc/systemd/system"
-    unit = (units / "reviewsd-sync.service").read_text()
-    assert "\nExecStart=/usr/bin/reviewsctl " not in unit
-    assert "\nReadWritePaths=/srv/reviews\n" in unit
-    assert "\nUser=reviewsd-sync\nGroup=reviewsd-data\n" in unit
+    sync = (units / "reviewsd-sync.service").read_text()
+    assert "\nExecStart=/usr/bin/reviewsctl " not in sync
+    assert "\nReadWritePaths=/srv/reviews\n" in sync
+    assert "\nUser=reviewsd-sync\nGroup=reviewsd-data\n" in sync
     assert (units / "timers.target.wants/reviewsd-sync.timer").is_symlink()
     assert "reviewsd-sync:" in (root / "etc/passwd").read_text()
     assert 0o700 == stat.S_IMODE((root / "etc/reviewsd/credentials").stat().st_mode)
@@ -420,14 +461,40 @@ def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, root
     assert None is written["sources"][1]["header_file"]
     assert "stars: 2}  # me\n" in (etc / "reviewsd.yaml").read_text()
     for name in ("reviewsd.service", "reviewsd@.service"):
-        unit = (root / "etc/systemd/system" / name).read_text()
-        assert "\nLoadCredential=notify:/etc/reviewsd/notify\n" in unit
+        text = (root / "etc/systemd/system" / name).read_text()
+        assert "\nLoadCredential=notify:/etc/reviewsd/notify\n" in text
 
     again = ctl(*install, "--dry-run")
     assert (0, []) == (
         again.returncode,
         [line for line in again.stdout.splitlines() if line.startswith(("write", "install -D"))],
     )
+
+
+def test_relative_paths_out_of_the_folder_become_absolute(ctl: Ctl, shop: Path) -> None:
+    """From /etc/reviewsd they would lead elsewhere."""
+    outside = shop.parent / "outside"
+    outside.mkdir()
+    (outside / "ca.pem").write_text("ca")
+    config = shop / "reviewsd.yaml"
+    config.write_text(
+        config.read_text() + "hub: {callbacks: {ca_file: ../outside/ca.pem}}\n"
+        "sources: [{name: shop, type: file, path: ../outside/*.csv}]\n"
+    )
+    done = ctl("service", "install", "--dry-run")
+    assert 0 == done.returncode, done.stderr
+    is_seen = not outside.is_relative_to("/tmp")
+    place = outside / "ca.pem" if is_seen else Path("/etc/reviewsd/ca.pem")
+    assert f"    +hub: {{callbacks: {{ca_file: {place}}}}}\n" in done.stdout
+    assert f"    +sources: [{{name: shop, type: file, path: {outside}/*.csv}}]\n" in done.stdout
+
+
+def test_kept_versions_are_one_step(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
+    for name in ("1.json", "2.json"):
+        Shop(shop / "data").imported(google(tmp_path / name, {"author": name}))
+    done = ctl("service", "install", "--dry-run")
+    kept = [line for line in done.stdout.splitlines() if ".reviewsctl" in line]
+    assert [f"cp -r {shop}/data/.reviewsctl /srv/reviews/.reviewsctl"] == kept
 
 
 def test_older_secret_in_the_place_of_a_new_one_is_refused(
@@ -468,13 +535,13 @@ def test_sync_runs_as_the_owner_of_the_data(tmp_path: Path) -> None:
     os.chown(tmp_path, 65534, 65534)
     found = replace(installation(None, tmp_path), has_sources=True)
     steps = list(plan(found, Path("/")))
-    (unit,) = (
+    (text,) = (
         each.text
         for each in steps
         if isinstance(each, WriteFile) and each.path.name == "reviewsd-sync.service"
     )
-    assert "\nUser=nobody\nGroup=nogroup\n" in unit
-    assert f"\nReadWritePaths={tmp_path}\n" in unit
+    assert "\nUser=nobody\nGroup=nogroup\n" in text
+    assert f"\nReadWritePaths={tmp_path}\n" in text
     assert not any(str(each).startswith("chown") for each in steps)
     os.chown(tmp_path, 0, 0)
     steps = list(plan(found, Path("/")))
@@ -512,10 +579,10 @@ def test_without_systemd_it_refuses_politely(ctl: Ctl, shop: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_the_unit_is_as_hardened_as_the_shipped_one(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
-    unit = tmp_path / "reviewsd.service"
-    unit.write_text(ctl("service", "install", "--print-unit").stdout)
+    file = tmp_path / "reviewsd.service"
+    file.write_text(ctl("service", "install", "--print-unit").stdout)
     done = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", unit],
+        ["systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", file],
         capture_output=True,
         text=True,
         check=False,
@@ -548,7 +615,7 @@ def test_units_of_the_debian_package_are_not_replaced(ctl: Ctl, shop: Path, tmp_
 
 def test_running_service_is_restarted_with_its_sockets_open(tmp_path: Path) -> None:
     """No client is refused meanwhile."""
-    steps = restart_steps([WriteFile(SOCKET_UNIT, "new")], tmp_path)
+    steps = restart_steps([WriteFile(below(tmp_path, SOCKET_UNIT), "new")])
     assert ["systemctl restart reviewsd.service"] == [str(step) for step in steps]
 
 
@@ -557,7 +624,7 @@ def test_running_service_is_stopped_before_its_sockets_change(tmp_path: Path) ->
     there = below(tmp_path, SOCKET_UNIT)
     there.parent.mkdir(parents=True)
     there.write_text("old")
-    steps = restart_steps([WriteFile(SOCKET_UNIT, "new")], tmp_path)
+    steps = restart_steps([WriteFile(there, "new")])
     assert [
         "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd.service",
         "systemctl start reviewsd.service",

@@ -44,6 +44,7 @@ def test_killed_erasure_leaves_whole_files_and_shows_nothing_that_was_to_go(tmp_
     for number in range(KILLS + 1):
         target.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": reviews}))
         (tmp_path / "corrections.json").unlink(missing_ok=True)
+        (tmp_path / ".reviewsctl" / "corrections.log").unlink(missing_ok=True)
         began = time.monotonic()
         process = subprocess.Popen(
             [*command, "--yes", "--data", str(tmp_path)],

@@ -11,6 +11,7 @@ from reviewsctl.daemon.units import (
     START,
     folder,
     install_command,
+    restart_remedy,
     start_command,
     sudo_reviewsctl,
 )
@@ -69,3 +70,15 @@ def test_sudo_gets_the_path_of_a_program_that_it_would_not_find(tmp_path: Path) 
     assert 'sudo "$(command -v reviewsctl)"' == sudo_reviewsctl(str(tmp_path))
     (tmp_path / "reviewsctl").touch(0o755)
     assert "sudo reviewsctl" == sudo_reviewsctl(str(tmp_path))
+
+
+def test_restart_brings_the_units_up_to_date_where_service_install_made_them(
+    packaged: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A new port, or the first target of notices, needs another unit."""
+    assert "Restart it: sudo systemctl restart reviewsd" == restart_remedy(packaged)
+    system = tmp_path_factory.mktemp("system")
+    assert "Restart it: Ctrl-C in its terminal, then reviewsd" == restart_remedy(system)
+    (system / "etc/systemd/system").mkdir(parents=True)
+    (system / "etc/systemd/system/reviewsd.service").touch()
+    assert restart_remedy(system).endswith("service install --restart")

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.daemon.client import Client
-from reviewsctl.files.installation import Installation, plan
+from reviewsctl.files.installation import plan
 from reviewsctl.files.steps import CopyFile
-from reviewsctl.files.unit_text import Programs
 from tests.support.commands import Ctl, reviewsctl
 from tests.support.daemon import Daemon
 from tests.unit.cli.commands.test_import import SAMPLES, THERE
+from tests.unit.cli.commands.test_service import installation
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others"),
@@ -102,7 +102,7 @@ def test_file_that_only_root_may_read_is_not_copied_for_all_to_read(
         data.symlink_to(secret.parent)
         os.lchown(data, JO, JO)
     with pytest.raises(OSError, match=r"there is a link|not for all to read"):
-        CopyFile(data / "reviews.json", Path("/reviews.json")).do(tmp_path)
+        CopyFile(data / "reviews.json", tmp_path / "reviews.json").do(tmp_path)
     assert not (tmp_path / "reviews.json").exists()
 
 
@@ -114,14 +114,8 @@ def test_a_configuration_swapped_for_a_link_is_not_made_readable_for_all(
     config.unlink()
     config.symlink_to(secret)
     os.lchown(config, JO, JO)
-    installation = Installation(
-        programs=Programs(reviewsd=Path("/a"), reviewsctl=Path("/b"), needs=()),
-        config=config,
-        data_dir=shop / "data",
-        listen=(),
-    )
     with pytest.raises(OSError, match="there is a link"):
-        list(plan(installation, tmp_path))
+        list(plan(installation(config, shop / "data"), tmp_path))
 
 
 def test_files_of_another_user_are_not_installed(ctl: Ctl, shop: Path, tmp_path: Path) -> None:

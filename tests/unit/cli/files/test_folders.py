@@ -127,10 +127,10 @@ def test_root_follows_its_own_links(theirs: Path, tmp_path: Path, target: str) -
 def test_in_an_image_no_link_is_followed(theirs: Path, tmp_path: Path, owner: int) -> None:
     """It would lead into this system."""
     link(theirs / "etc", tmp_path / "root", owner)
-    with pytest.raises(LinkError), opened(Path("/etc/reviewsd"), root=theirs, make=True):
+    with pytest.raises(LinkError), opened(theirs / "etc/reviewsd", root=theirs, make=True):
         pass
     assert {"file"} == names(tmp_path / "root")
-    with opened(Path("/srv/reviews"), root=theirs, make=True):
+    with opened(theirs / "srv/reviews", root=theirs, make=True):
         assert (theirs / "srv" / "reviews").is_dir()
 
 
@@ -169,6 +169,19 @@ def test_folder_that_is_not_there_is_not_made_unasked(tmp_path: Path) -> None:
     ):
         pass
     assert [] == list(tmp_path.iterdir())
+
+
+def test_draft_of_a_killed_command_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    """Not that of one that runs, and no file of another name."""
+    left, other = ".reviews.json-0123456789abcdef.new", ".mine.new"
+    for name in (left, other):
+        (tmp_path / name).write_text("all reviews")
+    with opened(tmp_path) as folder, folder.draft("reviews.json") as running:
+        assert left not in names(tmp_path)
+        folder.write("sources.json", b"{}", 0o600)
+        running.file.write(b"whole")
+        running.put(0o600)
+    assert {other, "reviews.json", "sources.json"} == names(tmp_path)
 
 
 def test_draft_is_read_by_its_descriptor_whatever_has_its_name(tmp_path: Path) -> None:

@@ -72,6 +72,16 @@ def test_columns_are_known_in_seven_languages(header: str, ours: str) -> None:
     assert [header] == chosen([row], Settings(), ())[ours]
 
 
+def test_columns_of_an_export_of_ours_are_known_without_the_others() -> None:
+    """Replies that an owner had written into such a table were not taken."""
+    headers = ("owner_reply_text", "owner_reply_date", "source_url", "author_avatar_url")
+    row = {"rating": "5", "date": "2025-03-14"} | dict.fromkeys(headers, "x")
+    names = chosen([row], Settings(), ())
+    assert ["owner_reply_text"] == names["reply"]
+    assert ["owner_reply_date"] == names["reply_date"]
+    assert (["source_url"], ["author_avatar_url"]) == (names["url"], names["avatar"])
+
+
 @pytest.mark.parametrize(
     ("stars", "header"),
     [

@@ -140,3 +140,13 @@ def test_column_may_be_mapped_to_the_location(shop: Shop, tmp_path: Path) -> Non
     assert {"Jo": "Dover Harbor", "Ann": "Rye", "Bo": None} == located(shop)
     assert {"id": "rye", "name": "Rye", "aliases": []} == declared(shop)[-1]
     assert [*DOVER["aliases"], "Dover Harbor"] == declared(shop)[0]["aliases"]
+
+
+def test_locations_of_a_table_without_declared_ones_are_noted(shop: Shop, tmp_path: Path) -> None:
+    houses = "author,rating,date,house\nJo,5,2026-01-01,North\nAnn,4,2026-01-02,South\n"
+    export = table(tmp_path / "a.csv", houses)
+    columns = Settings(columns={"location": "house"}, name="Acme")
+    assert [] == [note for note in shop.imported(export, settings=columns).notes if "named" in note]
+    declare(shop)
+    (note,) = [note for note in shop.imported(export, settings=columns).notes if "named" in note]
+    assert note.startswith("2 locations are named (North, South), and have no pages")

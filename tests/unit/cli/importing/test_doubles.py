@@ -1,12 +1,16 @@
 """Reviews that are there under another source are a question, as they would count twice."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from tests.support.shop import Shop, table
+from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.settings import parsed
+from reviewsctl.manual.keys import SHIPPED
+from tests.support.shop import NOW, Shop, table
 
 HEADER = "date,rating,name,text\n"
 ANN = "2026-03-14,5,Ann,Quick and clean.\n"
@@ -31,7 +35,8 @@ def count(shop: Shop) -> int:
     [
         ((ANN, BO, CY), "3 of 3"),
         ((ANN, BO, CY, DI, EVE, EVE.replace("Eve", "Flo")), "3 of 6"),
-        ((ANN, BO, CY.replace(",\n", ",Too dear.\n"), DI), ""),  # two: customers write to two sites
+        ((ANN, BO, CY.replace(",\n", ",Too dear.\n"), DI), "2 of 4"),
+        ((ANN, DI, EVE), ""),  # customers write to two sites
         ((ANN, BO, CY, DI, *(EVE.replace("Eve", name) for name in ("Flo", "Gus", "Hal"))), ""),
         (tuple(row.replace("2026", "2025") for row in (ANN, BO, CY)), ""),
         ((ANN.replace(",5,", ",4,"), BO.replace(",4,", ",5,"), CY), ""),
@@ -90,3 +95,51 @@ def test_sites_of_one_export_are_no_doubles(shop: Shop, tmp_path: Path) -> None:
         export.write_text(json.dumps(part))
         shop.imported(export)
     assert 8 == count(shop)
+
+
+@pytest.mark.parametrize(
+    "name", ["booking", "Booking", "Booking.com", "booking.com", " booking ", "BOOKING.COM"]
+)
+def test_name_that_pages_show_is_the_source(shop: Shop, name: str) -> None:
+    """An erased guest was new under the name that the page itself shows."""
+    imported(shop, "booking", ANN, BO, CY)
+    export = table(shop.folder / "more.csv", HEADER + ANN + DI)
+    result = shop.imported(export, source=name)
+    assert (1, 1) == (result.merge.count(Fate.NEW), result.merge.count(Fate.UNCHANGED))
+
+
+def test_name_that_is_there_stays_a_source(shop: Shop) -> None:
+    imported(shop, "website", ANN)
+    shop.edit("Ann", source="booking.com")
+    imported(shop, "Booking.com", EVE)
+    assert {"booking.com"} == {review["source"] for review in shop.reviews.values()}
+
+
+def test_source_like_another_one_is_a_question(shop: Shop) -> None:
+    imported(shop, "booking", ANN)
+    imported(shop, "google", EVE)
+    with pytest.raises(SayMoreError) as refusal:
+        imported(shop, "boking", EVE.replace("Eve", "Flo"))
+    assert (
+        '"boking" is a new source; there are reviews of booking, google; did you mean "booking"?'
+        == refusal.value.detail
+    )
+    imported(shop, "boking", EVE.replace("Eve", "Flo"), yes=True)
+    imported(shop, "boking", EVE.replace("Eve", "Gus"))
+    assert 4 == count(shop)
+
+
+def test_new_source_beside_others_is_a_note(shop: Shop) -> None:
+    assert [] == [note for note in imported(shop, "booking", ANN) if "new source" in note]
+    assert '"portal" is a new source; there are reviews of booking' in imported(shop, "portal", EVE)
+    assert [] == [note for note in imported(shop, "portal", EVE, CY) if "new source" in note]
+
+
+def test_examples_of_init_are_no_other_source(shop: Shop) -> None:
+    shutil.copy(SHIPPED / "reviews.json", shop.folder)
+    assert [] == [note for note in imported(shop, "website", ANN) if "new source" in note]
+
+
+def test_blank_source_is_refused() -> None:
+    with pytest.raises(SayMoreError, match="--source: expected a name"):
+        parsed([], NOW, source=" ")

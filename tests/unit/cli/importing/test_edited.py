@@ -164,7 +164,9 @@ def test_dry_run_tells_and_writes_nothing(shop: Shop) -> None:
     correct(shop, "Ann Lee")
     before = (shop.folder / "reviews.json").read_bytes(), overlay_file(shop)
     result = imported(shop, EDITED, BO, dry_run=True)
-    assert "edited, and still hidden: 1 (" in "\n".join(lines(shop.options, result, undo="undo"))
+    assert "edited, and still hidden: 1 (" in "\n".join(
+        lines(shop.options, result, [], undo="undo")
+    )
     assert before == ((shop.folder / "reviews.json").read_bytes(), overlay_file(shop))
     assert [] == log(shop)
 

@@ -88,17 +88,6 @@ def test_oldest_versions_go_when_all_are_too_large(tmp_path: Path) -> None:
     assert [large] == kept(tmp_path)
 
 
-def test_draft_of_a_killed_command_is_removed_after_a_day(tmp_path: Path) -> None:
-    replace(tmp_path, b"1", NOW)
-    draft = tmp_path / ".reviewsctl/history/.reviews-x.json.gz-0.new"
-    draft.write_text("half")
-    os.utime(draft, (NOW.timestamp(), NOW.timestamp()))
-    replace(tmp_path, b"2", NOW + DAY / 2)
-    assert draft.exists()
-    replace(tmp_path, b"3", NOW + 2 * DAY)
-    assert not draft.exists()
-
-
 def test_daemon_does_not_see_what_is_kept(shop: Shop, tmp_path: Path) -> None:
     """Each import would publish twice."""
     export = google(tmp_path / "a.json", {"author": "Ann"})

@@ -42,6 +42,7 @@ def test_killed_command_leaves_one_of_the_two_versions(tmp_path: Path, what: str
 
         shop.imported(google(tmp_path / "c.json", {**WORSE, "text": "Good"}, {"author": "Cy"}))
         assert "Good" == shop.reviews["Ann"]["text"], change
+        assert [] == list(folder.rglob(".*.new")), change
         undo(folder / "reviews.json", 1, NOW + datetime.timedelta(days=10))
         assert after == (folder / "reviews.json").read_bytes() or "Cy" not in shop.reviews, change
         change += 1

@@ -421,8 +421,10 @@ def test_ids_that_are_numbers_of_rows_are_a_question(shop: Shop) -> None:
 
 
 def test_short_names_are_noted_when_new_ones_are_full(shop: Shop) -> None:
-    ann, bo = {"author": "Ann Lee"}, {"author": "Bo Li", "at": "2026-03-01T10:00:00Z"}
-    imported(shop, ann, names="short")
+    ann, cy = {"author": "Ann Lee"}, {"author": "Cy Ito"}
+    bo = {"author": "Bo Li", "at": "2026-03-01T10:00:00Z"}
+    imported(shop, ann, cy, names="short")
+    shop.edit("Cy I.", author="Cy Ito")
     result = imported(shop, ann, bo)
     assert [note for note in result.notes if "--set names=short" in note]
 

@@ -1,5 +1,6 @@
 """The decisions of a sync inside an import: what is spared, what stops it, what leaves without an export."""
 
+import datetime
 import json
 from collections.abc import Callable, Collection
 
@@ -12,9 +13,9 @@ from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.undo import versions
+from reviewsctl.importing.undo import undo, versions
 from reviewsd.api.texts import merge_key
-from tests.support.shop import Shop, table
+from tests.support.shop import NOW, Shop, table
 
 PROMPTS = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 PLACE = Place("shop", "")
@@ -69,6 +70,23 @@ def test_undo_names_the_source_of_a_sync(shop: Shop) -> None:
     synced(shop, "12")
     (version,) = versions(shop.folder / "reviews.json")
     assert version.change.startswith("takes back the sync of shop (shop), 2026-06-03")
+
+
+def test_undo_of_a_sync_says_that_it_does_not_last(shop: Shop) -> None:
+    """The source still has what was taken back."""
+    target, warning = shop.folder / "reviews.json", "the source shop does the same again"
+    synced(shop, "1")
+    synced(shop, "12")
+    export = table(shop.folder / "b.csv", "id,rating,date,author\n7,5,2026-01-07,Ann 7\n")
+    shop.imported(export, format_name="csv", source="website", verified=False)
+    later = NOW + datetime.timedelta(days=1)
+
+    def lines(number: int) -> str:
+        return "\n".join(undo(target, number, later).lines(target, number, "reviews undo"))
+
+    assert warning not in lines(1)
+    assert warning not in lines(1), "an undo of an undo"
+    assert f"{warning} at its next complete read; enabled: false prevents that" in lines(2)
 
 
 def test_refused_row_removes_nothing(shop: Shop) -> None:

@@ -44,6 +44,50 @@ def test_booking_is_of_ten_points_with_both_halves_of_a_review() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("liked", "disliked", "text"),
+    [
+        ("The beds", "Nothing", "Positive review: The beds"),
+        ("The beds", "nothing at all!", "Positive review: The beds"),
+        ("Die Betten", "nichts", "Positive review: Die Betten"),
+        ("Die Betten", "Gar nichts.", "Positive review: Die Betten"),
+        ("Les lits", "Rien", "Positive review: Les lits"),
+        ("Las camas", "Nada", "Positive review: Las camas"),
+        ("I letti", "niente", "Positive review: I letti"),
+        ("As camas", "Não", "Positive review: As camas"),
+        ("De bedden", "N.v.t.", "Positive review: De bedden"),
+        ("The beds", "n/a", "Positive review: The beds"),
+        ("The beds", "null", "Positive review: The beds"),
+        ("The beds", "/", "Positive review: The beds"),
+        ("The beds", " -- ", "Positive review: The beds"),
+        ("-", "The noise", "Negative review: The noise"),
+        ("...", "N/A", None),
+        ("Nothing", "The noise", "Positive review: Nothing\n\nNegative review: The noise"),
+        ("Nothing", "", "Positive review: Nothing"),
+        ("👍", "👎", "Positive review: 👍\n\nNegative review: 👎"),
+        ("++", "Nothing much", "Positive review: ++\n\nNegative review: Nothing much"),
+        (
+            "The beds",
+            f"Nothing{' ' * 100}works",
+            f"Positive review: The beds\n\nNegative review: Nothing{' ' * 100}works",
+        ),
+    ],
+)
+def test_half_of_a_review_that_says_nothing_is_left_out(
+    liked: str, disliked: str, text: str | None
+) -> None:
+    """That nothing was good is criticism, which stays."""
+    table = f"Guest name,Review date,Positive review,Negative review,Review score\nAnn,2025-03-14,{liked},{disliked},8\n"
+
+    assert [text] == [review["text"] for review in reviews(table)]
+
+
+def test_column_that_is_no_half_keeps_what_it_says() -> None:
+    table = "Stars,Date,Name,Review\n5,2025-03-14,Ann,Nothing\n4,2025-03-15,Ben,-\n"
+
+    assert ["Nothing", "-"] == [review["text"] for review in reviews(table)]
+
+
 def test_parts_of_a_name_and_a_text_are_joined() -> None:
     table = "Stars,Date,First name,Last name,One,Two\n5,2025-03-14,Jane,Doe,Good.,Also cheap.\n4,2025-03-15,Max,,,Ok.\n"
     first, second = reviews(table, text="One+Two")

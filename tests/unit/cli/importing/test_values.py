@@ -40,6 +40,9 @@ from reviewsd.domain.reviews import Url
         (" 1 ", 1),
         ("⭐️⭐️⭐️", 3),
         ("⭐⭐☆☆☆", 2),
+        ("*****", 5),
+        ("* * *", 3),
+        ("4*", 4),
     ],
 )
 def test_stars_in_many_spellings(value: object, expected: int) -> None:

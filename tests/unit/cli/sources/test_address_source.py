@@ -1,7 +1,9 @@
 """Sources of the type ``url``: the rules of the wire (sources.md 4), over real sockets."""
 
+import datetime
 import gzip
 import json
+import re
 import socket
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from reviewsctl.sources.wire import PAUSES, Wire
 from tests.support.source_stub import Asked, Stub, response
 from tests.support.sources import START, Business, table
 
+HOUR = datetime.timedelta(hours=1)
 TOKEN, HUSH = "Bearer s3cret-t0ken", "qu3ry-t0ken"
 
 
@@ -83,6 +86,18 @@ def test_passing_fault_is_tried_five_times(business: Business, stub: Stub, statu
     pauses = business.pauses
     assert len(PAUSES) == len(pauses)
     assert all(p / 2 <= pause <= p * 1.5 for p, pause in zip(PAUSES, pauses, strict=True))
+
+
+def test_each_pause_is_told(business: Business, stub: Stub) -> None:
+    """Else a sync by hand looks hung for minutes."""
+    answers = [response(status=503, Retry_After="120"), response(status=500), response(table("a"))]
+    stub.answer = lambda _: answers.pop(0)
+    synced(business)
+    host = stub.url.removeprefix("http://")
+    first, then, second = business.told
+    assert "reading portal ..." == first
+    assert f"503 from {host}; tried again in 120 s (2 of 5), Ctrl-C ends" == then
+    assert re.fullmatch(rf"500 from {host}; tried again in \d+ s \(3 of 5\), Ctrl-C ends", second)
 
 
 @pytest.mark.parametrize(
@@ -166,10 +181,45 @@ def test_refusal_is_not_repeated(business: Business, stub: Stub, status: int, st
     assert 1 == len(stub.asked)
 
 
-def test_missing_file_stops_the_source_at_the_third_run(business: Business, stub: Stub) -> None:
+def test_refusal_without_a_header_asks_for_one(business: Business, stub: Stub) -> None:
+    stub.answer = lambda _: response(status=401)
+    assert "Put a new one into the file that header_file names." == business.state().remedy
+    business.configure(section(stub.url).replace("    header_file: portal.header\n", ""))
+    assert "The source has no header_file: name a file" in business.state().remedy
+
+
+def test_empty_answer_is_named_by_its_host(business: Business, stub: Stub) -> None:
+    stub.answer = lambda _: response("")
+    host = stub.url.removeprefix("http://")
+    assert f"the answer of {host} is empty" == synced(business).state.detail
+
+
+def test_missing_file_never_stops_the_source(business: Business, stub: Stub) -> None:
+    """The file of a shop is missing while its new version is installed."""
     stub.answer = lambda _: response(status=404)
-    states = [(synced(business)).state.state for _ in range(3)]
-    assert ["failed", "failed", "stopped"] == states
+    assert ["failed"] * 4 == [(synced(business)).state.state for _ in range(4)]
+
+
+def test_tries_by_hand_do_not_postpone_the_next_run(business: Business, stub: Stub) -> None:
+    """Who looks for the reason of a fault runs it several times within a minute."""
+    stub.answer = lambda _: response(status=404)
+    by_hand = [business.state() for _ in range(4)]
+    assert [(1, business.now + HOUR)] * 4 == [(each.failures, each.next_at) for each in by_hand]
+    business.now += HOUR
+    (outcome,) = business.sync(due=True)
+    assert (2, business.now + 2 * HOUR) == (outcome.state.failures, outcome.state.next_at)
+    business.now += 3 * HOUR
+    assert business.now + 2 * HOUR == business.state().next_at, "no timer runs"
+
+
+def test_time_of_the_first_failure_is_kept_until_a_read(business: Business, stub: Stub) -> None:
+    stub.answer = lambda _: response(status=404)
+    began = business.now
+    business.state()
+    business.now += datetime.timedelta(days=2)
+    assert began == business.state().failing_since
+    stub.answer = lambda _: response(table("ab"))
+    assert business.state().failing_since is None
 
 
 def test_redirect_at_the_same_origin_keeps_the_header(business: Business, stub: Stub) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.outcomes import Fate
-from reviewsctl.sources.state import StateUnreadableError, locked
-from reviewsctl.sources.sync import BusyError
+from reviewsctl.sources import report
+from reviewsctl.sources.state import BusyError, StateUnreadableError, locked
 from tests.support.sources import Business, table
 
 SHOP = "  - {name: shop, type: file, path: in/*.csv, gone: 1, import: {verified: true, source: shop, name: Harbor}}\n"
@@ -85,6 +85,34 @@ def test_review_goes_after_the_second_read_without_it(business: Business) -> Non
         put(business, table("ac") + "\n" * int(number))
         business.sync()
         assert authors == business.authors
+
+
+def test_missing_reviews_are_told_with_the_time_of_their_removal(business: Business) -> None:
+    """Else "0 gone" reads as if the source had them."""
+    business.configure(SHOP.replace("gone: 1", "gone: 3"))
+    told = []
+    for number in range(5):
+        put(business, table("abcd" if number == 0 else "ad") + "\n" * number)
+        (outcome,) = business.sync()
+        told.append([*report.lines(outcome, 0, 0, 4, dry_run=False)][1:])
+        business.now += SEVEN_HOURS
+    text = "      2 missing; removed if a read after 2030-01-0{} UTC misses them too"
+    assert [[], [text.format("1 19:00")], [text.format("1 20:00")], [], []] == told
+
+
+def test_edited_reviews_of_a_table_without_ids_are_not_missing(business: Business) -> None:
+    """They counted as lost, and stopped the source."""
+    business.configure(SHOP.replace("gone: 1", "gone: 2"))
+    for word in ("quick", "fast"):
+        rows = (
+            f"5,2026-01-0{day},Ann {day},Lovely work {day} and very {word} indeed\n"
+            for day in range(1, 9)
+        )
+        put(business, f"rating,date,author,text\n{''.join(rows)}")
+        (outcome,) = business.sync()
+    assert ("ok", 0) == (outcome.state.state, len(outcome.state.missing)), outcome.state.detail
+    assert outcome.merge is not None
+    assert 8 == outcome.merge.count(Fate.CHANGED)
 
 
 def test_review_that_returns_is_not_missing_any_more(business: Business) -> None:
@@ -172,6 +200,20 @@ def test_older_export_stops_the_source(business: Business) -> None:
     state = business.state()
     assert "stopped" == state.state
     assert "older than the last import" in state.detail
+    assert (
+        f"once by hand: reviewsctl import {business.folder}/in/b.csv --source shop --set name=Harbor "
+        f"--set verified=yes --data {business.reviews_file.parent} --yes" in state.remedy
+    )
+
+
+def test_newest_row_of_an_own_table_may_be_removed(business: Business) -> None:
+    """It is one file that the owner edits, and no older export."""
+    business.configure(SHOP.replace("in/*.csv", "in/a.csv"))
+    put(business, table("abcd"))
+    business.sync()
+    put(business, table("abc") + "\n", age=60)
+    assert "ok" == business.state().state
+    assert ["Ann a", "Ann b", "Ann c"] == business.authors
 
 
 def test_table_of_an_owner_who_removes_its_newest_row_is_no_older_one(business: Business) -> None:
@@ -200,10 +242,12 @@ def test_download_is_deleted_after_success_and_failure(business: Business) -> No
 
 
 def test_second_sync_does_not_run(business: Business) -> None:
-    with opened(business.folder / "data") as folder, locked(folder) as is_ours:
-        assert is_ours
-        with pytest.raises(BusyError):
-            business.sync()
+    with (
+        opened(business.folder / "data") as folder,
+        locked(folder, business.now),
+        pytest.raises(BusyError, match=r"pid \d+, since 2030-01-01 00:00:00 UTC"),
+    ):
+        business.sync()
 
 
 def test_damaged_state_is_refused(business: Business) -> None:

@@ -331,7 +331,7 @@ def test_only_a_lost_login_asks_for_a_new_one(
     [
         (403, '{"error": {"status": "PERMISSION_DENIED"}}', ["stopped"]),
         (403, '{"error": {"status": "RESOURCE_EXHAUSTED"}}', ["failed"]),
-        (404, "{}", ["failed", "failed", "stopped"]),
+        (404, "{}", ["failed", "failed", "failed"]),
         (418, "s3cret", ["failed"]),
     ],
 )

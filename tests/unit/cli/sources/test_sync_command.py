@@ -1,7 +1,10 @@
 """``reviewsctl sync`` and ``sources`` as processes."""
 
+import datetime
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.sources import overview
 from tests.support.commands import REVIEWSCTL, Ctl
+from tests.support.source_stub import Stub, response
 from tests.support.sources import Business, table
 
 pytestmark = pytest.mark.processes
@@ -48,7 +53,7 @@ def test_sync_prints_a_line_for_each_source(business: Business, ctl: Ctl) -> Non
     business.configure(SOURCE.replace("*.csv", "*.zip"))
     failed = ctl("sync", "--quiet")
     assert (1, "") == (failed.returncode, failed.stdout)
-    assert f"no file {business.folder}/in/*.zip; tried again in 1 h 0 min" in failed.stderr
+    assert f"no file {business.folder}/in/*.zip; tried again in 59 min" in failed.stderr
     listed = ctl("sources", "list").stdout.splitlines()
     assert f"      there is no file {business.folder}/in/*.zip" == listed[2]
 
@@ -89,6 +94,78 @@ def test_signal_ends_a_sync_that_stays(business: Business, ctl: Ctl) -> None:
     assert [] == list((business.folder / "state/spool").iterdir())
 
 
+def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
+    """Only here it is seen that a column is not taken, such as one of ids in another language."""
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    export = business.folder / "in" / "shop.csv"
+    export.write_bytes("Nr;Bewertung;Datum;Name\n1;5;13.11.2026;Jürgen\n".encode("cp1252"))
+    hour_ago = time.time() - 3600
+    os.utime(export, (hour_ago, hour_ago))
+    read, form, columns, new, end = ctl("sources", "test", "shop").stdout.splitlines()
+    assert "Jürgen" in new
+    assert "shop  1 review read: 1 new, 0 changed, 0 gone (0 s)" == read
+    assert "      shop.csv: a table with columns of its own (cp1252, semicolons)" == form
+    assert columns.startswith(
+        "      columns: rating = Bewertung, date = Datum, author = Name; dates: %d.%m.%Y;"
+    )
+    assert columns.endswith("; not taken: Nr")
+    assert "nothing was written" == end
+    (told,) = map(json.loads, ctl("sources", "test", "shop", "--json").stdout.splitlines())
+    assert [form.strip(), columns.strip()] == told["shown"]
+    assert 1 == len(ctl("sync").stdout.splitlines())
+
+
+def test_sync_says_that_refused_data_is_not_published(business: Business, ctl: Ctl) -> None:
+    """Another hand has written a rating of 7; the sync keeps it, and the daemon keeps what it serves."""
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    assert 0 == ctl("sync").returncode
+    text = business.reviews_file.read_text()
+    business.reviews_file.write_text(text.replace('"rating":5', '"rating":7'))
+    export = business.folder / "in" / "shop.csv"
+    export.write_text(table("c"))
+    hour_ago = time.time() - 1800
+    os.utime(export, (hour_ago, hour_ago))
+    done = ctl("sync")
+    assert (1, "shop  1 review read: 1 new, 0 changed, 0 gone (0 s)\n") == (
+        done.returncode,
+        done.stdout,
+    )
+    refused = (
+        f"Warning: nothing of this is published, as the data is refused: {business.reviews_file}:"
+    )
+    assert done.stderr.startswith(refused)
+    assert "expected 1..5, got 7\nFix it; all that is wrong: reviewsctl check\n" in done.stderr
+    assert 0 == ctl("sync").returncode, "it has written nothing"
+
+
+def test_sync_that_waits_says_so_until_it_is_interrupted(
+    business: Business, ctl: Ctl, stub: Stub
+) -> None:
+    url = f"  - {{name: portal, type: url, url: {stub.url}/r.csv, allow_private: true}}\n"
+    business.configure(SOURCE + url)
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    stub.answer = lambda _: response(status=503, Retry_After="120")
+    command = [sys.executable, "-m", REVIEWSCTL, "sync"]
+    master, slave = pty.openpty()
+    with subprocess.Popen(command, env=ctl.environment, stdout=slave, stderr=slave) as process:
+        os.close(slave)
+        screen = ""
+        while "Ctrl-C" not in screen:
+            screen += os.read(master, 4096).decode()
+        host = stub.url.removeprefix("http://")
+        assert f"503 from {host}; tried again in 120 s (2 of 5), Ctrl-C ends" in screen
+        busy = ctl("sync")
+        running = rf"another sync is running \(pid {process.pid}, since 20\d\d-\S+ \S+ UTC\)"
+        assert re.fullmatch(rf"Error: not synced: {running}\n", busy.stderr)
+        assert re.search(rf"^{running}$", ctl("sources", "list").stdout, re.MULTILINE)
+        process.send_signal(signal.SIGINT)
+        screen = os.read(master, 4096).decode()
+    os.close(master)
+    assert 130 == process.returncode
+    assert "Error: interrupted: nothing was written but what was read before: shop" in screen
+    assert "another sync" not in ctl("sources", "list").stdout
+
+
 def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: Ctl) -> None:
     """Also where it prints nothing else: the owner may want to look at the new words."""
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
@@ -114,3 +191,72 @@ def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: 
     assert "note: edited, and still hidden: 1 (" in sync("They broke it.", "--quiet")[1]
     told = json.loads(sync("They broke all.", "--json")[0])
     assert told["notes"][0].startswith("edited, and still hidden: 1 (")
+
+
+def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, ctl: Ctl) -> None:
+    """A guest was missing and a deletion not done, and nothing said so."""
+    business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    export = business.folder / "in" / "shop.csv"
+
+    def write(text: str) -> None:
+        export.write_text(text)
+        hour_ago = time.time() - 3600
+        os.utime(export, (hour_ago, hour_ago))
+
+    write(table("abcd"))
+    assert 0 == ctl("sync").returncode
+    write(table("abd").replace("2026-01-15", "4.5.20224"))
+    told = "1 of 3 rows was refused, so no review is removed (row 3: "
+    assert told in ctl("sources", "test", "shop").stdout
+    done = ctl("sync", "--quiet")
+    assert (0, "") == (done.returncode, done.stdout)
+    assert f"      warning: {told}" in done.stderr
+    assert ["Ann a", "Ann b", "Ann c", "Ann d"] == business.authors
+    unchanged = ctl("sync")
+    assert "unchanged" in unchanged.stdout
+    assert f"      warning: {told}" in unchanged.stdout
+    assert "" == ctl("sync", "--quiet").stderr
+    _, row, detail, remedy = ctl("sources", "list").stdout.splitlines()
+    assert ["shop", "file", "warn"] == row.split()[:3]
+    assert told in detail
+    assert "Correct such rows" in remedy
+    now = datetime.datetime.now(datetime.UTC)
+    (diagnosis,) = overview.diagnoses(business.folder / "data", now)
+    assert "warn" == diagnosis.verdict
+    assert told in diagnosis.detail
+    document = json.loads(ctl("sync", "--full", "--json").stdout)
+    assert ("warn", 3, 1) == (document["state"], document["rows"], document["refused"])
+    assert ["row 3"] == [refusal["where"] for refusal in document["refusals"]]
+
+    write(table("abd"))
+    assert "3 reviews read" in ctl("sync").stdout
+    assert ["Ann a", "Ann b", "Ann d"] == business.authors
+    assert ["shop", "file", "ok"] == ctl("sources", "list").stdout.splitlines()[1].split()[:3]
+
+
+def test_reviews_of_a_sync_are_named_on_request(business: Business, ctl: Ctl) -> None:
+    """An owner saw "1 gone" and could not know who."""
+    business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
+    export = business.folder / "in" / "shop.csv"
+
+    def write(text: str) -> None:
+        export.write_text(text)
+        hour_ago = time.time() - 3600
+        os.utime(export, (hour_ago, hour_ago))
+
+    write(table("abcd"))
+    assert "      new: Ann c, 2026-01-16, shop" in ctl("sync", "-v").stdout.splitlines()
+    by_hand = business.reviews_file.read_text().replace("Ann b", "Ann Bo")
+    business.reviews_file.write_text(by_hand)
+    write(table("abd").replace("Ann b", "Ann bee"))
+    for command in (("sources", "test", "shop"), ("sync", "--dry-run"), ("sync", "-v")):
+        lines = ctl(*command).stdout.splitlines()
+        assert any(line.startswith("      removed: Ann c, 2026-01-16, shop") for line in lines)
+        assert "      changed: Ann Bo, 2026-01-15, shop: author" in lines
+        assert "      overwritten: Ann Bo, 2026-01-15, shop: author" in lines
+    write(table("".join(map(chr, range(97, 123)))))
+    lines = ctl("sync", "--dry-run").stdout.splitlines()
+    assert "      and 4 more: reviewsctl sync shop --dry-run --full -v" in lines
+    assert "removed" not in ctl("sync").stdout

@@ -1,6 +1,8 @@
 """A container has no sudo: what helps there is a matter of its user and of what is mounted."""
 
 import ast
+import errno
+import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,13 @@ def test_sudo_is_advised_outside_a_container(
     monkeypatch.delenv("container", raising=False)
     assert "Use sudo, or ask its owner." == remedies.to_write(tmp_path, "ask its owner.")
     assert "sudo chmod o+r x" == remedies.as_root("chmod o+r x")
+
+
+def test_room_is_advised_on_a_full_disk(tmp_path: Path) -> None:
+    """Neither sudo nor the owner helps; the folder may not be there yet."""
+    fault = OSError(errno.ENOSPC, "No space left on device")
+    remedy = remedies.to_write(tmp_path / "new", "ask its owner.", fault)
+    assert re.fullmatch(r"Make room: [0-9,.]+ [A-Za-z]+ are free at /\S+", remedy.rstrip("."))
 
 
 def test_user_of_the_container_is_advised_inside(

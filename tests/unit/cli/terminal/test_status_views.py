@@ -318,11 +318,18 @@ def test_a_reload_tells_its_outcome(outcome: str, output: str) -> None:
     assert output == uncolored(status_views.reload_text(result))
 
 
-def test_a_reload_is_explained_while_nothing_is_served() -> None:
-    document = {"outcome": "refused", "seconds": 0.1, "revision": None, "review_count": None}
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [("refused", "the new data has problems"), ("failed", "the new data could not be loaded")],
+)
+def test_reload_does_not_speak_of_good_data_while_nothing_is_served(
+    outcome: str, reason: str
+) -> None:
+    document = {"outcome": outcome, "seconds": 0.1, "revision": None, "review_count": None}
     result = msgspec.convert({**document, "problems": ["reviews.json: no file"]}, ReloadResult)
-
-    assert "\n  reviews.json: no file\n" in uncolored(status_views.reload_text(result))
+    first, problem, _ = uncolored(status_views.reload_text(result)).splitlines()
+    assert f"Error: reload {outcome}: {reason}; nothing is served yet" == first
+    assert "  reviews.json: no file" == problem
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,12 @@ def test_suggested_line_is_the_candidate_as_yaml(name: str) -> None:
     found = Candidate(name=name, also=("x", name), reviews=3, quotation="q", review_id="r")
     lines = list(
         suggestion_lines(
-            Suggestions(reviews=9, technicians=(found,), services=(), aspects=(), preset=())
+            Suggestions(
+                reviews=9, total=22, technicians=(found,), services=(), aspects=(), preset=()
+            )
         )
     )
 
     assert [{"name": name, "aliases": ["x", name]}] == yaml.safe_load(lines[-1].removeprefix("# "))
     assert all(line.startswith("#") for line in lines if line)
+    assert "## Candidates for insights.yaml from 9 of 22 reviews: those" == lines[0]

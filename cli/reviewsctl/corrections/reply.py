@@ -1,0 +1,59 @@
+"""Writes the owner's reply to a review into reviews.json: ``reviewsctl reviews reply``."""
+
+import contextlib
+import datetime
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from reviewsctl.corrections.files import faults
+from reviewsctl.files.folders import opened
+from reviewsctl.importing import history, import_log
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.readers.json_file import Piece
+from reviewsctl.importing.review_merge import CHANGED, stamp
+from reviewsctl.importing.reviews_file import commit, read, rewrite, updated
+from reviewsctl.importing.values import encoded, members
+from reviewsctl.terminal.interruption import uninterrupted
+from reviewsd.api.places import KEPT_FOLDER
+
+
+def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> None:
+    """Write a reply of today, or remove it if the text is empty, and keep the version before.
+
+    No import is logged for it, so the next one keeps it, as it keeps what is edited by hand.
+
+    Args:
+        target: The path of reviews.json.
+        review_id: The review.
+        text: The reply.
+        now: When; its day in local time is that of the reply.
+
+    Raises:
+        ImportRefusedError: Another program has changed the file, or it cannot be written.
+    """
+    reply: Mapping[str, str] | None = None
+    if text:
+        reply = {"text": text, "date": now.astimezone().date().isoformat()}
+
+    def member(name: str, piece: Piece) -> bytes:
+        is_time = name == "updated_at" and piece.value is not None
+        return encoded(stamp(now)) if is_time else piece.text
+
+    def records(reviews: Iterator[Piece]) -> Iterator[bytes]:
+        for piece in reviews:
+            is_meant = members(piece.value).get("id") == review_id
+            changes = {"owner_reply": reply, CHANGED: stamp(now)}
+            yield updated(piece.text, changes) if is_meant else piece.text
+
+    with faults(target), opened(target.parent) as folder, contextlib.ExitStack() as stack:
+        if (document := read(folder, target.name)) is None:
+            raise ImportRefusedError(f"{target} is gone", "Bring it back: reviewsctl reviews undo")
+        new = stack.enter_context(folder.draft(target.name))
+        rewrite(new.file, document, member, records)
+        own = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
+        log = stack.enter_context(import_log.draft(own, import_log.load(folder)[0]))
+        keeping = stack.enter_context(history.keeping(folder, target.name, new, log, now))
+        with uninterrupted():
+            commit(new, keeping.put_old)
+            import_log.put(log, folder.look(target.name))
+            keeping.put_new()

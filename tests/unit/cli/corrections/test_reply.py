@@ -1,0 +1,129 @@
+"""``reviewsctl reviews reply``: the reply is on the page, survives imports, and can be undone."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import Ctl, reviewsctl
+
+pytestmark = pytest.mark.processes
+
+TABLE = """Date,Stars,Name,Review,Source,Reply
+2026-03-14,5,Jane Doe,Quick and clean.,website,
+2026-03-20,4,Uwe B.,Came on time.,website,
+"""
+
+
+class Shop:
+    """A table of a shop, and the data directory into which it is imported."""
+
+    def __init__(self, ctl: Ctl, place: Path) -> None:
+        self._ctl = ctl
+        self.data, self.table = place / "data", place / "reviews.csv"
+        self.data.mkdir()
+        self.table.write_text(TABLE)
+        self.do_import()
+
+    def run(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+        run = self._ctl(*arguments, "--data", str(self.data))
+        assert code == run.returncode, run.stderr
+        return run
+
+    def do_import(self, *options: str) -> str:
+        return self.run("import", str(self.table), "--set", "name=Acme", *options).stdout
+
+    def reviews(self) -> dict[str, dict[str, object]]:
+        """The reviews by author."""
+        file = json.loads((self.data / "reviews.json").read_bytes())
+        return {review["author"]: review for review in file["reviews"]}
+
+    def reply(self) -> str | None:
+        """The text of the reply to Jane Doe."""
+        reply = self.reviews()["Jane Doe"].get("owner_reply")
+        return reply["text"] if isinstance(reply, dict) else None
+
+    @property
+    def jane(self) -> str:
+        """The id of the review of Jane Doe."""
+        return str(self.reviews()["Jane Doe"]["id"])
+
+
+@pytest.fixture
+def shop(ctl: Ctl, tmp_path: Path) -> Shop:
+    return Shop(ctl, tmp_path)
+
+
+def test_reply_is_written_into_its_review_alone(shop: Shop) -> None:
+    before = shop.reviews()
+    output = shop.run("reviews", "reply", shop.jane[:12], "Thank you, Jane!").stdout
+    after = shop.reviews()
+
+    assert "Thank you, Jane!" == shop.reply()
+    assert "changed_at" in after["Jane Doe"]
+    assert before["Uwe B."] == after["Uwe B."]
+    assert "to take it back: reviewsctl reviews undo" in output
+    assert 0 == shop.run("check").returncode
+
+
+def test_reply_survives_imports_until_the_table_has_one(shop: Shop) -> None:
+    shop.run("reviews", "reply", shop.jane, "Thank you!")
+    for options in ((), ("--replace",)):
+        shop.do_import(*options)
+        assert "Thank you!" == shop.reply()
+    shop.table.write_text(TABLE.replace("clean.,website,", 'clean.,website,"From the table"'))
+    shop.do_import()
+    assert "From the table" == shop.reply()
+
+
+def test_reply_is_undone_as_an_import_is(shop: Shop) -> None:
+    shop.run("reviews", "reply", shop.jane, "Thank you!")
+    shop.run("reviews", "undo")
+    assert shop.reply() is None
+    shop.run("reviews", "undo")
+    assert "Thank you!" == shop.reply()
+    assert "0 new, 0 changed, 2 unchanged" in shop.do_import()  # the import log is that of before
+    assert "Thank you!" == shop.reply()
+
+
+def test_reply_of_before_is_named_where_another_takes_its_place(shop: Shop) -> None:
+    shop.run("reviews", "reply", shop.jane, "Thanks")
+    output = shop.run("reviews", "reply", shop.jane, "Thank you!").stdout
+    assert "the reply of before is gone: Thanks\n" in output
+    assert "Thank you!" == shop.reply()
+
+
+def test_empty_reply_takes_the_one_away_that_is_there(shop: Shop) -> None:
+    shop.run("reviews", "reply", shop.jane, "Thanks")
+    output = shop.run("reviews", "reply", shop.jane, "").stdout
+    assert "gone from your page within three seconds" in output
+    assert shop.reply() is None
+    refused = shop.run("reviews", "reply", shop.jane, "", code=1)
+    assert "has no reply that could be taken away" in refused.stderr
+
+
+def test_empty_standard_input_takes_no_reply_away(shop: Shop, ctl: Ctl) -> None:
+    shop.run("reviews", "reply", shop.jane, "Thanks")
+    shell = ("sh", "-c", 'exec "$@" < /dev/null', "sh")
+    words = ("reviews", "reply", shop.jane, "-", "--data", str(shop.data))
+    assert 1 == reviewsctl(ctl.environment, *words, before=shell).returncode
+    assert "Thanks" == shop.reply()
+
+
+def test_reply_of_several_lines_is_read_from_standard_input(
+    shop: Shop, ctl: Ctl, tmp_path: Path
+) -> None:
+    (tmp_path / "reply.txt").write_text("Dear Jane,\n\nthank you.\n")
+    shell = ("sh", "-c", 'exec "$@" < reply.txt', "sh")
+    words = ("reviews", "reply", shop.jane, "-", "--data", str(shop.data))
+    run = reviewsctl(ctl.environment, *words, before=shell, folder=tmp_path)
+    assert 0 == run.returncode, run.stderr
+    assert "Dear Jane,\n\nthank you." == shop.reply()
+
+
+def test_reply_to_an_unknown_review_writes_nothing(shop: Shop) -> None:
+    before = (shop.data / "reviews.json").read_bytes()
+    refused = shop.run("reviews", "reply", "01ZZZZZZZZZZ", "Thank you!", code=4)
+    assert "not written" in refused.stderr
+    assert before == (shop.data / "reviews.json").read_bytes()

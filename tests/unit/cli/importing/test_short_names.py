@@ -1,0 +1,103 @@
+"""Names that an owner has shortened stay short, those of new reviews too, and have no portrait (decision 581)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.settings import parsed
+from tests.support.shop import NOW, Shop, google, table
+
+HEADER = "date,rating,name,avatar,text\n"
+ANN = "2026-03-14,5,Ann Lee,https://example.com/ann.png,Quick and clean.\n"
+BO, CY = (ANN.replace("Ann Lee", name) for name in ("Bo Li", "Cy Ito"))
+KARL = "2026-03-15,5,Karl-Heinz Rummenigge,https://example.com/karl.png,Came late.\n"
+
+
+def imported(shop: Shop, source: str, *rows: str, **options: Any) -> list[str]:  # noqa: ANN401
+    """Import a table, and return the notes on short names."""
+    export = table(shop.folder / f"{source}.csv", HEADER + "".join(rows))
+    notes = shop.imported(export, source=source, **options).notes
+    return [note for note in notes if note.startswith("shortened as the names that are there")]
+
+
+def portraits(shop: Shop) -> dict[str, object]:
+    return {name: review.get("author_avatar_url") for name, review in shop.reviews.items()}
+
+
+def test_new_names_of_a_source_with_short_ones_are_shortened(shop: Shop) -> None:
+    imported(shop, "booking", ANN, BO, CY, names="short")
+    assert ["shortened as the names that are there: 4 names (--set names=full for full ones)"] == (
+        imported(shop, "booking", ANN, BO, CY, KARL)
+    )
+    assert dict.fromkeys(("Ann L.", "Bo L.", "Cy I.", "Karl-Heinz R.")) == portraits(shop)
+
+
+def test_names_of_a_new_source_are_shortened_where_all_are_short(shop: Shop) -> None:
+    imported(shop, "booking", ANN, BO, CY, names="short")
+    assert imported(shop, "portal", KARL)
+    assert "Karl-Heinz R." in shop.reviews
+
+
+def test_two_short_names_are_no_rule(shop: Shop) -> None:
+    """Customers may call themselves so."""
+    imported(shop, "booking", ANN, BO, names="short")
+    for source in ("booking", "portal"):
+        assert [] == imported(shop, source, KARL)
+        shop.edit("Karl-Heinz Rummenigge", author="Karl-Heinz")
+
+
+def test_source_with_full_names_keeps_them(shop: Shop) -> None:
+    imported(shop, "booking", ANN, BO, CY, names="short")
+    imported(shop, "portal", KARL, names="full")
+    assert [] == imported(shop, "portal", KARL, KARL.replace("Karl-Heinz", "Uli"))
+    assert [] == imported(shop, "website", KARL.replace("Karl-Heinz", "Jo"), yes=True)
+    assert {"Uli Rummenigge", "Jo Rummenigge", "Ann L."} <= shop.reviews.keys()
+    assert imported(shop, "booking", ANN, KARL.replace("Karl-Heinz", "Eva"))
+    assert "Eva R." in shop.reviews
+
+
+def test_full_names_are_said_to_return(shop: Shop) -> None:
+    imported(shop, "booking", ANN, BO, CY, names="short")
+    assert [] == imported(shop, "booking", ANN, BO, CY, KARL, names="full")
+    assert {"Ann Lee", "Bo Li", "Cy Ito", "Karl-Heinz Rummenigge"} == shop.reviews.keys()
+
+
+def test_shortening_removes_portraits_that_an_import_wrote(shop: Shop) -> None:
+    imported(shop, "booking", ANN, KARL)
+    assert "https://example.com/ann.png" == portraits(shop)["Ann Lee"]
+    imported(shop, "booking", ANN, KARL, names="short")
+    assert {"Ann L.": None, "Karl-Heinz R.": None} == portraits(shop)
+
+
+def test_portrait_does_not_return_to_a_name_that_stays_short(shop: Shop) -> None:
+    """Beside a full name of its source, which is why the others are not shortened."""
+    imported(shop, "booking", ANN, KARL, names="short")
+    shop.edit("Karl-Heinz R.", author="Karl-Heinz Rummenigge")
+    assert [] == imported(shop, "booking", ANN, KARL)
+    assert None is portraits(shop)["Ann L."]
+
+
+def test_names_that_a_platform_shows_short_keep_their_portraits(shop: Shop, tmp_path: Path) -> None:
+    portrait = {"profilePhotoUrl": "https://example.com/ann.png"}
+    export = google(tmp_path / "a.json", {"author": "Ann L.", "reviewer": portrait})
+    for _ in range(2):
+        shop.imported(export)
+        assert {"Ann L.": "https://example.com/ann.png"} == portraits(shop)
+
+
+def test_own_export_with_short_names_has_no_portraits(shop: Shop) -> None:
+    imported(shop, "booking", ANN)
+    own = shop.folder / "own.json"
+    own.write_text(json.dumps(shop.file))
+    shop.imported(own, names="short")
+    assert {"Ann L.": None} == portraits(shop)
+
+
+@pytest.mark.parametrize("value", ["short", "full"])
+def test_slip_for_names_is_refused(value: str) -> None:
+    with pytest.raises(SayMoreError) as refusal:
+        parsed([f"name={value}"], NOW)
+    assert f"For the names of customers: --set names={value}" == refusal.value.remedy
