@@ -174,8 +174,8 @@ def digests(key: str, review: Review, *, has_own_id: bool = False) -> dict[str, 
 def version_digests(key: str, review: Review) -> dict[str, str]:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
-    They are of the source, and by their names in ``ReviewDigests``. ``author_day`` has the shortened name, since imports
-    may shorten it; the stars stand for a missing name where words are missing too. ``words`` has all words, and of
+    They are of the source, and by their names in ``ReviewDigests``. ``author_day`` has the first name, since imports
+    may shorten names and owners correct them; the stars stand for a missing name where words are missing too. ``words`` has all words, and of
     fewer than ``RUN`` the day; without words there is none. Arguments as for ``copy_digest``.
     """
     source, day, words = (
@@ -183,7 +183,7 @@ def version_digests(key: str, review: Review) -> dict[str, str]:
         review.date.isoformat(),
         words_of(review.text or ""),
     )
-    author, digests = author_key(review.author), dict[str, str]()
+    author, digests = author_key(review.author).partition(" ")[0], dict[str, str]()
     if author or not words:
         digests["author_day"] = _digest(key, source, author or f"{review.rating} stars", day)
     if words:

@@ -3,7 +3,8 @@
 A new row is an absent review of the file where the source and two of three agree: author, day and words, of which there
 are four or more. Of several, those with the same words or stars belong together. Where it stays open which ones do,
 each row may be each review, and a row with words of a corrected review never is another one for certain. Less is
-evidence only that a corrected review may be back: the same words alone, fewer of them on its day, and similar ones.
+evidence only that a corrected review may be back: the same words alone, and on its day four of them in a row or a similar
+name.
 Authors without a name are many people; there the stars stand for the name.
 """
 
@@ -19,9 +20,12 @@ from typing import Final
 import msgspec
 
 from reviewsd.api.texts import MANY, RUN, author_key, plain_text, runs_of, words_of
+from reviewsd.domain.near_misses import within_edits
 
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
 _MAX_REMARKS: Final = 1_000  # far more than are named
+_MAX_EDITS: Final = 2  # letters by which two forms of a name differ,
+_LETTERS_PER_EDIT: Final = 3  # and of so many one at most
 _MAX_ALIKE: Final = 20  # reviews with one key that are told apart
 
 
@@ -108,7 +112,7 @@ class Successors:
     """The reviews that each other row may be."""
     remarks: Sequence[_Edge]
     """The corrected reviews with neither, each with a row of its author on another day; of an author without a
-    name, with a row of its day; and with a row that has four of its words in a row on its day."""
+    name, with a row of its day."""
 
 
 def find(absent: Collection[Sketch], rows: Sequence[Sketch]) -> Successors:
@@ -120,7 +124,8 @@ def find(absent: Collection[Sketch], rows: Sequence[Sketch]) -> Successors:
     near = [row for row in rows if row.day_key in days or row.author_key in authors]
     found = itertools.chain(
         filter(names.may_be_one, _sharing(absent, rows, lambda review: review.pair_keys)),
-        filter(names.have_similar_words, _sharing(corrected, near, _word_keys)),
+        filter(lambda edge: shares_words(*edge), _sharing(corrected, near, _word_keys)),
+        filter(names.have_similar_names, _sharing(corrected, near, _day_key)),
     )
     edges = {(edge[0].key, edge[1].key): edge for edge in found if _may_share_location(*edge)}
     pairs, doubts = _paired(edges.values(), names)
@@ -213,21 +218,25 @@ class _Names:
         is_same = (review.day_key, review.stars) == (row.day_key, row.stars)
         return is_same and bool(review.action) and self._stars_alone[row.day_key, row.stars] == 1
 
-    def have_similar_words(self, edge: _Edge) -> bool:
-        """Return whether one review has half of the other's words; without a name, four in a row."""
-        return shares_words(*edge, least=0.5 if all(map(self.has_name, edge)) else 0)
+    def have_similar_names(self, edge: _Edge) -> bool:
+        """Return whether the authors of two reviews of a day have one first name, or names with two letters' difference."""
+        if not all(map(self.has_name, edge)):
+            return False
+        name, other = (plain_text(review.author) for review in edge)
+        first_names = {author_key(review.author).partition(" ")[0] for review in edge}
+        edits = min(_MAX_EDITS, min(len(name), len(other)) // _LETTERS_PER_EDIT)
+        return len(first_names) == 1 or within_edits(name, other, edits)
 
     def remark_keys(self, review: Sketch) -> Iterator[object]:
-        """Yield keys of which two reviews have one in common if they are related."""
+        """Yield a key that two reviews have in common if they are related."""
         yield review.author_key if self.has_name(review) else review.day_key
-        yield from _word_keys(review)
 
     def are_related(self, edge: _Edge) -> bool:
-        """Return whether two reviews have one author, or words in common; without names, one day."""
+        """Return whether two reviews have one author; without names, one day."""
         review, row = edge
         if self.has_name(review):
-            return self.are_same_author(review, row) or shares_words(review, row)
-        return not self.has_name(row) or shares_words(review, row)
+            return self.are_same_author(review, row)
+        return not self.has_name(row)
 
     def have_two_of_three(self, review: Sketch, row: Sketch) -> bool:
         """Return whether author, day and words of two reviews are the same but for one of them."""
@@ -261,6 +270,10 @@ def _sharing(
         for review in found.values():
             if not (review.has_own_id and row.has_own_id):
                 yield review, row
+
+
+def _day_key(review: Sketch) -> Iterator[object]:
+    yield review.day_key
 
 
 def _word_keys(review: Sketch) -> Iterator[object]:

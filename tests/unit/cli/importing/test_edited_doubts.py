@@ -414,7 +414,7 @@ def test_second_review_that_the_file_has_stays_when_the_erased_one_leaves_the_ta
 
 
 @pytest.mark.parametrize(
-    ("author", "day"), [("Ann Lee", "2026-03-15"), ("Ann Moor", "2026-03-14"), ("", "2026-03-14")]
+    ("author", "day"), [("Ann Lee", "2026-03-15"), ("Bo Moor", "2026-03-14"), ("", "2026-03-14")]
 )
 def test_others_are_taken_after_an_erasure(shop: Shop, author: str, day: str) -> None:
     imported(shop, ANN, BO)
