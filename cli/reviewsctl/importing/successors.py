@@ -119,20 +119,17 @@ def find(absent: Collection[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows that may be absent reviews of the file."""
     names = _Names(absent, rows)
     corrected = [review for review in absent if review.action]
-    days = {review.day_key for review in corrected}
-    authors = {review.author_key for review in corrected}
-    near = [row for row in rows if row.day_key in days or row.author_key in authors]
     found = itertools.chain(
         filter(names.may_be_one, _sharing(absent, rows, lambda review: review.pair_keys)),
-        filter(lambda edge: shares_words(*edge), _sharing(corrected, near, _word_keys)),
-        filter(names.have_similar_names, _sharing(corrected, near, _day_key)),
+        filter(_have_similar_words, _sharing(corrected, rows, _word_keys)),
+        filter(names.have_similar_names, _sharing(corrected, rows, _day_key)),
     )
     edges = {(edge[0].key, edge[1].key): edge for edge in found if _may_share_location(*edge)}
     pairs, doubts = _paired(edges.values(), names)
     explained = {review.key for edge in (*pairs, *doubts) for review in edge}
     remarks = _sharing(
         [review for review in corrected if review.key not in explained],
-        [row for row in near if row.key not in explained],
+        [row for row in rows if row.key not in explained],
         names.remark_keys,
     )
     remarks = itertools.islice(filter(names.are_related, remarks), _MAX_REMARKS)
@@ -277,14 +274,23 @@ def _day_key(review: Sketch) -> Iterator[object]:
 
 
 def _word_keys(review: Sketch) -> Iterator[object]:
-    """Yield keys of which two reviews of a day, or of an author, have one in common if they ``shares_words``."""
+    """Yield keys of which two reviews have one in common if they may have similar words."""
     words = _words(review.text)
     for run in runs_of(words):
+        if len(words) >= MANY:
+            yield review.source, run
         yield review.day_key, run
         if author_key(review.author):
             yield review.author_key, run
     for length in range(1, min(RUN, len(words) + 1)):
         yield review.day_key, review.stars, tuple(words[:length])
+
+
+def _have_similar_words(edge: _Edge) -> bool:
+    """Return whether one of two reviews has words of the other: half of them if neither day nor author is the same."""
+    review, row = edge
+    is_near = review.day == row.day or review.author_key == row.author_key
+    return shares_words(review, row, least=0 if is_near else 0.5)
 
 
 def are_versions(review: Sketch, row: Sketch) -> bool:
