@@ -4,8 +4,8 @@ They are stored in ``corrections.json``, which no import changes. Publication ap
 other code reads a review.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from hashlib import blake2b
 from typing import Annotated, Any, ClassVar, Final, Literal, get_args
@@ -49,7 +49,7 @@ _MAX_KEY = 64  # bytes, of BLAKE2b
 _LEAST_WORDS = 2  # of a text that two people do not write on one day
 
 
-class KeyedDigests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReviewDigests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What tells imports that a row may be a review under another id; it has neither its author nor its text."""
 
     copies: Text | None = None
@@ -61,7 +61,7 @@ class KeyedDigests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Whether its id is known not to be made of its content."""
 
 
-class Correction(KeyedDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The owner's decision about one review."""
 
     action: Action
@@ -85,7 +85,7 @@ class Correction(KeyedDigests, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.action in {"hide", "anonymize"}
 
 
-class Erasure(KeyedDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Erasure(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A review that must not be imported again."""
 
     is_version: bool | None = None
@@ -189,7 +189,7 @@ def copy_key(review: Review) -> tuple[str, date, str] | None:
 
 
 def digests(key: str, review: Review, *, has_own_id: bool = False) -> dict[str, Any]:
-    """Return the members of the ``KeyedDigests`` of a review."""
+    """Return the members of the ``ReviewDigests`` of a review."""
     members = {"copies": copy_digest(key, review), **version_digests(key, review)}
     return {**members, "has_own_id": has_own_id or None}
 
@@ -197,8 +197,8 @@ def digests(key: str, review: Review, *, has_own_id: bool = False) -> dict[str, 
 def version_digests(key: str, review: Review) -> dict[str, str]:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
-    They are of the source, and by their names in ``KeyedDigests``. ``author_day`` has the shortened name, since imports
-    may shorten it; the stars stand for a missing name where words are missing too. ``words`` has all words, and of
+    They are of the source, and by their names in ``ReviewDigests``. ``author_day`` has the first name, since imports
+    may shorten names and owners correct them; the stars stand for a missing name where words are missing too. ``words`` has all words, and of
     fewer than ``RUN`` the day; without words there is none. Arguments as for ``copy_digest``.
     """
     source, day, words = (
@@ -206,7 +206,7 @@ def version_digests(key: str, review: Review) -> dict[str, str]:
         review.date.isoformat(),
         words_of(review.text or ""),
     )
-    author, digests = author_key(review.author), dict[str, str]()
+    author, digests = author_key(review.author).partition(" ")[0], dict[str, str]()
     if author or not words:
         digests["author_day"] = _digest(key, source, author or f"{review.rating} stars", day)
     if words:
@@ -232,14 +232,13 @@ class Overlay:
         """The time of the newest correction."""
         self._by_key: dict[str, Correction | Erasure] = {}
         self._by_copy: dict[str, Correction | Erasure] = {}
-        self._corrected_versions: defaultdict[str, list[str]] = defaultdict(list)
-        for review_id, entry in corrections.reviews.items():
+        self._by_version: defaultdict[str, list[tuple[str, Correction | Erasure]]]
+        self._by_version = defaultdict(list)
+        entries: Mapping[str, Correction | Erasure] = {**corrections.reviews, **corrections.erased}
+        for name, entry in entries.items():
             for digest in (entry.author_day, entry.words):
                 if digest and entry.action != "restore":
-                    self._corrected_versions[digest].append(review_id)
-        erasures = corrections.erased.values()
-        self._erased_versions = _digests(erasures)
-        self._erased_contents = _digests(each for each in erasures if not each.has_own_id)
+                    self._by_version[digest].append((name, entry))
         for key, correction in _oldest_first(corrections):
             at = correction.at
             self.latest = at if self.latest is None else max(self.latest, at)
@@ -260,47 +259,39 @@ class Overlay:
         return self._by_key.get(merge_key(review_id))
 
     def version_digests(self, review: Review) -> Mapping[str, str]:
-        """Return the ``version_digests`` of a review; none if no review was erased."""
-        if not self._erased_versions or self._key is None:
+        """Return the ``version_digests`` of a review; none if no correction or erasure has any."""
+        if not self._by_version or self._key is None:
             return {}
         return version_digests(self._key, review)
 
     def corrected_versions(self, review: Review, *, has_own_id: bool) -> list[str]:
-        """Return the ids of the corrected reviews with one of the ``version_digests`` of a review.
-
-        Where the review has an id of its own, those that had one too are others.
-        """
-        if not self._corrected_versions or self._key is None:
-            return []
+        """Return the ids of the corrected reviews of which a review may be an edited version, by its digests."""
         found = [
-            review_id
-            for digest in version_digests(self._key, review).values()
-            for review_id in self._corrected_versions.get(digest, ())
+            name
+            for digest in self.version_digests(review).values()
+            for name, entry in self._versions(digest, has_own_id=has_own_id)
+            if isinstance(entry, Correction)
         ]
-        return [
-            review_id
-            for review_id in dict.fromkeys(found)
-            if not (has_own_id and self._by_key[merge_key(review_id)].has_own_id)
-        ]
+        return list(dict.fromkeys(found))
 
     def count_erased(self, digest: str, *, has_own_id: bool = False) -> int:
-        """Return the number of erased reviews with one of the ``version_digests`` of a review.
+        """Return the number of erased reviews with one of the ``version_digests`` of a review."""
+        versions = self._versions(digest, has_own_id=has_own_id)
+        return sum(isinstance(entry, Erasure) for _, entry in versions)
 
-        Where the review has an id of its own, those that had one too are others.
-        """
-        return (self._erased_contents if has_own_id else self._erased_versions)[digest]
+    def _versions(
+        self, digest: str, *, has_own_id: bool
+    ) -> Iterator[tuple[str, Correction | Erasure]]:
+        """Iterate over what has a digest; of two reviews with ids of their own each is another one."""
+        for name, entry in self._by_version.get(digest, ()):
+            if not (has_own_id and entry.has_own_id):
+                yield name, entry
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""
         for key, correction in self._by_key.items():
             if correction.hides:
                 yield key
-
-
-def _digests(erasures: Iterable[Erasure]) -> Counter[str]:
-    """Count the ``version_digests`` of erasures."""
-    digests = (digest for each in erasures for digest in (each.author_day, each.words))
-    return Counter(filter(None, digests))
 
 
 def _oldest_first(corrections: Corrections) -> list[tuple[str, Correction | Erasure]]:

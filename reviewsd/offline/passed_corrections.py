@@ -51,14 +51,6 @@ class PassedCorrection(Struct, frozen=True, kw_only=True):
         return str(self.record["id"])
 
 
-def find_correction(overlay: Overlay, record: Mapping[str, object]) -> Correction | Erasure | None:
-    """Return the correction of a review; one of an invalid review is found by its id alone."""
-    try:
-        return overlay.find(msgspec.convert(record, Review))
-    except msgspec.ValidationError:
-        return overlay.of_id(str(record.get("id")))
-
-
 def with_passed(
     text: bytes,
     passed: Sequence[PassedCorrection],

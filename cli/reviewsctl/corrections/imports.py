@@ -24,12 +24,13 @@ from reviewsctl.importing.values import short_name, shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
 from reviewsd.api.places import has_corrections_log
+from reviewsd.domain import corrected
+from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
+from reviewsd.domain.reviews import Review
 
 if TYPE_CHECKING:
-    from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
     from reviewsd.offline.passed_corrections import PassedCorrection
 
-_ERASED: Final = "erased (reviewsctl reviews erase)"
 _TAKE: Final = "if {} another review: reviewsctl reviews restore {}, then import again"
 
 _MAX_NAMED: Final = 20  # reviews in a note
@@ -44,7 +45,8 @@ class KnownCorrections:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._overlay: Overlay | None = None
+        self._corrections = Corrections()
+        self._overlay = Overlay(self._corrections)
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
@@ -52,14 +54,12 @@ class KnownCorrections:
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before = b""  # the file
-        self._corrections: Corrections | None = None
         self._taken_out = 0  # erased reviews that the file had again
         if folder is not None and ((folder / files.FILE).exists() or has_corrections_log(folder)):
             self._read(folder)
 
     def _read(self, folder: Path) -> None:
-        from reviewsd.domain.corrections import Overlay  # 0.1 s, see main
-        from reviewsd.offline.corrections import check_present, parse
+        from reviewsd.offline.corrections import check_present, parse  # 0.1 s, see main
 
         remedy = "Fix or restore corrections.json: without it erased reviews would return."
         with files.parsing(remedy):
@@ -70,7 +70,7 @@ class KnownCorrections:
 
     def take_out_erased(self, folder: Folder, now: datetime.datetime) -> None:
         """Remove erased reviews that reviews.json has again; ``pass_on`` says so."""
-        if self._corrections is not None:
+        if self._corrections.erased:
             self._taken_out = files.take_out_erased(folder, self._corrections, now)
 
     def exported(self, text: bytes, *, every: bool) -> bytes | None:
@@ -83,20 +83,12 @@ class KnownCorrections:
         Raises:
             msgspec.MsgspecError: The review is invalid.
         """
-        if self._overlay is None:
+        if not self._before:
             return text
         if every:
             found = self._found(msgspec.json.decode(text))
-            return None if found is not None and found.action == "erase" else text
-        return self._shown(text)
-
-    def _shown(self, text: bytes) -> bytes | None:
-        """Return the public form of a review, or None if it is hidden."""
-        if self._overlay is None:
-            return text
-        from reviewsd.domain.corrected import shown  # see ``_read``
-
-        return shown(text, self._overlay)
+            return None if isinstance(found, Erasure) else text
+        return corrected.shown(text, self._overlay)
 
     def notes(self) -> list[str]:
         """Return the notes for the report of an import."""
@@ -109,25 +101,22 @@ class KnownCorrections:
 
         It is empty if the row is taken.
         """
-        if self._overlay is None:
+        if not self._before:
             return ""
-        from reviewsd.domain.corrections import Erasure  # see ``_read``
-        from reviewsd.domain.reviews import Review
-
         review = msgspec.json.decode(entry.record, type=Review)
         of_content = self._overlay.of_id(entry.content_key) if entry.content_key else None
         correction = self._overlay.find(review) or of_content
-        action = "restore" if correction is None else correction.action
-        self.corrected += action not in ("erase", "restore")
-        if action == "erase":
-            self._erased_versions.update(self._overlay.version_digests(review).values())
-            if entry.has_own_id and self._overlay.of_id(review.id) is None:
-                self._erased_ids.append(review.id)
-        if action != "erase":
+        if not isinstance(correction, Erasure):
+            self.corrected += correction is not None and correction.action != "restore"
             return ""
-        is_version = isinstance(correction, Erasure) and correction.is_version
-        may_be = f"may be an edited version of an erased review; {_TAKE.format('it is', review.id)}"
-        return may_be if is_version else _ERASED
+        self._erased_versions.update(self._overlay.version_digests(review).values())
+        if entry.has_own_id and self._overlay.of_id(review.id) is None:
+            self._erased_ids.append(review.id)
+        if correction.is_version:
+            return (
+                f"may be an edited version of an erased review; {_TAKE.format('it is', review.id)}"
+            )
+        return "erased (reviewsctl reviews erase)"
 
     def erased_facts(self, entry: Entry) -> set[str]:
         """Return what a new row has in common with erased reviews that the export does not have.
@@ -137,10 +126,8 @@ class KnownCorrections:
         Returns:
             Names of the digests of an ``Erasure``.
         """
-        if self._overlay is None:
+        if not self._before:
             return set()
-        from reviewsd.domain.reviews import Review  # see ``_read``
-
         review = msgspec.json.decode(entry.record, type=Review)
         if self._overlay.of_id(review.id) is not None:  # the owner has decided about it
             return set()
@@ -153,10 +140,8 @@ class KnownCorrections:
 
     def earlier_ids(self, entry: Entry) -> list[str]:
         """Return the ids of the corrected reviews that a new row may be an edited version of, in the file or not."""
-        if self._overlay is None:
+        if not self._before:
             return []
-        from reviewsd.domain.reviews import Review  # see ``_read``
-
         review = msgspec.json.decode(entry.record, type=Review)
         return self._overlay.corrected_versions(review, has_own_id=entry.has_own_id)
 
@@ -168,31 +153,32 @@ class KnownCorrections:
     def public_form(self, record: Mapping[str, object]) -> Mapping[str, object] | None:
         """Return what readers are shown of a review of the file: nothing if it is invalid."""
         try:
-            text = self._shown(msgspec.json.encode(record))
+            text = corrected.shown(msgspec.json.encode(record), self._overlay)
         except msgspec.ValidationError:
             return None
         return None if text is None else cast("Mapping[str, object]", msgspec.json.decode(text))
 
-    def _correction(self, record: Mapping[str, object]) -> "Correction | None":
+    def _correction(self, record: Mapping[str, object]) -> Correction | None:
         """Return the correction of a review of the file; None if it is shown as it is."""
         correction = self._found(record)
-        if correction is None or correction.action in ("erase", "restore"):
-            return None
-        return cast("Correction", correction)
+        if isinstance(correction, Correction) and correction.action != "restore":
+            return correction
+        return None
 
     def _is_decided(self, record: Mapping[str, object]) -> bool:
         """Return whether the owner has decided about a review of the file itself, or has shown a copy of it again."""
         found = self._found(record)
-        if found is None or self._overlay is None:
-            return False
-        return found.action == "restore" or self._overlay.of_id(str(record.get("id"))) is not None
+        is_restored = found is not None and found.action == "restore"
+        return is_restored or self._overlay.of_id(str(record.get("id"))) is not None
 
-    def _found(self, record: Mapping[str, object]) -> "Correction | Erasure | None":
-        if self._overlay is None:
+    def _found(self, record: Mapping[str, object]) -> Correction | Erasure | None:
+        """Return the correction of a review of the file; one of an invalid review is found by its id alone."""
+        if not self._before:
             return None
-        from reviewsd.offline.passed_corrections import find_correction  # see ``_read``
-
-        return find_correction(self._overlay, record)
+        try:
+            return self._overlay.find(msgspec.convert(record, Review))
+        except msgspec.ValidationError:
+            return self._overlay.of_id(str(record.get("id")))
 
     def doubts(
         self, entries: Iterable[Entry], sources: Collection[str]
@@ -222,16 +208,14 @@ class KnownCorrections:
 
     def _erased_under(self, entry: Entry, sources: Iterable[str]) -> str:
         """Return the source under which a review of another one was erased, or ""."""
-        if self._overlay is None or self._corrections is None or not self._corrections.erased:
+        if not self._corrections.erased:
             return ""
-        from reviewsd.domain.reviews import Review  # see ``_read``
-
         review = msgspec.json.decode(entry.record, type=Review)
         authors = (review.author, short_name(review.author))  # the file may have short names
         for source, author in itertools.product(sorted(sources), authors):
             other = msgspec.structs.replace(review, source=source, author=author)
             found = self._overlay.find(other)
-            if found is not None and found.action == "erase":
+            if isinstance(found, Erasure):
                 return source
         return ""
 

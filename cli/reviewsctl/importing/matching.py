@@ -124,6 +124,8 @@ class Matching:
         """Find the rows that are reviews under other ids, and the reviews that no row is."""
         contents = {entry.content_key: entry for entry in self._new.values() if entry.content_key}
         alikes = self._staged.alikes()
+        sources = {entry.source.casefold() for entry in self._new.values()}
+        are_own = all(entry.has_own_id for entry in self._new.values())
         for review, identifier in identified(document):
             key = merge_key(identifier)
             if self._staged.find(identifier, key) is not None:
@@ -143,7 +145,9 @@ class Matching:
                 if is_identified and self._plan.corrections.action(review):
                     self._predecessors[same.key].append(review)
                 continue
-            self._add_absent(review, identifier, has_own_id=has_own_id)
+            is_of_source = str(review.get("source")).casefold() in sources
+            if is_of_source and not (has_own_id and are_own):
+                self._add_absent(review, identifier, has_own_id=has_own_id)
             doubles = {e.key for e, row in rows if is_double(review, row)}
             self._doubles |= dict.fromkeys(doubles, str(review.get("source")))
 

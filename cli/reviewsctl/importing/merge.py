@@ -98,7 +98,8 @@ class Merge:
         """Find the rows that are reviews under other ids, and count those that may be erased reviews."""
         matching = Matching(self._staged, self._plan, self._is_removed)
         erased: dict[str, bool] = {}
-        for entry in matching.new_rows(document):
+        new_rows = matching.new_rows(document)
+        for entry in () if self._plan.by_owner else new_rows:  # the ids of an own export are known
             if facts := self._plan.corrections.erased_facts(entry):
                 erased[entry.key] = {*facts} == {_AUTHOR_DAY}
                 self._like_erased |= sketch(msgspec.json.decode(entry.record), entry.key).pair_keys
@@ -134,13 +135,11 @@ class Merge:
 
     def _gone(self, entry: Entry) -> list[Review]:
         """Return the ids of the corrected reviews that a row may be, and that neither file nor export has any more."""
-        ids = {
-            review_id: merge_key(review_id)
-            for review_id in self._plan.corrections.earlier_ids(entry)
-        }
+        ids = [] if self._plan.by_owner else self._plan.corrections.earlier_ids(entry)
+        keys = {review_id: merge_key(review_id) for review_id in ids}
         return [
             {"id": review_id}
-            for review_id, key in ids.items()
+            for review_id, key in keys.items()
             if key not in self._keys and self._staged.find(review_id, key) is None
         ]
 

@@ -3,7 +3,8 @@
 A new row is an absent review of the file where the source and two of three agree: author, day and words, of which there
 are four or more. Of several, those with the same words or stars belong together. Where it stays open which ones do,
 each row may be each review, and a row with words of a corrected review never is another one for certain. Less is
-evidence only that a corrected review may be back: the same words alone, fewer of them on its day, and similar ones.
+evidence only that a corrected review may be back: the same words alone, and on its day four of them in a row or a similar
+name.
 Authors without a name are many people; there the stars stand for the name.
 """
 
@@ -19,9 +20,12 @@ from typing import Final
 import msgspec
 
 from reviewsd.api.texts import MANY, RUN, author_key, plain_text, runs_of, words_of
+from reviewsd.domain.near_misses import within_edits
 
 _MAX_PERSON: Final = 10  # reviews of one name and day; a name that more have is nobody's
 _MAX_REMARKS: Final = 1_000  # far more than are named
+_MAX_EDITS: Final = 2  # letters by which two forms of a name differ,
+_LETTERS_PER_EDIT: Final = 3  # and of so many one at most
 _MAX_ALIKE: Final = 20  # reviews with one key that are told apart
 
 
@@ -108,26 +112,24 @@ class Successors:
     """The reviews that each other row may be."""
     remarks: Sequence[_Edge]
     """The corrected reviews with neither, each with a row of its author on another day; of an author without a
-    name, with a row of its day; and with a row that has four of its words in a row on its day."""
+    name, with a row of its day."""
 
 
 def find(absent: Collection[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows that may be absent reviews of the file."""
     names = _Names(absent, rows)
     corrected = [review for review in absent if review.action]
-    days = {review.day_key for review in corrected}
-    authors = {review.author_key for review in corrected}
-    near = [row for row in rows if row.day_key in days or row.author_key in authors]
     found = itertools.chain(
         filter(names.may_be_one, _sharing(absent, rows, lambda review: review.pair_keys)),
-        filter(names.have_similar_words, _sharing(corrected, near, _word_keys)),
+        filter(_have_similar_words, _sharing(corrected, rows, _word_keys)),
+        filter(names.have_similar_names, _sharing(corrected, rows, _day_key)),
     )
     edges = {(edge[0].key, edge[1].key): edge for edge in found if _may_share_location(*edge)}
     pairs, doubts = _paired(edges.values(), names)
     explained = {review.key for edge in (*pairs, *doubts) for review in edge}
     remarks = _sharing(
         [review for review in corrected if review.key not in explained],
-        [row for row in near if row.key not in explained],
+        [row for row in rows if row.key not in explained],
         names.remark_keys,
     )
     remarks = itertools.islice(filter(names.are_related, remarks), _MAX_REMARKS)
@@ -213,21 +215,25 @@ class _Names:
         is_same = (review.day_key, review.stars) == (row.day_key, row.stars)
         return is_same and bool(review.action) and self._stars_alone[row.day_key, row.stars] == 1
 
-    def have_similar_words(self, edge: _Edge) -> bool:
-        """Return whether one review has half of the other's words; without a name, four in a row."""
-        return shares_words(*edge, least=0.5 if all(map(self.has_name, edge)) else 0)
+    def have_similar_names(self, edge: _Edge) -> bool:
+        """Return whether the authors of two reviews of a day have one first name, or names with two letters' difference."""
+        if not all(map(self.has_name, edge)):
+            return False
+        name, other = (plain_text(review.author) for review in edge)
+        first_names = {author_key(review.author).partition(" ")[0] for review in edge}
+        edits = min(_MAX_EDITS, min(len(name), len(other)) // _LETTERS_PER_EDIT)
+        return len(first_names) == 1 or within_edits(name, other, edits)
 
     def remark_keys(self, review: Sketch) -> Iterator[object]:
-        """Yield keys of which two reviews have one in common if they are related."""
+        """Yield a key that two reviews have in common if they are related."""
         yield review.author_key if self.has_name(review) else review.day_key
-        yield from _word_keys(review)
 
     def are_related(self, edge: _Edge) -> bool:
-        """Return whether two reviews have one author, or words in common; without names, one day."""
+        """Return whether two reviews have one author; without names, one day."""
         review, row = edge
         if self.has_name(review):
-            return self.are_same_author(review, row) or shares_words(review, row)
-        return not self.has_name(row) or shares_words(review, row)
+            return self.are_same_author(review, row)
+        return not self.has_name(row)
 
     def have_two_of_three(self, review: Sketch, row: Sketch) -> bool:
         """Return whether author, day and words of two reviews are the same but for one of them."""
@@ -263,15 +269,28 @@ def _sharing(
                 yield review, row
 
 
+def _day_key(review: Sketch) -> Iterator[object]:
+    yield review.day_key
+
+
 def _word_keys(review: Sketch) -> Iterator[object]:
-    """Yield keys of which two reviews of a day, or of an author, have one in common if they ``shares_words``."""
+    """Yield keys of which two reviews have one in common if they may have similar words."""
     words = _words(review.text)
     for run in runs_of(words):
+        if len(words) >= MANY:
+            yield review.source, run
         yield review.day_key, run
         if author_key(review.author):
             yield review.author_key, run
     for length in range(1, min(RUN, len(words) + 1)):
         yield review.day_key, review.stars, tuple(words[:length])
+
+
+def _have_similar_words(edge: _Edge) -> bool:
+    """Return whether one of two reviews has words of the other: half of them if neither day nor author is the same."""
+    review, row = edge
+    is_near = review.day == row.day or review.author_key == row.author_key
+    return shares_words(review, row, least=0 if is_near else 0.5)
 
 
 def are_versions(review: Sketch, row: Sketch) -> bool:

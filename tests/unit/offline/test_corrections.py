@@ -16,7 +16,6 @@ from reviewsd.domain.reviews import Review
 from reviewsd.offline.corrections import ReviewsWithCorrections, merge, parse, without_erased
 from reviewsd.offline.passed_corrections import (
     PassedCorrection,
-    find_correction,
     strictest,
     with_passed,
 )
@@ -229,10 +228,10 @@ def test_passed_correction_finds_copies_and_leaves_others_alone() -> None:
     new = review("d", text="Other words")
     after = parse(with_passed(before, [passed(new), passed(REVIEWS[0])], [], [], NOW))
     assert {"a": "restore", "d": "hide"} == {name: it.action for name, it in after.reviews.items()}
-    copy = find_correction(Overlay(after), {**new, "id": "e"})
+    copy = Overlay(after).find(msgspec.convert({**new, "id": "e"}, Review))
     assert copy is not None
     assert "hide" == copy.action
-    assert find_correction(Overlay(after), REVIEWS[2]) is None
+    assert Overlay(after).find(msgspec.convert(REVIEWS[2], Review)) is None
 
 
 def test_passed_correction_of_an_invalid_review_is_by_its_id() -> None:
@@ -242,7 +241,7 @@ def test_passed_correction_of_an_invalid_review_is_by_its_id() -> None:
     after = parse(with_passed(before, [passed(invalid)], [], [], NOW))
     assert "hide" == after.reviews["d"].action
     assert after.reviews["d"].copies is None
-    assert find_correction(Overlay(after), invalid) is after.reviews["d"]
+    assert Overlay(after).of_id("d") is after.reviews["d"]
 
 
 def test_passed_correction_needs_no_key_of_copies() -> None:

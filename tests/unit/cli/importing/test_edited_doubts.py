@@ -19,7 +19,9 @@ from tests.support.edited import (
     HEADER,
     REPLY,
     correct,
+    correct_one,
     erase,
+    erase_all,
     imported,
     log,
     overlay_file,
@@ -368,6 +370,29 @@ LONG = "2026-03-14,1,Ann Lee,They broke the blue vase of my aunt.\n"
 CORRECTIONS = [("Ann Lee", "Anna Leigh"), ("blue", "old blue"), ("2026-03-14", "2026-03-13")]
 
 
+@pytest.mark.parametrize("action", ["hide", "erase"])
+def test_export_of_the_owner_has_second_reviews_of_the_day_of_a_withheld_one(
+    shop: Shop, tmp_path: Path, action: str
+) -> None:
+    """As on the way to another machine: its ids are those of the reviews."""
+    imported(shop, ANN, EDITED.replace("They broke the vase in the hall.", "All well"), BO)
+    ids = {review["text"]: review["id"] for review in shop.file["reviews"]}
+    if action == "hide":
+        correct_one(shop, ids["They broke the blue vase."])
+    else:
+        erase_all(shop, ids["They broke the blue vase."])
+    content = shop.file
+    content["reviews"] = [each for each in content["reviews"] if "blue" not in each["text"]]
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps(content))
+    other = Shop(tmp_path / "other")
+    other.folder.mkdir()
+    (other.folder / "corrections.json").write_bytes(overlay_file(shop))
+    result = other.imported(own)
+    assert {"All well": "shown", "Quick and clean.": "shown"} == states(other)
+    assert [] == result.merge.corrected
+
+
 def test_second_review_beside_an_erased_one_is_taken(shop: Shop) -> None:
     """The table has the erased one too, so that the second one is no edited version of it."""
     imported(shop, ANN, BO)
@@ -389,7 +414,7 @@ def test_second_review_that_the_file_has_stays_when_the_erased_one_leaves_the_ta
 
 
 @pytest.mark.parametrize(
-    ("author", "day"), [("Ann Lee", "2026-03-15"), ("Ann Moor", "2026-03-14"), ("", "2026-03-14")]
+    ("author", "day"), [("Ann Lee", "2026-03-15"), ("Bo Moor", "2026-03-14"), ("", "2026-03-14")]
 )
 def test_others_are_taken_after_an_erasure(shop: Shop, author: str, day: str) -> None:
     imported(shop, ANN, BO)

@@ -21,6 +21,7 @@ from tests.support.edited import (
     erase_all,
     imported,
     published,
+    published_reviews,
     states,
 )
 from tests.support.shop import Shop
@@ -242,6 +243,38 @@ def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
         assert "Bo Li" in public
         assert "Ann" not in public
         assert "Cy Orr" not in public
+
+
+CHEF = "2026-05-04,1,Uwe Gro\u00df,Der Chef Karl war frech und unversch\u00e4mt zu uns\n"
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("action", ["hide", "anonymize", "hide-text", "erase"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Uwe Grosz", "Der Chef Karl M. war sehr frech und unversch\u00e4mt zu uns"),
+        ("Uwe Grosz", "Alle Worte sind nun andere."),
+        ("Uwe Braun", "Alle Worte sind nun andere."),
+        ("Zoe Roe", "Gestern war Karl frech und unversch\u00e4mt zu uns wie immer"),
+    ],
+)
+def test_name_and_text_that_are_corrected_at_once_show_no_corrected_review(
+    shop: Shop, name: str, text: str, action: Action | Literal["erase"], *, replace: bool
+) -> None:
+    """The day, and a similar name or four words in a row, are a doubt; of an erased text no words are kept."""
+    if action == "erase" and name == "Zoe Roe":
+        text = CHEF.rpartition(",")[2].strip()
+    imported(shop, CHEF, BO)
+    if action == "erase":
+        erase(shop, "Uwe Gro\u00df")
+    else:
+        correct(shop, "Uwe Gro\u00df", action)
+    result = imported(shop, f"2026-05-04,1,{name},{text}\n", BO, replace=replace)
+    public = published_reviews(shop)
+    assert action == "hide-text" or name not in {review["author"] for review in public}
+    assert action == "anonymize" or text not in {review["text"] for review in public}
+    assert "reviewsctl reviews restore" in result.merge.corrected[0]
 
 
 TIMED = "2026-03-14T09:30:00,1,Ann Lee,They broke the blue vase of my old aunt.\n"

@@ -215,6 +215,15 @@ def test_damaged_version_is_refused_and_nothing_is_written(three: Shop) -> None:
     assert before == (three.folder / "reviews.json").read_bytes()
 
 
+def test_undo_without_valid_corrections_is_refused(three: Shop) -> None:
+    """It would count as shown what is hidden."""
+    before = (three.folder / "reviews.json").read_bytes()
+    (three.folder / "corrections.json").write_text("{")
+    with pytest.raises(ImportRefusedError):
+        undo(three.folder / "reviews.json", 1, NOW + 9 * DAY)
+    assert before == (three.folder / "reviews.json").read_bytes()
+
+
 def test_damaged_log_is_reported_and_replaced(three: Shop, tmp_path: Path) -> None:
     log = three.folder / ".reviewsctl/imports.json"
     export = google(tmp_path / "4.json", ANN, BO, {**CY, "stars": "ONE"})
