@@ -349,15 +349,16 @@ def test_nodes_share_address_and_keys_and_restart_without_a_lost_request(machine
         assert "" == machine.run("reviewsctl", "status", "--quiet")  # of the only node
 
 
-def add_source(machine: Machine, author: str) -> None:
+def add_source(machine: Machine, author: str, folder: str = "/srv/incoming") -> None:
     """Configure a source, with one new review in a file."""
-    source = "{name: shop, type: file, path: /srv/incoming/*.csv, import: {source: shop, verified: true}}"
+    imported = "import: {source: shop, verified: true}"
+    source = f"{{name: shop, type: file, path: {folder}/*.csv, {imported}}}"
     edit(machine, lambda text: f"{text}sources: [{source}]\n")
     machine.shell(
-        "install -d -m755 /srv/incoming\n"
-        "echo id,rating,date,author > /srv/incoming/shop.csv\n"
-        f"echo {author}-1,5,2026-11-02,{author} >> /srv/incoming/shop.csv\n"
-        "touch -d '5 minutes ago' /srv/incoming/shop.csv"
+        f"install -d -m755 {folder}\n"
+        f"echo id,rating,date,author > {folder}/shop.csv\n"
+        f"echo {author}-1,5,2026-11-02,{author} >> {folder}/shop.csv\n"
+        f"touch -d '5 minutes ago' {folder}/shop.csv"
     )
 
 
@@ -471,11 +472,11 @@ def test_service_install_restarts_a_running_service_if_told(machine: Machine) ->
 
 
 def test_service_install_has_a_timer_sync_the_sources(machine: Machine) -> None:
-    """The data directory, which is root's, is given to the user of the sync."""
+    """The data directory, which is root's, is given to the user of the sync; it sees exports in /tmp."""
     machine.run("rm", "/srv/reviews/.reviewsctl/sources.json")  # else it is not due for an hour
     machine.run("chown", "-R", "root:root", "/srv/reviews")
     rename_business(machine, "Acme Plumbing")
-    add_source(machine, "Sam")
+    add_source(machine, "Sam", "/tmp/incoming")
     printed = machine.run("reviewsctl", "service", "install")
     assert "runs reviewsctl sync as reviewsd-sync, the owner of /srv/reviews\n" in printed
     check_synced(machine, "Sam")
