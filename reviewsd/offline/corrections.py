@@ -248,8 +248,9 @@ class ReviewsWithCorrections:
         entries = self.corrections.reviews.items()
         return {name: entry for name, entry in entries if merge_key(name) not in keys}
 
-    def without_words(self, insights: bytes, reviews: Sequence[Review]) -> bytes:
-        """Remove the words and authors of some reviews from a valid insights.json."""
+    def without_erased_words(self, insights: bytes) -> bytes:
+        """Remove the words and authors of the erased reviews from a valid insights.json."""
+        reviews = self.erased
         ids = frozenset(review.id for review in reviews)
         withheld = Withheld(
             ids=ids,

@@ -99,4 +99,4 @@ def erase_all(shop: Shop, *ids: str) -> None:
     target = shop.folder / "reviews.json"
     reviews = files.read(target)
     chosen = [entry.review for entry in reviews.reviews if entry.review.id in ids]
-    files.erase(target, reviews.with_erasure(chosen, shop.now), chosen, shop.now)
+    files.erase(target, reviews.with_erasure(chosen, shop.now), shop.now)

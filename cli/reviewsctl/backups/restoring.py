@@ -141,14 +141,8 @@ def restore(
     if not (reviews.exists() and path.exists()):
         return 0
     corrected = corrections.read(reviews)
-    erased = [
-        entry.review
-        for entry in corrected.reviews
-        if entry.correction is not None and entry.correction.action == "erase"
-    ]
-    if erased:
-        corrections.erase(reviews, corrected, erased, now)
-    return len(erased)
+    corrections.take_out_erased(reviews, corrected, now)
+    return len(corrected.erased)
 
 
 def _merged(current: bytes, restored: bytes) -> bytes:

@@ -186,6 +186,7 @@ def reply(
     reviews.json. Imports keep it, unless the export has a reply of yours. The platform is not told:
     what its visitors are to read you write there. "reviewsctl reviews undo" takes the last change back.
     """
+    from reviewsctl.corrections import files
     from reviewsctl.corrections.deciding import named, reading
     from reviewsctl.corrections.reply import write  # msgspec, see main
     from reviewsctl.importing.errors import ImportRefusedError
@@ -199,12 +200,13 @@ def reply(
     if not text and old is None:
         raise ImportRefusedError(f"{chosen[0].id} has no reply that could be taken away")
     output.show(chosen)
+    files.take_out_erased(target, reviews, now)
     write(target, chosen[0].id, text, now)
     effect = "on your page" if text else "gone from your page"
     notes = [f"{effect} within three seconds by a running daemon, and after every later import"]
     if old is not None:
         notes.append(f"the reply of before is gone: {printable(old.text)}")
-    notes.append("to take it back: reviewsctl reviews undo")
+    notes += ["to take it back: reviewsctl reviews undo", *files.erased_note(len(reviews.erased))]
     output.report("answered" if text else "without reply", chosen, notes)
 
 
@@ -325,14 +327,14 @@ def erase(  # noqa: PLR0913  options
     later import skips them, whichever tool made the export. This cannot be undone. The command ends
     with a list of the copies that it cannot reach.
     """
-    from reviewsctl.corrections.deciding import LIST, named, of_author, reading
+    from reviewsctl.corrections.deciding import LIST, named_or_erased, of_author, reading
     from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
     from reviewsctl.importing.errors import ImportRefusedError
 
     output = Output(as_json=as_json, yes=yes)
     target, reviews = reading(data, config)
     more = of_author(author, reviews) if author else []
-    chosen = named([*(ids or []), *more], reviews)
+    chosen = named_or_erased([*(ids or []), *more], reviews)
     if not chosen:
         raise ImportRefusedError("no review is named", LIST)
     output.show(chosen)
@@ -370,7 +372,6 @@ def undo(
     erased stays so: to show a hidden review again there is "reviewsctl reviews restore".
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
-    from reviewsctl.corrections.imports import take_out_erased
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
     from reviewsctl.importing.undo import undo as undone
     from reviewsctl.importing.undo import versions
@@ -391,7 +392,6 @@ def undo(
         ]
         lines.append(NOTHING_WRITTEN)
     else:
-        take_out_erased(target, now)
         result = undone(target, number, now)
         document = result.document(target)
         lines = [*result.lines(target, number, command)]

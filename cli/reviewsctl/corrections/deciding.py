@@ -64,6 +64,23 @@ def reading(data: Path | None, config: Path | None) -> "tuple[Path, ReviewsWithC
 
 
 def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list[Review]":
+    """Return the reviews of references, as ``named_or_erased`` does, none of which was erased.
+
+    Raises:
+        UnknownReviewError: A reference matches no review.
+        ImportRefusedError: A reference matches several, or a review that was erased, which is never taken back.
+    """
+    chosen = named_or_erased(references, reviews)
+    ids = [review.id for review in chosen if review in reviews.erased]
+    if ids:
+        raise ImportRefusedError(
+            f"{ids[0]} was erased, and reviews.json has it again, as by an older copy",
+            f"Take it out: reviewsctl reviews erase {shlex.join(ids)} --reason request",
+        )
+    return chosen
+
+
+def named_or_erased(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list[Review]":
     """Return the reviews of references, without duplicates.
 
     Raises:
@@ -149,7 +166,6 @@ class Decision:
         """Write corrections.json and report the consequences; ask before a selection by stars."""
         target, reviews = reading(data, config)
         chosen = named(ids, reviews)
-        _check_not_erased(chosen, reviews)
         if self._action == "restore":
             chosen = _corrected(chosen, reviews, output)
             if not chosen:
@@ -162,6 +178,7 @@ class Decision:
         if self._reason is not None:
             copies = corrected.copies_left(chosen, self._action)
             consequences += _copies_left(copies, self._action, self._reason)
+        consequences += files.erased_note(len(reviews.erased))
         selection = corrected.selection_warning if self._action == "hide" else None
         if dry_run:
             if selection is not None:
@@ -170,10 +187,8 @@ class Decision:
             return
         if selection is not None:
             output.ask(f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?")
-        if reviews.erased:
-            files.erase(target, corrected, reviews.erased, self._now)
-        else:
-            files.write(target, corrected)
+        files.write(target, corrected)
+        files.take_out_erased(target, corrected, self._now)
         label = self._action if self._reason is None else f"{self._action} ({self._reason})"
         files.note(target, self._now, [review.id for review in chosen], label, self._note)
         output.report(state, chosen, consequences, copies)
@@ -218,21 +233,6 @@ def _average(rating: "AggregateRating") -> str:
     return f"{rating.rating_value:.2f} of {counted(rating.review_count or 0, 'review')}"
 
 
-def _check_not_erased(chosen: "Iterable[Review]", reviews: "ReviewsWithCorrections") -> None:
-    """Check that none of the reviews was erased, which is never taken back.
-
-    Raises:
-        ImportRefusedError: One was; the file has it again.
-    """
-    erased = {review.id for review in reviews.erased}
-    ids = [review.id for review in chosen if review.id in erased]
-    if ids:
-        raise ImportRefusedError(
-            f"{ids[0]} was erased, and reviews.json has it again, as by an older copy",
-            f"Take it out: reviewsctl reviews erase {shlex.join(ids)} --reason request",
-        )
-
-
 def _corrected(
     chosen: "Sequence[Review]", reviews: "ReviewsWithCorrections", output: Output
 ) -> "list[Review]":
@@ -269,7 +269,7 @@ def erase(
     after = reviews.with_erasure(chosen, now)
     lines = [_EFFECTS["erase"], _rating_line(reviews, after), _UPDATE]
     if not dry_run:
-        files.erase(target, after, chosen, now)
+        files.erase(target, after, now)
         files.note(target, now, [review.id for review in chosen], f"erase ({reason})", note)
         lines += _published(session, target)
     copies = after.copies_left(chosen, "erase")

@@ -6,7 +6,7 @@ import getpass
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,11 +19,11 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.reviews_file import commit, removed_member
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
+from reviewsctl.terminal.words import counted
 from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, LABELS_FILE
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
-    from reviewsd.domain.reviews import Review
     from reviewsd.offline.corrections import ReviewsWithCorrections
 
 FILE: Final = "corrections.json"
@@ -97,24 +97,34 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
         replace(folder, FILE, lambda _: reviews.encoded())
 
 
-def erase(
-    target: Path,
-    reviews: "ReviewsWithCorrections",
-    erased: "Sequence[Review]",
-    now: datetime.datetime,
-) -> None:
-    """Remove reviews from every file of the data directory; ``reviews`` are all, with the erasures.
+def erase(target: Path, reviews: "ReviewsWithCorrections", now: datetime.datetime) -> None:
+    """Write erasures, and remove the erased reviews; ``reviews`` are all, with the erasures.
 
     corrections.json is written first: after a crash the reviews are hidden at least.
     """
+    write(target, reviews)
+    take_out_erased(target, reviews, now)
+
+
+def take_out_erased(
+    target: Path, reviews: "ReviewsWithCorrections", now: datetime.datetime
+) -> None:
+    """Remove the erased reviews that reviews.json has, as an older copy of it has them, from every file.
+
+    It is called by each command that is about to write reviews.json, as a kept version would have them too.
+
+    Raises:
+        ImportRefusedError: insights.json is no JSON, and could quote them; or a file cannot be written.
+    """
     from reviewsd.offline.corrections import without_erased  # see ``read``
 
+    if not reviews.erased:
+        return
     corrections = reviews.corrections
     member = partial(removed_member, now=now)
     with faults(target), opened(target.parent) as folder, uninterrupted():
-        replace(folder, FILE, lambda _: reviews.encoded())
         if folder.look(INSIGHTS) is not None:
-            replace(folder, INSIGHTS, lambda text: reviews.without_words(text, erased))
+            replace(folder, INSIGHTS, lambda text: _without_erased_words(text, reviews))
         if folder.look(LABELS_FILE) is not None:
             replace(folder, LABELS_FILE, reviews.remaining_labels)
         for name in CACHES:
@@ -125,27 +135,24 @@ def erase(
         replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
 
 
-def take_out_erased(folder: Folder, corrections: "Corrections", now: datetime.datetime) -> int:
-    """Remove erased reviews that reviews.json has again, as by an older copy of it, and return their number.
+def _without_erased_words(insights: bytes, reviews: "ReviewsWithCorrections") -> bytes:
+    try:
+        return reviews.without_erased_words(insights)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ImportRefusedError(
+            f"{INSIGHTS}, which may quote an erased review, cannot be read: {error}",
+            "Fix it, or remove it, then run the command again.",
+        ) from error
 
-    A file with an invalid review stays as it is: it is not served, and ``check`` says why.
-    """
-    from reviewsd.offline.corrections import without_erased  # see ``read``
 
-    if not corrections.erased or folder.look(REVIEWS) is None:
-        return 0
-    erased_ids: list[str] = []
-
-    def member(listed: Iterable[object], ids: Iterable[str]) -> Mapping[str, object]:
-        erased_ids.extend(ids)
-        return removed_member(listed, erased_ids, now)
-
-    with contextlib.suppress(msgspec.MsgspecError, KeyError), uninterrupted():
-        replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
-    if erased_ids:
-        with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
-            _erase_kept(own, corrections)
-    return len(erased_ids)
+def erased_note(count: int) -> list[str]:
+    """Return the note on erased reviews that ``take_out_erased`` removes; nothing if there are none."""
+    is_or_are = "is" if count == 1 else "are"
+    note = (
+        f"{counted(count, 'erased review')} had come back into reviews.json, as by an older copy of it, and "
+        f"{is_or_are} taken out"
+    )
+    return [note] if count else []
 
 
 def note(target: Path, now: datetime.datetime, ids: Sequence[str], action: str, why: str) -> None:

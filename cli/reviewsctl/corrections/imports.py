@@ -3,6 +3,7 @@
 Erased reviews are skipped, hidden ones are not exported, and what was edited in a table without ids stays hidden.
 """
 
+import contextlib
 import datetime
 import itertools
 import shlex
@@ -16,10 +17,12 @@ import msgspec
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES
-from reviewsctl.files.folders import Folder, opened
+from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate, MergeResult
+from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
+from reviewsctl.importing.reviews_file import FIX, check, read, removed_member
 from reviewsctl.importing.values import short_name, shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
@@ -54,7 +57,7 @@ class KnownCorrections:
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before = b""  # the file
-        self._taken_out = 0  # erased reviews that the file had again
+        self._returned = 0  # erased reviews that the file has again
         if folder is not None and ((folder / files.FILE).exists() or has_corrections_log(folder)):
             self._read(folder)
 
@@ -68,10 +71,38 @@ class KnownCorrections:
             self._corrections = parse(self._before)
             self._overlay = Overlay(self._corrections)
 
-    def take_out_erased(self, folder: Folder, now: datetime.datetime) -> None:
-        """Remove erased reviews that reviews.json has again; ``pass_on`` says so."""
-        if self._corrections.erased:
-            self._taken_out = files.take_out_erased(folder, self._corrections, now)
+    def read(self, folder: Folder, name: str, now: datetime.datetime) -> Document | None:
+        """Read reviews.json without the erased reviews that it has again, as by an older copy of it.
+
+        Raises:
+            ImportRefusedError: It is no JSON.
+        """
+        self._returned, document = 0, read(folder, name)
+        if document is None or not self._corrections.erased:
+            return document
+        from reviewsd.offline.corrections import without_erased  # see ``_read``
+
+        def member(listed: Iterable[object], ids: Iterable[str]) -> Mapping[str, object]:
+            removed = list(ids)
+            self._returned = len(removed)
+            return removed_member(listed, removed, now)
+
+        with contextlib.suppress(msgspec.MsgspecError, KeyError):  # not served; ``check`` says why
+            text = without_erased(bytes(document.root), self._corrections, member)
+            return Document(text, name, FIX) if self._returned else document
+        return document
+
+    def take_out_erased(self, target: Path, new: Draft, now: datetime.datetime) -> bool:
+        """Remove those reviews from every file, so that no kept version has them; return whether there are any.
+
+        Raises:
+            ImportRefusedError: Another program wrote the file that the draft replaces, or that file is invalid.
+        """
+        if self._returned:
+            check(new)
+            files.take_out_erased(target, files.read(target), now)
+            new.before = new.folder.look(new.name)
+        return self._returned > 0
 
     def exported(self, text: bytes, *, every: bool) -> bytes | None:
         """Return a review as an export has it, or None if it is left out.
@@ -223,19 +254,11 @@ class KnownCorrections:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
         self._passed, self._skipped = list(self._find_passed(merge)), merge.erased_versions
         return [
-            *self._taken_out_notes(),
+            *files.erased_note(self._returned),
             *_passed_notes(self._passed),
             *self._other_notes(merge),
             *_erased_notes(merge),
         ]
-
-    def _taken_out_notes(self) -> Iterator[str]:
-        if count := self._taken_out:
-            is_or_are = "is" if count == 1 else "are"
-            yield (
-                f"{counted(count, 'erased review')} had come back into reviews.json, as by an older copy of it, and "
-                f"{is_or_are} taken out"
-            )
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
         for text, predecessors, is_certain in merge.successions:
@@ -306,17 +329,6 @@ class KnownCorrections:
             note = f"by an import: it {verb} an edited version of {ids}"
             label = f"{correction.action} ({correction.reason})"
             files.note(target, now, [correction.review_id], label, note)
-
-
-def take_out_erased(target: Path, now: datetime.datetime) -> None:
-    """Remove erased reviews that reviews.json has again, before an undo keeps it as a version.
-
-    Raises:
-        ImportRefusedError: corrections.json is missing or invalid, or a file cannot be written.
-    """
-    if target.parent.is_dir():
-        with files.faults(target), opened(target.parent) as folder:
-            KnownCorrections(target.parent).take_out_erased(folder, now)
 
 
 def _passed_notes(passed: "Iterable[PassedCorrection]") -> Iterator[str]:

@@ -33,7 +33,7 @@ from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
 from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
-from reviewsctl.importing.reviews_file import check, commit, read
+from reviewsctl.importing.reviews_file import check, commit
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.source_name import named_source
 from reviewsctl.importing.sources_there import SourcesThere
@@ -84,9 +84,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     staged = Staging()
     with opened(place) as folder:
         corrections = KnownCorrections(place)
-        if not options.dry_run:
-            corrections.take_out_erased(folder, options.now)
-        document = read(folder, options.target.name)
+        document = corrections.read(folder, options.target.name, options.now)
         declared = declared_in(document)
         there = SourcesThere(document)
         options = named_source(options, exports, prompts, there.names)
@@ -238,17 +236,18 @@ class Replacement:
         with folder.draft(name) as new, contextlib.ExitStack() as stack:
             merge = self._merge(new.file)
             self._ask(merge)
+            corrections, now = self.plan.corrections, self.options.now
+            merge.is_written = corrections.take_out_erased(self.options.target, new, now)
             own_folder = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
             log = stack.enter_context(import_log.draft(own_folder, self._recorded(merge)))
             keeping = None
             if merge.is_different or folder.look(name) is None:
-                now = self.options.now
                 keeping = stack.enter_context(history.keeping(folder, name, new, log, now))
                 merge.is_written, merge.backup = True, keeping.path
             with uninterrupted():
                 check(new)
                 # first: after a crash between both, the new rows are hidden at least
-                self.plan.corrections.write(folder, self.options.target, self.options.now)
+                corrections.write(folder, self.options.target, now)
                 if keeping is not None:
                     commit(new, keeping.put_old)
                 import_log.put(log, folder.look(name))
@@ -287,7 +286,9 @@ class Replacement:
 
     def _merge(self, out: BinaryIO) -> MergeResult:
         name = self.options.target.name
-        document = read(self.folder, name) or Document(encoded(self._members()), name)
+        document = self.plan.corrections.read(self.folder, name, self.options.now) or Document(
+            encoded(self._members()), name
+        )
         return Merge(self.staged, out, self.plan).run(document)
 
     def _members(self) -> dict[str, object]:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from reviewsctl.corrections import files
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
@@ -50,6 +51,8 @@ class Undone:
     """Reviews that are hidden or anonymous all the same."""
     is_valid: bool
     """Whether the file that was there could be read, so that it could be compared."""
+    taken_out: int = 0
+    """Erased reviews that the file that was there had again."""
     sources: Sequence[str] = ()
     """The sources whose syncs it takes back."""
 
@@ -69,6 +72,7 @@ class Undone:
                 f"{counted(self.corrected, 'review')} {stay} hidden or anonymous, as undo takes no such decision back; "
                 "to see them: reviewsctl reviews list --hidden"
             )
+        yield from files.erased_note(self.taken_out)
         yield f"to take that back: {command}; to go back further: {further}"
         for source in self.sources:
             yield (
@@ -166,8 +170,19 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
                 "List them: reviewsctl reviews undo --dry-run",
             )
         sources = sorted({entry.source for entry in there[:number]} - {""})
+        taken_out = _take_out_erased(target, now)
         undone = _put(data, folder, target.name, there[number - 1].version, now)
-        return replace(undone, sources=sources)
+        return replace(undone, sources=sources, taken_out=taken_out)
+
+
+def _take_out_erased(target: Path, now: datetime.datetime) -> int:
+    """Remove erased reviews that a valid reviews.json has again, as it becomes a kept version; return their number."""
+    try:
+        reviews = files.read(target)
+    except ImportRefusedError:  # it is replaced because it is broken, or missing
+        return 0
+    files.take_out_erased(target, reviews, now)
+    return len(reviews.erased)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,9 @@ from tests.support.commands import Ctl
 pytestmark = pytest.mark.processes
 
 GUEST, STARS = "Jane Roe", 4
+BACK = (
+    "1 erased review had come back into reviews.json, as by an older copy of it, and is taken out"
+)
 TABLE = f"""ID,Date,Stars,Name,Review
 1,2026-03-14,5,Uwe B.,Quick and clean.
 2,2026-03-20,{STARS},{GUEST},They broke the blue vase.
@@ -78,6 +81,13 @@ class Data:
     def has_guest(self) -> bool:
         return GUEST in self.reviews.read_text()
 
+    def kept_guests(self) -> list[str]:
+        """The kept versions that have the erased review."""
+        versions = (self.folder / ".reviewsctl/history").glob("reviews-*")
+        return [
+            each.name for each in versions if GUEST.encode() in gzip.decompress(each.read_bytes())
+        ]
+
 
 @pytest.fixture
 def data(ctl: Ctl, tmp_path: Path) -> Data:
@@ -114,25 +124,82 @@ def test_erased_review_of_an_older_copy_is_not_exported(
 
 def test_import_takes_an_erased_review_out_of_an_older_copy(data: Data) -> None:
     data.put_older_copy()
-    assert "1 erased review had come back" not in data.imported("--dry-run")
+    assert BACK in data.imported("--dry-run")
     assert data.has_guest()
-    assert "1 erased review had come back" in data.imported()
+    out = data.imported()
+    assert BACK in out
+    assert f"wrote {data.reviews} with 1 review" in out
     assert not data.has_guest()
-    data.run("reviews", "undo")
-    assert not data.has_guest()
+    assert not data.kept_guests()
+    assert [data.erased] == [
+        entry["id"] for entry in json.loads(data.reviews.read_text())["removed"]
+    ]
+    assert BACK not in data.imported()
 
 
-def test_hiding_a_review_takes_an_erased_one_out_of_an_older_copy(data: Data) -> None:
+def test_import_that_is_refused_takes_no_erased_review_out(data: Data) -> None:
     data.put_older_copy()
-    (other,) = [each for each in data.listed() if each["id"] != data.erased]
-    data.run("reviews", "anonymize", other["id"], "--reason", "request")
-    assert not data.has_guest()
-    assert "anonymous" in data.run("reviews", "list")
+    before = data.files()
+    data.run("import", str(data.table), "--source", "portal", code=2)
+    assert before == data.files()
 
 
-def test_erased_review_of_an_older_copy_is_not_restored(data: Data) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("reviews", "anonymize", "{other}", "--reason", "request"),
+        ("reviews", "reply", "{other}", "Thank you!"),
+    ],
+    ids=lambda command: command[1],
+)
+def test_command_takes_an_erased_review_out_of_an_older_copy(
+    data: Data, command: tuple[str, ...]
+) -> None:
     data.put_older_copy()
-    assert "was erased" in data.run("reviews", "restore", data.erased, code=1)
+    (other,) = [each["id"] for each in data.listed() if each["id"] != data.erased]
+    assert BACK in data.run(*[word.format(other=other) for word in command])
+    assert not data.has_guest()
+    assert not data.kept_guests()
+    assert [other] == [each["id"] for each in data.listed()]
+
+
+@pytest.mark.parametrize("text", [b"{ broken", b'{"summary": "\xff"}'])
+def test_reply_is_refused_where_an_erased_review_cannot_be_taken_out_of_insights(
+    data: Data, text: bytes
+) -> None:
+    data.put_older_copy()
+    (data.folder / "insights.json").write_bytes(text)
+    (other,) = [each["id"] for each in data.listed() if each["id"] != data.erased]
+    before = data.files()
+    out = data.run("reviews", "reply", other, "Thank you!", code=1)
+    assert "insights.json, which may quote an erased review, cannot be read" in out
+    assert before == data.files()
+
+
+def test_undo_keeps_no_erased_review_of_an_older_copy(data: Data) -> None:
+    data.put_older_copy()
+    assert BACK in data.run("reviews", "undo")
+    assert not data.has_guest()
+    assert not data.kept_guests()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("restore", "{erased}"),
+        ("hide", "{erased}", "--reason", "spam"),
+        ("reply", "{erased}", "Thank you!"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_erased_review_of_an_older_copy_is_refused_by_its_id(
+    data: Data, command: tuple[str, ...]
+) -> None:
+    data.put_older_copy()
+    before = data.files()
+    words = [word.format(erased=data.erased) for word in command]
+    assert "was erased, and reviews.json has it again" in data.run("reviews", *words, code=1)
+    assert before == data.files()
 
 
 @pytest.mark.parametrize(
