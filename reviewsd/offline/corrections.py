@@ -113,7 +113,7 @@ class ReviewsWithCorrections:
         self._dataset = dataset
         self._own_ids = own_ids
         self.corrections = corrections
-        overlay = Overlay(corrections)
+        self._overlay = overlay = Overlay(corrections)
         reviews = map(_decode, dataset.records.raws(0, len(dataset.records)))
         self.reviews = [
             ReviewEntry(review=review, correction=overlay.find(review)) for review in reviews
@@ -122,7 +122,7 @@ class ReviewsWithCorrections:
 
     @cached_property
     def _outcome(self) -> tuple[Records, Withheld]:
-        return correct(self._dataset.records, Overlay(self.corrections), lambda *_: None)
+        return correct(self._dataset.records, self._overlay, lambda *_: None)
 
     @property
     def readers_note(self) -> str:
@@ -152,6 +152,11 @@ class ReviewsWithCorrections:
     def has_own_rating(self) -> bool:
         """Whether reviews.json states an aggregate rating, which is computed otherwise."""
         return "aggregate_rating" in self._dataset.members
+
+    def action(self, review: Review) -> str:
+        """Return the action that applies to a review; "restore" if it is shown as the file has it."""
+        correction = self._overlay.find(review)
+        return "restore" if correction is None else correction.action
 
     def find(self, reference: str) -> Review:
         """Find a review by its id, the beginning or end of its id, or the URL of its page.

@@ -188,22 +188,28 @@ def reply(
     """
     from reviewsctl.corrections import files
     from reviewsctl.corrections.deciding import named, reading
-    from reviewsctl.corrections.reply import write  # msgspec, see main
+    from reviewsctl.corrections.output import STATES
+    from reviewsctl.corrections.reply import text_of, write  # msgspec, see main
     from reviewsctl.importing.errors import ImportRefusedError
 
     output, now = Output(as_json=as_json), datetime.datetime.now(datetime.UTC)
-    if text == "-" and not (text := typer.get_text_stream("stdin").read().strip()):
-        raise ImportRefusedError("there is no text on standard input")
+    text = text_of(text)
     target, reviews = reading(data, config)
     chosen = named([review_id], reviews)
-    text, old = text.strip(), chosen[0].owner_reply
+    old, action = chosen[0].owner_reply, reviews.action(chosen[0])
     if not text and old is None:
         raise ImportRefusedError(f"{chosen[0].id} has no reply that could be taken away")
     output.show(chosen)
     files.take_out_erased(target, reviews, now)
     write(target, chosen[0].id, text, now)
     effect = "on your page" if text else "gone from your page"
-    notes = [f"{effect} within three seconds by a running daemon, and after every later import"]
+    effect = f"{effect} within three seconds by a running daemon, and after every later import"
+    if action in ("hide", "hide-text"):
+        restore = f"reviewsctl reviews restore {chosen[0].id}"
+        effect = (
+            f"your page stays as it is, as the review is {STATES[action]}; to show it: {restore}"
+        )
+    notes = [effect]
     if old is not None:
         notes.append(f"the reply of before is gone: {printable(old.text)}")
     notes += ["to take it back: reviewsctl reviews undo", *files.erased_note(len(reviews.erased))]

@@ -237,12 +237,7 @@ def _corrected(
     chosen: "Sequence[Review]", reviews: "ReviewsWithCorrections", output: Output
 ) -> "list[Review]":
     """Return the reviews that are not shown as they are, and report the others."""
-    states = {entry.review.id: entry.correction for entry in reviews.reviews}
-    uncorrected = [
-        review
-        for review in chosen
-        if (correction := states[review.id]) is None or correction.action == "restore"
-    ]
+    uncorrected = [review for review in chosen if reviews.action(review) == "restore"]
     if uncorrected:
         output.report(
             "unchanged", uncorrected, [f"{review.id} was not hidden" for review in uncorrected]

@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -15,6 +16,27 @@ from reviewsctl.importing.reviews_file import commit, read, rewrite, updated
 from reviewsctl.importing.values import encoded, members
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsd.api.places import KEPT_FOLDER
+
+
+def text_of(argument: str) -> str:
+    """Return the text of a reply, which ``-`` takes from standard input, without a byte order mark.
+
+    Raises:
+        ImportRefusedError: It is not UTF-8, or there is none on standard input.
+    """
+    try:
+        if argument != "-":
+            argument.encode()  # bytes that are not UTF-8 are half characters
+            return argument.strip()
+        text = sys.stdin.buffer.read().decode("utf-8-sig").replace("\r\n", "\n").strip()
+    except UnicodeError as error:
+        raise ImportRefusedError(
+            f"the reply is not UTF-8: {error}",
+            "Save it as UTF-8 in a file, then: reviewsctl reviews reply ID - < reply.txt",
+        ) from error
+    if not text:
+        raise ImportRefusedError("there is no text on standard input")
+    return text
 
 
 def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> None:

@@ -114,12 +114,54 @@ def test_empty_standard_input_takes_no_reply_away(shop: Shop, ctl: Ctl) -> None:
 def test_reply_of_several_lines_is_read_from_standard_input(
     shop: Shop, ctl: Ctl, tmp_path: Path
 ) -> None:
-    (tmp_path / "reply.txt").write_text("Dear Jane,\n\nthank you.\n")
-    shell = ("sh", "-c", 'exec "$@" < reply.txt', "sh")
-    words = ("reviews", "reply", shop.jane, "-", "--data", str(shop.data))
-    run = reviewsctl(ctl.environment, *words, before=shell, folder=tmp_path)
+    run = piped(shop, ctl, tmp_path, b"Dear Jane,\n\nthank you.\n")
     assert 0 == run.returncode, run.stderr
     assert "Dear Jane,\n\nthank you." == shop.reply()
+
+
+@pytest.mark.parametrize(
+    ("options", "state"), [((), "hidden"), (("--text",), "without words")], ids=["all", "text"]
+)
+def test_reply_to_a_review_whose_reply_is_not_shown_is_kept_with_the_command_that_shows_it(
+    shop: Shop, options: tuple[str, ...], state: str
+) -> None:
+    shop.run("reviews", "hide", shop.jane, "--reason", "spam", *options, "--yes")
+    output = shop.run("reviews", "reply", shop.jane, "Thank you!").stdout
+    assert "Thank you!" == shop.reply()
+    assert f"your page stays as it is, as the review is {state}; " in output
+    assert f"to show it: reviewsctl reviews restore {shop.jane}\n" in output
+    assert "three seconds" not in output
+
+
+def test_reply_from_windows_has_neither_its_byte_order_mark_nor_its_line_ends(
+    shop: Shop, ctl: Ctl, tmp_path: Path
+) -> None:
+    text = b"\xef\xbb\xbfDear J\xc3\xa4ne,\r\nthank you.\r\n"
+    assert 0 == piped(shop, ctl, tmp_path, text).returncode
+    assert "Dear J\u00e4ne,\nthank you." == shop.reply()
+
+
+def test_reply_that_is_not_utf8_is_refused_before_anything_is_printed(
+    shop: Shop, ctl: Ctl, tmp_path: Path
+) -> None:
+    shell = ("sh", "-c", 'exec "$@" "$(printf \'a\\377\')"', "sh")
+    words = ("reviews", "reply", "--data", str(shop.data), shop.jane)
+    for run in (
+        piped(shop, ctl, tmp_path, b"Danke f\xfcr alles"),
+        reviewsctl(ctl.environment, *words, before=shell),
+    ):
+        assert (1, "") == (run.returncode, run.stdout)
+        assert run.stderr.startswith("Error: not written: the reply is not UTF-8")
+        assert "reviews reply ID - < reply.txt" in run.stderr
+    assert shop.reply() is None
+
+
+def piped(shop: Shop, ctl: Ctl, folder: Path, text: bytes) -> "subprocess.CompletedProcess[str]":
+    """Reply to Jane Doe with a text of standard input."""
+    (folder / "reply.txt").write_bytes(text)
+    shell = ("sh", "-c", 'exec "$@" < reply.txt', "sh")
+    words = ("reviews", "reply", shop.jane, "-", "--data", str(shop.data))
+    return reviewsctl(ctl.environment, *words, before=shell, folder=folder)
 
 
 def test_reply_to_an_unknown_review_writes_nothing(shop: Shop) -> None:
