@@ -29,8 +29,12 @@ def has_corrections_log(data_dir: Path) -> bool:
 
 
 def named_configuration(path: Path) -> Path:
-    """Return the configuration that ``--config`` names, by its file or by its folder."""
-    return path / HERE if path.is_dir() else path
+    """Return the configuration that ``--config`` names, by its file or by its folder.
+
+    What does not exist is a folder unless its name ends as that of a file of YAML.
+    """
+    is_file = path.exists() or path.suffix in (".yaml", ".yml")
+    return path / HERE if path.is_dir() or not is_file else path
 
 
 class ForeignFileError(Exception):

@@ -128,6 +128,16 @@ def test_dry_run_lists_what_would_be_written_and_kept(ctl: Ctl, tmp_path: Path) 
     }
 
 
+def test_path_without_yaml_at_its_end_is_the_folder_to_restore_into(
+    ctl: Ctl, tmp_path: Path
+) -> None:
+    file, new = tmp_path / "backup.tar.gz", tmp_path / "new"
+    archive(file, config=CONFIG, reviews=REVIEWS)
+    done = ctl("restore", str(file), "--config", str(new))
+    assert (0, "") == (done.returncode, done.stderr)
+    assert CONFIG == (new / "reviewsd.yaml").read_bytes()
+
+
 def test_kept_versions_are_one_line_of_their_number(ctl: Ctl, tmp_path: Path) -> None:
     file, kept = tmp_path / "backup.tar.gz", tmp_path / "restored/.reviewsctl/history"
     names = [f"data/.reviewsctl/history/{number}" for number in range(18)]

@@ -12,7 +12,7 @@ from reviewsctl.daemon.default_paths import (
     source_names,
     state_dir,
 )
-from reviewsd.api.places import HERE, PLACES, SYSTEM
+from reviewsd.api.places import HERE, PLACES, SYSTEM, named_configuration
 
 
 @pytest.fixture
@@ -49,6 +49,14 @@ def test_socket_of_the_only_node_takes_the_place_of_the_configured_one(folder: P
     assert run / "admin.sock" == found(folder)  # whose error names the nodes
     (run / "2.sock").rename(run / "admin.sock")
     assert run / "admin.sock" == found(folder)
+
+
+def test_path_of_config_is_a_file_where_it_exists_or_ends_as_one(folder: Path) -> None:
+    (folder / "shop.conf").touch()
+    for name in ("shop.conf", "none.yaml", "none.yml"):
+        assert folder / name == named_configuration(folder / name)
+    for name in ("here", "none", "none.conf"):
+        assert folder / name / "reviewsd.yaml" == named_configuration(folder / name)
 
 
 def test_named_configuration_comes_before_all_others(folder: Path) -> None:
