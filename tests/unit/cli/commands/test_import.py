@@ -216,7 +216,7 @@ def google(path: Path, *reviews: tuple[str, str, str], **beside: object) -> str:
 def test_review_of_a_row_that_is_not_taken_is_not_replaced(
     ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
-    """A refused row may be of any review that is there; one that is skipped is known."""
+    """The platform's id in a row says of which review it is, whether it is refused or skipped."""
     day, five = "2025-01-01", "FIVE"
     pages = google(tmp_path / "a.json", *((author, five, day) for author in ("A", "B", "C", "D")))
     rows = (("A", five, day), ("B", "STAR_RATING_UNSPECIFIED", day))
@@ -226,9 +226,9 @@ def test_review_of_a_row_that_is_not_taken_is_not_replaced(
     first = imported(ctl, data, refused, "--replace")
     second = imported(ctl, data, skipped, "--replace")
 
-    assert "imported 0 new, 0 changed, 1 unchanged, 1 refused" in first.stdout
-    assert "note: 3 reviews not removed, since rows that were refused or skipped" in first.stdout
-    assert "imported 0 new, 0 changed, 1 unchanged, 2 removed, 0 refused" in second.stdout
+    assert "imported 0 new, 0 changed, 1 unchanged, 1 removed, 1 refused" in first.stdout
+    assert "note: 2 reviews not removed, since rows that were refused or skipped" in first.stdout
+    assert "imported 0 new, 0 changed, 1 unchanged, 1 removed, 0 refused" in second.stdout
     assert {"A", "B"} == {
         review["author"] for review in reviews_of(data) if review.get("location") == "22"
     }
