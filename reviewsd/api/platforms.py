@@ -32,20 +32,28 @@ PLATFORMS: Final = {
 }
 """Brand names, by the source that reviews of the platform have."""
 
-_SOURCES: Final = {name.casefold(): source for source, name in PLATFORMS.items()}
+
+def _key(name: str) -> str:
+    return "".join(name.split()).casefold().removesuffix(".com")
+
+
+_SOURCES: Final = {
+    **{_key(name): source for source, brand in PLATFORMS.items() for name in (source, brand)},
+    "googlemaps": "google",
+    "googlereviews": "google",
+    "ourwebsite": "website",
+}
+"""By what names have in common that stand for one source (``_key``)."""
 
 
 def source_of(name: str, known: Collection[str] = ()) -> str:
     """Return the source that a name stands for: "Booking.com", as pages have it, is "booking".
 
-    Case and surplus blanks aside.
+    Case and surplus blanks aside; those within the name of a platform too.
 
     Args:
         name: The name.
         known: Sources that there are reviews of, which stand for themselves.
     """
     plain = " ".join(name.split()).lower()
-    if plain in known:
-        return plain
-    bare = plain.removesuffix(".com")
-    return bare if bare in PLATFORMS else _SOURCES.get(plain, plain)
+    return plain if plain in known else _SOURCES.get(_key(name), plain)

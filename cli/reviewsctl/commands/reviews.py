@@ -129,25 +129,24 @@ def list_(  # noqa: PLR0913  options
     from reviewsd.api.platforms import source_of
 
     output, words = Output(as_json=as_json), text.casefold()
-    names = {source.casefold(), source_of(source)}
     _, reviews = reading(data, config)
+    sources = {entry.review.source: source_of(entry.review.source) for entry in reviews.reviews}
     matches = [
         entry
         for entry in reviews.reviews
         if (not hidden or (entry.correction is not None and entry.correction.action != "restore"))
-        and (not source or entry.review.source.casefold() in names)
+        and (not source or sources[entry.review.source] == source_of(source))
         and (stars is None or entry.review.rating == stars)
         and (not unanswered or entry.review.owner_reply is None)
         and author.casefold() in entry.review.author.casefold()
         and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
     ]
     output.list(matches, len(reviews.reviews))
-    sources = {entry.review.source.casefold(): entry.review.source for entry in reviews.reviews}
-    if source and names.isdisjoint(sources) and not as_json:
-        there = ", ".join(sorted(sources.values()))
+    if source and source_of(source) not in sources.values() and not as_json:
+        there = ", ".join(sorted(sources))
         from reviewsd.api.spelling import nearest  # difflib, see main
 
-        hint = nearest(source, sources.values())
+        hint = nearest(source, sources)
         echo(f"no review is from {source!r}{hint}", f"There are: {there}", err=True)
 
 

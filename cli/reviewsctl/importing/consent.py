@@ -14,6 +14,7 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
+from reviewsctl.importing.settings import NO_SOURCE
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsctl.terminal.escaping import printable
@@ -193,12 +194,13 @@ def questions(
             _others(result),
             f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
         ),
-        (
-            "" if options.synced else _misspelled(options, result),
-            "If it is one of these, name it so; if it is another one: --yes",
+        *(
+            (f"{text}{hint}", "If it is one of these, name it so; if it is another one: --yes")
+            for text, hint in _new_sources(staged, result)
+            if hint and not options.synced
         ),
         (
-            _doubles(result, _new_sources(staged, result)),
+            _doubles(result, is_new=bool(_sources(staged) - sources_there(result))),
             f"{_one_source(result)}; to add them all the same: {yes}",
         ),
         (
@@ -263,37 +265,41 @@ def _others(result: MergeResult) -> str:
     )
 
 
-def _new_sources(staged: Staging, result: MergeResult) -> set[str]:
-    """Return the sources of the export that the file has no review of."""
-    return {place.source for place in staged.places()} - sources_there(result)
-
-
 def sources_there(result: MergeResult) -> set[str]:
     """Return the sources of the reviews that are there."""
     return {place.source for place, count in result.there.items() if place is not None and count}
 
 
-def new_source(options: ImportOptions, result: MergeResult) -> str:
-    """Return that ``--source`` names one that is new beside others; empty if it does not."""
+def _new_sources(staged: Staging, result: MergeResult) -> Iterator[tuple[str, str]]:
+    """Yield that a source of the export is new beside others, with a guess at what is meant or "".
+
+    Platforms are no question.
+    """
     there = sources_there(result)
-    source = options.settings.source_of(options.settings.source or "")
-    if not source or not there or source in there:
-        return ""
-    return f"{shown(source)} is a new source; there are reviews of {listed(sorted(there))}"
+    for source in sorted(_sources(staged) - there - {NO_SOURCE, *PLATFORMS}) if there else ():
+        text = f"{shown(source)} is a new source; there are reviews of {listed(sorted(there))}"
+        yield text, nearest(source, {*there, *PLATFORMS}, _ALIKE)
 
 
-def _misspelled(options: ImportOptions, result: MergeResult) -> str:
-    """Return why ``--source`` may be a slip; empty if it is like no source that is there, and like no platform."""
-    source = options.settings.source_of(options.settings.source or "")
-    text = "" if source in PLATFORMS else new_source(options, result)
-    hint = nearest(source, {*sources_there(result), *PLATFORMS}, _ALIKE)
-    return f"{text}{hint}" if text and hint else ""
+def notes_of_sources(options: ImportOptions, staged: Staging, result: MergeResult) -> list[str]:
+    """Return notes on the sources that are new beside others and no question (``questions``)."""
+    new_sources = _new_sources(staged, result)
+    return [f"{text}{hint}" for text, hint in new_sources if options.synced or not hint]
 
 
-def _doubles(result: MergeResult, new_sources: Collection[str]) -> str:
-    """Return why reviews would count twice; empty if they would not, or the owner has added such before."""
+def _sources(staged: Staging) -> set[str]:
+    return {place.source for place in staged.places()}
+
+
+def _doubles(result: MergeResult, *, is_new: bool) -> str:
+    """Return why reviews would count twice; empty if they would not, or the owner has added such before.
+
+    Args:
+        result: The outcome of the merge.
+        is_new: Whether the export has a source that the file has no review of.
+    """
     count, new = result.doubles.total(), result.count(Fate.NEW)
-    least = 1 if new_sources else _MIN_DOUBLES
+    least = 1 if is_new else _MIN_DOUBLES
     if count < least or count * 2 < new or result.old_doubles >= _MIN_DOUBLES:
         return ""
     ((source, _),) = result.doubles.most_common(1)

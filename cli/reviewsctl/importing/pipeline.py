@@ -16,7 +16,7 @@ from reviewsctl.importing.consent import (
     agree,
     keep_location,
     losses,
-    new_source,
+    notes_of_sources,
     older_places,
     questions,
     sources_there,
@@ -118,7 +118,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = Replacement(options, prompts, folder, staged, plan).write()
     notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
-    notes += filter(None, [new_source(options, merge)])
+    notes += notes_of_sources(options, staged, merge)
     notes += report.notes_of_names(shortened)
     notes += report.notes_of_places((place.name for place in staged.places()), declared)
     return ImportResult(

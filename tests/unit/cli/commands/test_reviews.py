@@ -302,6 +302,16 @@ def test_source_without_reviews_is_answered_with_those_that_there_are(shop: Shop
     assert "0 of 25 reviews\n" == error
 
 
+@pytest.mark.parametrize("source", ["booking", "booking.com", "Booking.com"])
+def test_reviews_are_listed_by_any_name_of_their_platform(
+    shop: Shop, data: Path, source: str
+) -> None:
+    """An older file has the name that was in the column; pages show one for both."""
+    with edited(data) as file:
+        file["reviews"][1]["source"], file["reviews"][2]["source"] = "booking", "booking.com"
+    assert "2 of 25 reviews" in shop.run("reviews", "list", "--source", source)[1]
+
+
 def test_reviews_of_an_author_are_listed_by_a_part_of_the_name(shop: Shop, data: Path) -> None:
     """And not those whose text has it."""
     with edited(data) as file:

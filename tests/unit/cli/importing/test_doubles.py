@@ -129,6 +129,26 @@ def test_source_like_another_one_is_a_question(shop: Shop) -> None:
     assert 4 == count(shop)
 
 
+def test_sources_of_a_column_are_compared_as_that_of_an_option_is(shop: Shop) -> None:
+    """Trailing blanks and slips are in columns too, and an option names one source for all rows."""
+    imported(shop, "booking", ANN)
+    imported(shop, "google", EVE)
+    rows = "".join(
+        f"2026-04-0{day},5,Flo,Fine.,{source}\n"
+        for day, source in enumerate(("Googel", "portal", "Trip Advisor", "booking.com"), start=1)
+    )
+    export = table(shop.folder / "all.csv", f"date,rating,name,text,source\n{rows}")
+    slip, other = (
+        f'"{source}" is a new source; there are reviews of booking, google'
+        for source in ("googel", "portal")
+    )
+    with pytest.raises(SayMoreError) as refusal:
+        shop.imported(export)
+    assert f'{slip}; did you mean "google"?' == refusal.value.detail
+    notes = [note for note in shop.imported(export, dry_run=True).notes if "new source" in note]
+    assert [f'{slip}; did you mean "google"?', other] == [note.partition(" (")[0] for note in notes]
+
+
 def test_new_source_beside_others_is_a_note(shop: Shop) -> None:
     assert [] == [note for note in imported(shop, "booking", ANN) if "new source" in note]
     assert '"portal" is a new source; there are reviews of booking' in imported(shop, "portal", EVE)
