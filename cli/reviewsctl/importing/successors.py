@@ -119,9 +119,11 @@ def find(absent: Collection[Sketch], rows: Sequence[Sketch]) -> Successors:
     """Find the new rows that may be absent reviews of the file."""
     names = _Names(absent, rows)
     corrected = [review for review in absent if review.action]
+    runs = {run for review in corrected for run in runs_of(_words(review.text))}
+    near = [row for row in rows if corrected and _may_share_words(row, runs)]
     found = itertools.chain(
         filter(names.may_be_one, _sharing(absent, rows, lambda review: review.pair_keys)),
-        filter(_have_similar_words, _sharing(corrected, rows, _word_keys)),
+        filter(_have_similar_words, _sharing(corrected, near, _word_keys)),
         filter(names.have_similar_names, _sharing(corrected, rows, _day_key)),
     )
     edges = {(edge[0].key, edge[1].key): edge for edge in found if _may_share_location(*edge)}
@@ -284,6 +286,12 @@ def _word_keys(review: Sketch) -> Iterator[object]:
             yield review.author_key, run
     for length in range(1, min(RUN, len(words) + 1)):
         yield review.day_key, review.stars, tuple(words[:length])
+
+
+def _may_share_words(row: Sketch, runs: Collection[tuple[str, ...]]) -> bool:
+    """Return whether a text has one of these runs of words, or is shorter than they are."""
+    words = _words(row.text)
+    return len(words) < RUN or not runs_of(words).isdisjoint(runs)
 
 
 def _have_similar_words(edge: _Edge) -> bool:

@@ -187,6 +187,7 @@ def test_import_can_be_undone_on_the_server(tmp_path: Path) -> None:
     shop = Shop(data)
     shop.imported(google(tmp_path / "1.json", {"author": "Ann"}))
     shop.imported(google(tmp_path / "2.json", {"author": "Ann"}, {"author": "Bo"}))
+    (data / "corrections.json").write_text("{}")
     (data / ".reviewsctl/corrections.log").write_text("{}\n")
     (data / ".reviewsctl/corrections.log").chmod(0o600)
     steps = plan(installation(config, data), root)

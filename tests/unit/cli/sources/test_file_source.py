@@ -232,15 +232,6 @@ def test_newest_row_of_an_own_table_may_be_removed(business: Business) -> None:
     assert ["Ann a", "Ann b", "Ann c"] == business.authors
 
 
-def test_table_of_an_owner_who_removes_its_newest_row_is_no_older_one(business: Business) -> None:
-    business.configure(SHOP.replace("*.csv", "a.csv"))
-    put(business, table("abcdefgh"))
-    business.sync()
-    put(business, table("abcdefg"), age=60)
-    assert "ok" == business.state().state
-    assert "Ann h" not in business.authors
-
-
 def test_dry_run_writes_nothing(business: Business) -> None:
     put(business, table("ab"))
     (outcome,) = business.sync(dry_run=True)
