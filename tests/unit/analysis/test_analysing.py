@@ -244,19 +244,19 @@ def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
 def test_labelled_reviews_keep_their_figures() -> None:
     """Not a measure of how good it is on other reviews, as the words were chosen with these."""
     rules = Rules(Business(name="B"), InsightSettings())
-    found = right = same = labelled = contrary = contrary_found = 0
+    result = right = same = labelled = contrary = contrary_found = 0
     for item in _LABELLED:
         expected = item["aspects"]
         got = {a.id: a.sentiment for a in rules.label(item["text"], item["rating"]).aspects}
         labelled += len(expected)
-        found += len(got)
+        result += len(got)
         right += len(got.keys() & expected.keys())
         same += sum(got.get(aspect) == sentiment for aspect, sentiment in expected.items())
         stars = {1: "negative", 2: "negative", 4: "positive", 5: "positive"}.get(item["rating"])
         against = [a for a, s in expected.items() if stars and s != stars]
         contrary += len(against)
         contrary_found += sum(got.get(aspect) == expected[aspect] for aspect in against)
-    assert right / found >= 0.8
+    assert right / result >= 0.8
     assert right / labelled >= 0.8
     assert same / right >= 0.93
     assert contrary_found / contrary >= 0.7
@@ -315,11 +315,13 @@ def test_aspect_of_the_owner_is_explained_within_a_phrase_of_another() -> None:
     settings = InsightSettings(aspects={"breakfast": aspect})
     reviews = _reviews([("Great breakfast.", 5), ("A breakfast to die for.", 5)])
     matched = [
-        {found.aspect: found.matched for found in clause.aspects}
+        {result.aspect: result.matched for result in clause.aspects}
         for review in reviews
         for clause in explain(review, _BUSINESS, settings).clauses
     ]
-    assert [("breakfast",), ("breakfast to die for",)] == [found["breakfast"] for found in matched]
+    assert [("breakfast",), ("breakfast to die for",)] == [
+        result["breakfast"] for result in matched
+    ]
 
 
 def test_labels_of_the_owner_keep_their_capitals() -> None:
@@ -332,5 +334,5 @@ def test_labels_of_the_owner_keep_their_capitals() -> None:
 def test_a_technician_has_the_aliases_that_the_owner_gave() -> None:
     """Searches find people by them."""
     analysis = analyse(_reviews([("Priya and Will Stone were great.", 5)]), _BUSINESS, _SETTINGS)
-    found = {item.label: item.aliases for item in analysis.insights.entities.technicians}
-    assert found == {"Priya Raman": ("Priya",), "Will Stone": ("Will",)}
+    result = {item.label: item.aliases for item in analysis.insights.entities.technicians}
+    assert result == {"Priya Raman": ("Priya",), "Will Stone": ("Will",)}

@@ -356,7 +356,7 @@ def test_faq_without_apt_quotation_is_left_out() -> None:
 def test_quotation_is_shown_once() -> None:
     """An answer needs it more than the head of the summary does."""
     labels = _mentioned("punctuality", 5, 0)
-    labelled = [(_review(f"r{i}", text=_PULLED), each) for i, each in enumerate(labels)]
+    labelled = [(_review(f"r{i}", text=_PULLED), element) for i, element in enumerate(labels)]
     assert (_PULLED, ()) == ((first := _count(*labelled[:4])).pull_quote, first.faq)
     insights = _count(*labelled)
     assert _PULLED in insights.faq[0].answer

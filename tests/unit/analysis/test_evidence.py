@@ -163,8 +163,8 @@ def test_text_in_another_language_counts_and_is_not_quoted() -> None:
     text = "Das Team war sehr freundlich und hat alles genau erklärt."
     assert "" == _quotation(text, "friendliness", "positive")
     labels = _RULES.label(text, 5)
-    assert ("de", {"friendliness"}) <= (labels.language, {each.id for each in labels.aspects})
-    assert all(() == each.wordings for each in labels.aspects)
+    assert ("de", {"friendliness"}) <= (labels.language, {entry.id for entry in labels.aspects})
+    assert all(() == entry.wordings for entry in labels.aspects)
 
 
 def test_long_sentence_is_cut_at_a_clause_that_stands_alone() -> None:
@@ -242,4 +242,4 @@ def test_person_has_the_sentiment_of_the_own_clauses(
 def test_wording_has_more_than_an_adverb() -> None:
     """Two reviews with "perfectly nice" and "works perfectly" do not share a praise."""
     labels = _RULES.label("The work was done perfectly. The tap works perfectly now.", 5)
-    assert "perfectly" not in [text for each in labels.aspects for text in each.wordings]
+    assert "perfectly" not in [text for entry in labels.aspects for text in entry.wordings]

@@ -27,7 +27,7 @@ def _aspects(language: str, text: str, stars: int) -> dict[str, str]:
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)
 def test_reviews_keep_their_figures(file: Path) -> None:
     """Not a measure of how good it is on other reviews, as the words were chosen with these."""
-    found = right = same = labelled = 0
+    matches = right = same = labelled = 0
     rules = Rules(Business(name="B", language=file.stem), InsightSettings())
     for line in file.read_text("utf-8").splitlines():
         head, _, text = line.partition(" | ")
@@ -37,10 +37,10 @@ def test_reviews_keep_their_figures(file: Path) -> None:
         expected = {opinion[:-1]: _SIGNS[opinion[-1]] for opinion in opinions}
         got = {item.id: item.sentiment for item in rules.label(text, int(stars)).aspects}
         labelled += len(expected)
-        found += len(got)
+        matches += len(got)
         right += len(got.keys() & expected.keys())
         same += sum(got.get(aspect) == sentiment for aspect, sentiment in expected.items())
-    assert right / found >= 0.85
+    assert right / matches >= 0.85
     assert right / labelled >= 0.9
     assert same / right >= 0.95
 
@@ -196,8 +196,8 @@ def test_owners_words_are_no_compounds() -> None:
 
 def test_wished_kindness_is_no_praise() -> None:
     labels = _labels("de", "Ein freundliches Guten Tag wär schon drin gewesen.", 2)
-    assert [] == [each.id for each in labels.aspects if each.sentiment == "positive"]
-    assert all(() == each.wordings for each in labels.aspects)
+    assert [] == [entry.id for entry in labels.aspects if entry.sentiment == "positive"]
+    assert all(() == entry.wordings for entry in labels.aspects)
 
 
 @pytest.mark.parametrize(

@@ -379,8 +379,8 @@ def test_aspect_of_the_owner_is_found_in_phrases_of_the_nine(
         "breakfast": ("breakfast", "Frühstück"),
         "location": ("location",),
     }
-    aspects = {name: AspectSetting(label=name, words=found) for name, found in words.items()}
+    aspects = {name: AspectSetting(label=name, words=matches) for name, matches in words.items()}
     language = "de" if "ü" in text else "en"
     rules = Rules(Business(name="B"), InsightSettings(aspects=aspects, language=language))
-    found = {aspect.id: aspect.sentiment for aspect in rules.label(text, stars).aspects}
-    assert expected == {name: found[name] for name in found.keys() & aspects.keys()}
+    matches = {aspect.id: aspect.sentiment for aspect in rules.label(text, stars).aspects}
+    assert expected == {name: matches[name] for name in matches.keys() & aspects.keys()}

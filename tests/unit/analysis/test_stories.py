@@ -22,8 +22,8 @@ def _stories(signs: str) -> list[tuple[str, str, str]]:
 def test_story_says_what_it_shows(aspect: str, sign: str, text: str) -> None:
     """The stars agree, so what is tested is that the words are known."""
     labels = _RULES.label(text, 5 if sign == "+" else 1)
-    found = {item.id: item.sentiment for item in labels.aspects}
-    assert found.get(aspect) == ("positive" if sign == "+" else "negative")
+    result = {item.id: item.sentiment for item in labels.aspects}
+    assert result.get(aspect) == ("positive" if sign == "+" else "negative")
 
 
 @pytest.mark.parametrize("stars", [2, 4])
@@ -31,5 +31,5 @@ def test_story_says_what_it_shows(aspect: str, sign: str, text: str) -> None:
 def test_story_of_something_else_says_nothing_of_the_work(
     aspect: str, sign: str, text: str, stars: int
 ) -> None:
-    found = {item.id for item in _RULES.label(text, stars).aspects}
-    assert aspect not in found, sign
+    result = {item.id for item in _RULES.label(text, stars).aspects}
+    assert aspect not in result, sign

@@ -17,4 +17,4 @@ SETTINGS = InsightSettings(
 )
 def test_people_are_found_by_title_and_name(text: str) -> None:
     labels = Rules(Business(name="Acme"), SETTINGS).label(text, 5)
-    assert ["ana-lopez"] == [each.id for each in labels.technicians]
+    assert ["ana-lopez"] == [item.id for item in labels.technicians]

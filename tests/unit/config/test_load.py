@@ -155,8 +155,8 @@ def test_any_text_is_loaded_or_refused(scratch: Path, text: str, value: str) -> 
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
     lines = re.split(r"\r\n|[\n\r\x85\u2028\u2029]", text)
     for line in findings(file, {"REVIEWSD_HUB": value} if value else {}):
-        if found := re.match(f"{re.escape(str(file))}:([0-9]+):([0-9]+): .", line):
-            row, column = int(found[1]), int(found[2])
+        if result := re.match(f"{re.escape(str(file))}:([0-9]+):([0-9]+): .", line):
+            row, column = int(result[1]), int(result[2])
             assert 1 <= row <= len(lines)
             assert 1 <= column <= len(lines[row - 1]) + 1
 

@@ -226,10 +226,10 @@ PREFIXES = [
 CALLBACKS = [
     *(
         (
-            f"hub:\n  callbacks:\n    nat64_prefixes:\n    - {written}",
+            f"hub:\n  callbacks:\n    nat64_prefixes:\n    - {document}",
             f"6:7: hub.callbacks.nat64_prefixes[0]: {reason}",
         )
-        for written, reason in PREFIXES
+        for document, reason in PREFIXES
     ),
 ]
 

@@ -17,7 +17,7 @@ def test_values_are_those_of_json(tmp_path: Path) -> None:
     shown = show.shown(load.examine(file, {}))
 
     decoded = {
-        each["key"]: each["value"] for each in json.loads(msgspec.json.encode(shown))["settings"]
+        item["key"]: item["value"] for item in json.loads(msgspec.json.encode(shown))["settings"]
     }
     assert json.loads(LISTEN) == shown.value("listen")
     assert decoded == {setting.key: setting.value for setting in shown.settings}

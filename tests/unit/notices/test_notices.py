@@ -272,7 +272,7 @@ def test_message_under_way_at_a_kill_is_not_repeated(node: Node) -> None:
     node.boot()
     with capturedLogs() as events:
         node.start(OLD, BAD)
-    assert ["owner"] == [each["target"] for each in events if "died" in str(each["log_format"])]
+    assert ["owner"] == [item["target"] for item in events if "died" in str(item["log_format"])]
     node.publish(OLD, BAD, review("bad-2", rating=1))
     assert ["1 new review of one star"] * 2 == node.titles
 
@@ -286,7 +286,7 @@ def test_failed_message_is_sent_again_and_given_up_after_three_attempts(node: No
             node.time.advance(pause / 1000 + CHECK_SECONDS)
         node.time.advance(DAY / 2)
     assert 3 == len(node.messages)
-    outcomes = [each["then"] for each in events if "then" in each]
+    outcomes = [item["then"] for item in events if "then" in item]
     assert ["tried again in 5 minutes", "tried again in 30 minutes", "given up"] == outcomes
 
 
@@ -475,6 +475,6 @@ def test_stop_does_not_wait_for_a_store_that_fails(node: Node) -> None:
 def test_test_message_goes_to_the_targets_of_a_name(node: Node) -> None:
     node.problem = "status 401"
     assert [("owner", "status 401")] == [
-        (each.target, each.problem) for each in result_of(node.notices.test(""))
+        (item.target, item.problem) for item in result_of(node.notices.test(""))
     ]
     assert [] == result_of(node.notices.test("nobody"))

@@ -150,7 +150,7 @@ def test_unusable_logo_is_a_warning(folder: Path) -> None:
     """It is left out, and everything else is published."""
     (folder / "data" / "logo.svg").write_text("<!DOCTYPE svg><svg/>")
     checked, _ = report(folder)
-    (warning,) = [found for found in checked["warnings"] if "logo.svg" in found["file"]]
+    (warning,) = [result for result in checked["warnings"] if "logo.svg" in result["file"]]
     assert "has a document type (<!DOCTYPE>) (line 1)" in warning["reason"]
     assert not checked.get("problems")
 

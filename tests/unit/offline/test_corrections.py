@@ -204,7 +204,7 @@ def test_later_correction_of_a_review_survives_a_merge() -> None:
     ],
 )
 def test_strictest_withholds_what_each_withholds(actions: list[Action], action: Action) -> None:
-    corrections = [Correction(action=each, reason="spam", at=NOW) for each in actions]
+    corrections = [Correction(action=item, reason="spam", at=NOW) for item in actions]
     assert (action, "spam") == strictest(corrections)
 
 

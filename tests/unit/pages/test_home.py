@@ -120,8 +120,8 @@ def test_reviews_are_the_first_button_where_none_can_be_written(place: Place) ->
 def test_directions_need_a_street_or_a_position(
     business: Mapping[str, Any], place: str | None
 ) -> None:
-    found = contact.directions(Business(name="Acme", **business))
-    assert (None if place is None else f"{contact.MAPS}{place}") == found
+    result = contact.directions(Business(name="Acme", **business))
+    assert (None if place is None else f"{contact.MAPS}{place}") == result
 
 
 @pytest.mark.parametrize(

@@ -36,16 +36,16 @@ def issues(query: bytes) -> tuple[Issue, ...]:
 
 def all_issues() -> list[Issue]:
     """The issues of each parameter with each value, and those of several values together."""
-    found = list(examples())
+    result = list(examples())
     for parameter in SEARCH_PARAMETERS:
         name = parameter.name.encode()
         for value in VALUES:
             try:
                 read_query(b"%b=%b" % (name, value))
             except InvalidParametersError as error:
-                found += error.issues
-        found += issues(b"%b=1&%b=1" % (name, name))
-    return found
+                result += error.issues
+        result += issues(b"%b=1&%b=1" % (name, name))
+    return result
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,11 @@ def test_long_text_and_ambiguous_name_are_issues() -> None:
 def test_every_issue_has_words_in_every_language(tag: str) -> None:
     """A message that is missing would be an error of the service."""
     own, english = words(tag), words("en")
-    found = all_issues()
-    assert len(found) > 60
-    same = {sentence(english, issue) for issue in found} & {sentence(own, issue) for issue in found}
+    result = all_issues()
+    assert len(result) > 60
+    same = {sentence(english, issue) for issue in result} & {
+        sentence(own, issue) for issue in result
+    }
     assert (tag == "en") == bool(same)
 
 

@@ -76,7 +76,7 @@ def test_customer_texts_add_no_headings_or_links() -> None:
 
     for content in (brief(here), full(here)):
         text = content.decode()
-        assert 1 == len([each for each in headings(content) if each.startswith("# ")])
+        assert 1 == len([item for item in headings(content) if item.startswith("# ")])
         assert None is re.search(r"(?<!\\)\]\(https://evil", text)
         assert set("\0\u202e\r").isdisjoint(text)
         assert "```" not in text
@@ -88,11 +88,11 @@ def test_customer_texts_add_no_headings_or_links() -> None:
         "## Problems",
         "## Questions and answers",
         "## Newest reviews",
-    ] == [each for each in headings(full(here)) if each.startswith("## ")]
+    ] == [item for item in headings(full(here)) if item.startswith("## ")]
 
 
 def test_llms_full_txt_has_the_newest_reviews_with_their_pages() -> None:
-    content = full(site(reviews=[review(each) for each in range(60)])).decode()
+    content = full(site(reviews=[review(item) for item in range(60)])).decode()
 
     assert 50 == content.count("\n### ")
     assert f"[Page of this review]({BASE_URL}/r/r59)" in content
@@ -102,7 +102,7 @@ def test_llms_full_txt_has_the_newest_reviews_with_their_pages() -> None:
 @pytest.mark.parametrize("text", ["word " * 2_000, "★" * 5_000, "#\n" * 3_000])
 def test_llms_full_txt_is_below_its_limit(text: str) -> None:
     reply = {"text": text, "date": "2026-12-31"}
-    reviews = [review(each, text=text, owner_reply=reply) for each in range(50)]
+    reviews = [review(item, text=text, owner_reply=reply) for item in range(50)]
     long = {
         "summary": text,
         "aspects": [text] * 100,
@@ -119,5 +119,5 @@ def test_structure_of_the_document_is_the_same_for_any_text(text: str, author: s
     plain = site({"description": "x"}, [review(1, text="a", author="b")])
     here = site({"description": "x"}, [review(1, text=text, author=author)])
 
-    kinds = [re.sub(r" .*", "", each) for each in headings(full(plain))]
-    assert kinds == [re.sub(r" .*", "", each) for each in headings(full(here))]
+    kinds = [re.sub(r" .*", "", item) for item in headings(full(plain))]
+    assert kinds == [re.sub(r" .*", "", item) for item in headings(full(here))]

@@ -78,10 +78,10 @@ def test_each_page_links_to_all_locations_and_marks_itself(acme: Place, path: st
     page = acme.page(path)
     (start,) = [
         at
-        for at, each in enumerate(page.elements)
-        if each.attributes.get("aria-label") == "Locations"
+        for at, item in enumerate(page.elements)
+        if item.attributes.get("aria-label") == "Locations"
     ]
-    places = [each.attributes for each in page.elements[start:] if each.name == "a"][:4]
+    places = [item.attributes for item in page.elements[start:] if item.name == "a"][:4]
     assert ["/", "/l/dover", "/l/Kittery", "/l/rye"] == [place["href"] for place in places]
     assert [path] == [place["href"] for place in places if "aria-current" in place]
 
@@ -96,7 +96,7 @@ def test_page_of_one_of_many_locations_links_to_itself_alone(tmp_path: Path) -> 
         own = [link for link in place.page("/l/l3").hrefs if link.startswith("/l/")]
         assert (expected, True) == (len(own), "/l/l3" in own)
         assert count == sum(link.startswith("/l/") for link in place.page("/").hrefs)
-        folded = [each for each in place.page("/").named("summary") if not each]
+        folded = [item for item in place.page("/").named("summary") if not item]
         assert (count > 11) == bool(folded)
 
 
@@ -119,9 +119,9 @@ def test_structured_data_of_a_location_belongs_to_the_business(acme: Place) -> N
     assert "https://reviews.example/#business" == node["parentOrganization"]["@id"]
     assert ("Acme, Dover Harbor", "1 Elm St") == (node["name"], node["address"]["streetAddress"])
     assert (4.5, 2) == tuple(node["aggregateRating"][key] for key in ("ratingValue", "reviewCount"))
-    assert ["/r/a", "/r/b"] == [each["@id"].partition(".example")[2] for each in node["review"]]
+    assert ["/r/a", "/r/b"] == [item["@id"].partition(".example")[2] for item in node["review"]]
     places = graph(acme.page("/"))["LocalBusiness"]["subOrganization"]
-    assert ["dover", "Kittery", "rye"] == [each["url"].rpartition("/")[2] for each in places]
+    assert ["dover", "Kittery", "rye"] == [item["url"].rpartition("/")[2] for item in places]
     reviewed = graph(acme.page("/r/b"))["Review"]["itemReviewed"]
     assert node["@id"] == reviewed["@id"]
     assert (
@@ -188,7 +188,7 @@ def test_one_location_changes_no_page(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     (tmp_path / "one").mkdir()
     none, one = Place(tmp_path / "none"), Place(tmp_path / "one")
-    reviews = [each | {"location": "dover"} for each in REVIEWS]
+    reviews = [item | {"location": "dover"} for item in REVIEWS]
     none.publish(reviews, BUSINESS, INSIGHTS)
     one.publish(reviews, BUSINESS | {"locations": [DOVER]}, INSIGHTS)
     documents = none.snapshots.current.documents

@@ -28,10 +28,10 @@ def decoded(content: bytes) -> Any:  # noqa: ANN401  JSON
 
 def test_api_catalog_is_a_linkset() -> None:
     """RFC 9264 4.2: each context has an anchor, each relation an array of targets with href."""
-    found = decoded(for_machines(site())[urls.API_CATALOG])
+    result = decoded(for_machines(site())[urls.API_CATALOG])
 
-    assert ["linkset"] == list(found)
-    by_anchor = {each.pop("anchor"): each for each in found["linkset"]}
+    assert ["linkset"] == list(result)
+    by_anchor = {item.pop("anchor"): item for item in result["linkset"]}
     assert [{"href": f"{BASE_URL}/"}, {"href": f"{BASE_URL}/mcp"}] == (
         by_anchor[f"{BASE_URL}/.well-known/api-catalog"]["item"]
     )
@@ -89,16 +89,16 @@ def test_ai_catalog_follows_the_drafts(base_url: str, insights: dict[str, Any] |
         "service_areas": ["Dover", "Portsmouth"],
     }
     here = site(business, [review(1)], insights, base_url)
-    found = decoded(for_machines(here)[urls.AI_CATALOG])
-    (entry,) = found["entries"]
+    result = decoded(for_machines(here)[urls.AI_CATALOG])
+    (entry,) = result["entries"]
 
-    assert "1.0" == found["specVersion"]
-    assert {"displayName", "identifier", "documentationUrl"} == set(found["host"])
+    assert "1.0" == result["specVersion"]
+    assert {"displayName", "identifier", "documentationUrl"} == set(result["host"])
     assert re.fullmatch(r"urn:air:[a-zA-Z0-9.-]+(:[a-zA-Z0-9._-]+)+", entry["identifier"])
     assert ("url" in entry) != ("data" in entry)
     assert entry["type"] == entry["mediaType"] == machines.SERVER_CARD
     assert 2 <= len(entry["representativeQueries"]) <= 5
-    assert all(isinstance(each, str) for each in entry["metadata"].values())
+    assert all(isinstance(item, str) for item in entry["metadata"].values())
     assert "12 Quay St, Portsmouth" == entry["metadata"]["address"]
     assert "Mo 08:00-17:00 Su 10:00-12:00" == entry["metadata"]["openingHours"]
 
@@ -153,7 +153,7 @@ def test_opensearch_names_have_the_lengths_of_the_standard(name: str) -> None:
     assert {
         "text/html": f"{BASE_URL}/reviews?query={{searchTerms}}",
         "application/json": f"{BASE_URL}/api/reviews/search?query={{searchTerms}}",
-    } == {each.get("type"): each.get("template") for each in root.iter(f"{NAMESPACE}Url")}
+    } == {item.get("type"): item.get("template") for item in root.iter(f"{NAMESPACE}Url")}
 
 
 def test_security_txt_has_the_fields_of_the_standard() -> None:
@@ -178,8 +178,8 @@ YAML = 'Bob: "&" \\ # {x}\n---\nname: evil\u2028y\x85'
 
 def front_matter(content: bytes) -> dict[str, str]:
     _, head, _ = content.decode().split("---\n", 2)
-    found: dict[str, str] = yaml.safe_load(head)
-    return found
+    result: dict[str, str] = yaml.safe_load(head)
+    return result
 
 
 @given(st.text(min_size=1, max_size=200))
@@ -187,11 +187,11 @@ def front_matter(content: bytes) -> dict[str, str]:
 @example("x" * 200)
 def test_front_matter_is_yaml_with_name_and_description(name: str) -> None:
     content = for_machines(site({"name": name}))[urls.SKILL]
-    found = front_matter(content)
+    result = front_matter(content)
 
-    assert ["name", "description"] == list(found)
-    assert "customer-reviews" == found["name"]
-    assert 1 <= len(found["description"]) <= 1024
+    assert ["name", "description"] == list(result)
+    assert "customer-reviews" == result["name"]
+    assert 1 <= len(result["description"]) <= 1024
     assert 1 == sum(line.startswith("# ") for line in content.decode().splitlines())
 
 
@@ -208,4 +208,4 @@ def test_skill_index_has_the_digest_of_the_served_bytes() -> None:
 def test_every_parameter_of_the_search_is_named() -> None:
     content = for_machines(site())[urls.SKILL].decode()
 
-    assert [] == [each.name for each in SEARCH_PARAMETERS if f"- `{each.name}`: " not in content]
+    assert [] == [item.name for item in SEARCH_PARAMETERS if f"- `{item.name}`: " not in content]

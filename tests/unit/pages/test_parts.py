@@ -21,9 +21,9 @@ from reviewsd.pages.site import Statistics
     "accent", ["#0b6e6e", "#ffcc00", "#ffffff", "#000000", "#ff0000", "#777777"]
 )
 def test_every_accent_can_be_read_by_day_and_by_night(accent: str) -> None:
-    found = theme.colours(accent)
+    result = theme.colours(accent)
     for words, ground in (("accent", "accent_soft"), ("accent_dark", "accent_soft_dark")):
-        assert theme.contrast(found[words], found[ground]) >= theme.LEAST_CONTRAST
+        assert theme.contrast(result[words], result[ground]) >= theme.LEAST_CONTRAST
 
 
 def test_contrast_follows_wcag() -> None:
@@ -125,8 +125,8 @@ def test_share_card_has_as_many_lit_stars_as_the_rating(rating: float, lit: floa
     box = (400, 300, 1200, 420)
     accent = (0x0B, 0x6E, 0x6E)
     counts = [
-        sum(count for count, color in found.crop(box).getcolors(1 << 20) or [] if color == accent)
-        for found in (stars, full)
+        sum(count for count, color in result.crop(box).getcolors(1 << 20) or [] if color == accent)
+        for result in (stars, full)
     ]
     assert counts[0] / counts[1] == pytest.approx(lit / 5, abs=0.04)
 
@@ -204,10 +204,10 @@ def counted(*days: str) -> Statistics:
 
 
 def test_months_end_with_the_newest_review() -> None:
-    found = counted("2025-03-01", "2025-03-31", "2025-01-31", "2023-12-31")
-    assert ((2025, 1, 1), (2025, 2, 0), (2025, 3, 2)) == found.months(3)
-    assert (2023, 12, 1) == found.months(24)[0]
-    assert ((2025, 3), (2023, 1)) == found.years()
+    result = counted("2025-03-01", "2025-03-31", "2025-01-31", "2023-12-31")
+    assert ((2025, 1, 1), (2025, 2, 0), (2025, 3, 2)) == result.months(3)
+    assert (2023, 12, 1) == result.months(24)[0]
+    assert ((2025, 3), (2023, 1)) == result.years()
     assert () == counted().months(24)
     assert () == counted().years()
 

@@ -22,8 +22,8 @@ def parsed(content: bytes) -> list[tuple[str, str | None]]:
     root = ET.fromstring(content)
     assert root.tag in {f"{NAMESPACE}urlset", f"{NAMESPACE}sitemapindex"}
     return [
-        (each.findtext(f"{NAMESPACE}loc", ""), each.findtext(f"{NAMESPACE}lastmod"))
-        for each in root
+        (item.findtext(f"{NAMESPACE}loc", ""), item.findtext(f"{NAMESPACE}lastmod"))
+        for item in root
     ]
 
 
@@ -43,7 +43,7 @@ def test_few_addresses_are_one_file_with_the_oldest_first_and_pages_last() -> No
 def test_sitemap_without_reviews_has_the_pages() -> None:
     ((_, content),) = sitemap.render(BASE, PAGES, (), 0)
 
-    assert [each.url for each in PAGES] == [url for url, _ in parsed(content)]
+    assert [item.url for item in PAGES] == [url for url, _ in parsed(content)]
 
 
 def test_many_addresses_are_split_into_files_with_an_index() -> None:
@@ -56,14 +56,14 @@ def test_many_addresses_are_split_into_files_with_an_index() -> None:
         "/sitemap-4.xml",
         "/sitemap.xml",
     ] == (list(files))
-    assert [50, 50, 21, 2, 4] == [len(parsed(each)) for each in files.values()]
+    assert [50, 50, 21, 2, 4] == [len(parsed(item)) for item in files.values()]
     assert (f"{BASE}/sitemap-3.xml", "2026-11-12") == parsed(files["/sitemap.xml"])[2]
 
 
 def test_a_full_file_leaves_no_room_for_the_pages() -> None:
     files = dict(sitemap.render(BASE, PAGES, reviews(0, 49), per_file=50))
 
-    assert [49, 2, 2] == [len(parsed(each)) for each in files.values()]
+    assert [49, 2, 2] == [len(parsed(item)) for item in files.values()]
 
 
 @pytest.mark.parametrize("count", [100, 101, 149])
@@ -81,7 +81,7 @@ def test_files_of_a_limited_sitemap_keep_their_bounds() -> None:
     before = dict(sitemap.render(BASE, PAGES, reviews(60, 150), 60, 50))
     after = dict(sitemap.render(BASE, PAGES, reviews(61, 150), 61, 50))
 
-    assert [40, 50, 50, 10, 2, 5] == [len(parsed(each)) for each in before.values()]
+    assert [40, 50, 50, 10, 2, 5] == [len(parsed(item)) for item in before.values()]
     same = {path for path in before if before[path] == after[path]}
     assert {"/sitemap-3.xml", "/sitemap-4.xml"} <= same
 

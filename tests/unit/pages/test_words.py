@@ -288,12 +288,12 @@ def test_review_in_another_language_than_the_page_is_marked(place: Place) -> Non
     reviews = [{**_REVIEW, "id": name, "text": text} for name, text in texts.items()]
     place.publish(reviews, {"name": "3", "language": "de-AT"})
     page = Html(place.get("/reviews").body.decode())
-    found = {
+    result = {
         element.attributes.get("lang")
         for element in page.elements
         if element.attributes.get("class") == "said"
     }
-    assert {None, "en", "pl"} == found
+    assert {None, "en", "pl"} == result
 
 
 def test_insights_are_in_the_language_of_the_business(place: Place) -> None:

@@ -80,7 +80,7 @@ def test_problem_of_one_review_is_in_no_list(tmp_path: Path) -> None:
     (directories.data / "insights.yaml").write_text("publish: [problems]")
     directories.publish(insights="auto")
     insights = insights_json(directories)
-    assert ["no-callback", "no-show"] == [each["id"] for each in insights["entities"]["problems"]]
+    assert ["no-callback", "no-show"] == [item["id"] for item in insights["entities"]["problems"]]
     assert ["no-show"] == insights["per_review"]["z"]["problems"]
     assert 11 == len(insights["per_review"])
     answer = tools(directories).data("search_reviews", {"mentions_problem": "rude-staff"})

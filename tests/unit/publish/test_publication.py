@@ -206,8 +206,8 @@ BROKEN = [
 
 def changed(path: Path) -> tuple[int, int, int]:
     """The attributes that show a change; not atime, which reading changes."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    result = path.stat()
+    return result.st_ino, result.st_size, result.st_mtime_ns
 
 
 @pytest.mark.parametrize(("name", "content", "problem"), BROKEN)

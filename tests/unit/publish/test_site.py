@@ -21,9 +21,9 @@ def test_sitemap_has_the_day_on_which_a_review_changed_last() -> None:
     file = {"business": {"name": "Acme"}, "reviews": reviews}
     records = load(json.dumps(file).encode(), None).records
 
-    found = [(review_id, str(day)) for review_id, day in sites.changes(records, 3)]
+    result = [(review_id, str(day)) for review_id, day in sites.changes(records, 3)]
 
-    assert [("r1", "2024-02-29"), ("r2", "2024-03-05"), ("r3", "2026-11-24")] == found
+    assert [("r1", "2024-02-29"), ("r2", "2024-03-05"), ("r3", "2026-11-24")] == result
 
 
 def counted(replies: list[dict[str, object]]) -> Statistics:

@@ -91,10 +91,10 @@ def data() -> Iterator[Path]:
 
 
 def test_files_of_the_owner_of_the_folder_are_good(data: Path) -> None:
-    found = offline.ownership(report(data), os.geteuid())
-    assert OK == found.verdict
-    assert found.detail.startswith("all belong to ")
-    assert "; the daemon runs as " in found.detail
+    result = offline.ownership(report(data), os.geteuid())
+    assert OK == result.verdict
+    assert result.detail.startswith("all belong to ")
+    assert "; the daemon runs as " in result.detail
     assert SKIP == offline.ownership(report(data / "nowhere"), None).verdict
 
 
@@ -107,10 +107,12 @@ def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
     (data / "insights.json").symlink_to("/etc/hostname")
     for path in (data, data / "reviews.json", data / ".reviewsctl"):
         os.chown(path, 65534, 65534)
-    found = offline.ownership(report(data), 65534)
-    assert WARN == found.verdict
-    assert f"{log} belongs to root, the folder to nobody; the daemon runs as nobody" == found.detail
-    assert found.remedy.endswith(f"chown -h --reference={data} {log}")
+    result = offline.ownership(report(data), 65534)
+    assert WARN == result.verdict
+    assert (
+        f"{log} belongs to root, the folder to nobody; the daemon runs as nobody" == result.detail
+    )
+    assert result.remedy.endswith(f"chown -h --reference={data} {log}")
 
 
 # --- the daemon
@@ -129,13 +131,13 @@ def test_daemon_that_runs_on_after_an_upgrade_is_found(monkeypatch: pytest.Monke
     monkeypatch.delenv("container", raising=False)
     before = msgspec.structs.replace(GOOD, installed_at=instant(1_760_000_000))
     assert OK == running.socket(before, Path("/s"), "0.1.0", 1_760_000_000.9).verdict
-    found = running.socket(before, Path("/s"), "0.1.0", 1_760_003_600)
-    assert WARN == found.verdict
+    result = running.socket(before, Path("/s"), "0.1.0", 1_760_003_600)
+    assert WARN == result.verdict
     assert (
         "the daemon's program was installed 2025-10-09 08:53:20 UTC, this one 2025-10-09 09:53:20 UTC"
-        == found.detail
+        == result.detail
     )
-    assert found.remedy.startswith("Restart it: ")
+    assert result.remedy.startswith("Restart it: ")
 
 
 def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
@@ -409,11 +411,11 @@ def test_full_disk_fails(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_implausible_clock_is_reported(data: Path) -> None:
-    written = (data / "reviews.json").stat().st_mtime
+    file_text = (data / "reviews.json").stat().st_mtime
     assert FAIL == offline.clock(report(data), 0.0).verdict
-    assert OK == offline.clock(report(data), written).verdict
-    assert OK == offline.clock(report(), written).verdict
-    diagnosis = offline.clock(report(data), written - 60)
+    assert OK == offline.clock(report(data), file_text).verdict
+    assert OK == offline.clock(report(), file_text).verdict
+    diagnosis = offline.clock(report(data), file_text - 60)
     assert WARN == diagnosis.verdict
     assert diagnosis.detail.endswith("was written 60 s in the future")
 

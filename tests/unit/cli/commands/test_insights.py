@@ -146,18 +146,18 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
 ) -> None:
     file = folder / "insights.json"
     printed(ctl, folder, "write")
-    written = json.loads(file.read_bytes())
-    assert ["e", "d", "c", "b", "a"] == sorted(written["per_review"], reverse=True)
+    file_text = json.loads(file.read_bytes())
+    assert ["e", "d", "c", "b", "a"] == sorted(file_text["per_review"], reverse=True)
     assert (
-        [] == written["entities"]["problems"]
+        [] == file_text["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
-    assert "lexicon-10" == written["model"]
+    assert "lexicon-10" == file_text["model"]
     file.write_text('{"model": "mine"}')
     _, errors = printed(ctl, folder, "write", code=1)
     assert "is there already" in errors
     output, _ = printed(ctl, folder, "write", "--replace")
     assert "the old one is insights.json.bak" in output
-    assert written == json.loads(file.read_bytes())
+    assert file_text == json.loads(file.read_bytes())
     output, _ = printed(ctl, folder, "write", "--replace")
     assert "the old one is insights.json.bak1" in output
     assert '{"model": "mine"}' == (folder / "insights.json.bak").read_text()

@@ -157,7 +157,7 @@ def test_service_may_open_the_port_of_the_metrics(metrics: str, allowed: str) ->
 def test_the_socket_unit_listens_where_the_configuration_says(listen: str, stream: str) -> None:
     steps = plan(installation(None, Path("/d"), listen), Path("/"))
     (text,) = (
-        each.text for each in steps if isinstance(each, WriteFile) and each.path == SOCKET_UNIT
+        item.text for item in steps if isinstance(item, WriteFile) and item.path == SOCKET_UNIT
     )
     assert f"\nListenStream={stream}\n" in text
 
@@ -208,9 +208,9 @@ def test_an_image_gets_all_of_it(ctl: Ctl, shop: Path, root: Path) -> None:
 
     assert 0 == done.returncode, done.stderr
     config = root / "etc/reviewsd/reviewsd.yaml"
-    written = yaml.safe_load(config.read_text())
+    document = yaml.safe_load(config.read_text())
     assert ("https://r.example.com", "/srv/reviews", "/var/lib/reviewsd") == tuple(
-        written[key] for key in ("base_url", "data_dir", "state_dir")
+        document[key] for key in ("base_url", "data_dir", "state_dir")
     )
     assert 0o644 == stat.S_IMODE(config.stat().st_mode)
     assert (root / "srv/reviews/insights.yaml").is_file()
@@ -465,13 +465,13 @@ def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, root
             stat.S_IMODE((etc / place).stat().st_mode),
         )
     assert ["head.html"] == [path.name for path in (etc / "templates").iterdir()]
-    written = yaml.safe_load((etc / "reviewsd.yaml").read_text())
-    assert "/etc/reviewsd/ca.pem" == written["hub"]["callbacks"]["ca_file"]
-    assert "/etc/reviewsd/templates" == written["pages"]["templates_dir"]
-    assert [None, None] == [target["url_file"] for target in written["notify"]]
-    assert None is written["mcp"]["session_key_file"]
-    assert f"{named}/in/*.csv" == written["sources"][0]["path"]
-    assert None is written["sources"][1]["header_file"]
+    document = yaml.safe_load((etc / "reviewsd.yaml").read_text())
+    assert "/etc/reviewsd/ca.pem" == document["hub"]["callbacks"]["ca_file"]
+    assert "/etc/reviewsd/templates" == document["pages"]["templates_dir"]
+    assert [None, None] == [target["url_file"] for target in document["notify"]]
+    assert None is document["mcp"]["session_key_file"]
+    assert f"{named}/in/*.csv" == document["sources"][0]["path"]
+    assert None is document["sources"][1]["header_file"]
     assert "stars: 2}  # me\n" in (etc / "reviewsd.yaml").read_text()
     for name in ("reviewsd.service", "reviewsd@.service"):
         text = (root / "etc/systemd/system" / name).read_text()
@@ -546,18 +546,18 @@ def test_secret_that_the_service_cannot_read_is_refused(ctl: Ctl, shop: Path, ro
 def test_sync_runs_as_the_owner_of_the_data(tmp_path: Path) -> None:
     """Files that it replaces keep their owner, and nothing is given away."""
     os.chown(tmp_path, 65534, 65534)
-    found = replace(installation(None, tmp_path), has_sources=True)
-    steps = list(plan(found, Path("/")))
+    result = replace(installation(None, tmp_path), has_sources=True)
+    steps = list(plan(result, Path("/")))
     (text,) = (
-        each.text
-        for each in steps
-        if isinstance(each, WriteFile) and each.path.name == "reviewsd-sync.service"
+        item.text
+        for item in steps
+        if isinstance(item, WriteFile) and item.path.name == "reviewsd-sync.service"
     )
     assert "\nUser=nobody\nGroup=nogroup\n" in text
     assert f"\nReadWritePaths={tmp_path}\n" in text
-    assert not any(str(each).startswith("chown") for each in steps)
+    assert not any(str(item).startswith("chown") for item in steps)
     os.chown(tmp_path, 0, 0)
-    steps = list(plan(found, Path("/")))
+    steps = list(plan(result, Path("/")))
     assert f"chown --no-dereference reviewsd-sync:reviewsd-data {tmp_path}" in map(str, steps)
 
 

@@ -57,9 +57,9 @@ def test_killed_erasure_leaves_whole_files_and_shows_nothing_that_was_to_go(tmp_
             process.send_signal(signal.SIGKILL)
         process.wait()
         finished = finished or time.monotonic() - began
-        found = {each.review.id: each for each in read(tmp_path).reviews}
-        if (tmp_path / "corrections.json").exists() and ERASED in found:
-            correction = found[ERASED].correction
+        result = {item.review.id: item for item in read(tmp_path).reviews}
+        if (tmp_path / "corrections.json").exists() and ERASED in result:
+            correction = result[ERASED].correction
             assert correction is not None
             assert "erase" == correction.action
-        assert len(found) in {2_000, 2_001}
+        assert len(result) in {2_000, 2_001}

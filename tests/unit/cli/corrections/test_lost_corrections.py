@@ -38,7 +38,7 @@ class Data:
         self.older = folder / "old.json"
         self.backup = folder / "backup.tar.gz"
         self.back_up()
-        self.erased = next(each["id"] for each in self.listed() if each["rating"] == STARS)
+        self.erased = next(item["id"] for item in self.listed() if item["rating"] == STARS)
         self.run("reviews", "erase", self.erased, "--reason", "request", "--yes")
 
     @property
@@ -85,7 +85,7 @@ class Data:
         """The kept versions that have the erased review."""
         versions = (self.folder / ".reviewsctl/history").glob("reviews-*")
         return [
-            each.name for each in versions if GUEST.encode() in gzip.decompress(each.read_bytes())
+            item.name for item in versions if GUEST.encode() in gzip.decompress(item.read_bytes())
         ]
 
 
@@ -156,11 +156,11 @@ def test_command_takes_an_erased_review_out_of_an_older_copy(
     data: Data, command: tuple[str, ...]
 ) -> None:
     data.put_older_copy()
-    (other,) = [each["id"] for each in data.listed() if each["id"] != data.erased]
+    (other,) = [item["id"] for item in data.listed() if item["id"] != data.erased]
     assert BACK in data.run(*[word.format(other=other) for word in command])
     assert not data.has_guest()
     assert not data.kept_guests()
-    assert [other] == [each["id"] for each in data.listed()]
+    assert [other] == [item["id"] for item in data.listed()]
 
 
 @pytest.mark.parametrize("text", [b"{ broken", b'{"summary": "\xff"}'])
@@ -169,7 +169,7 @@ def test_reply_is_refused_where_an_erased_review_cannot_be_taken_out_of_insights
 ) -> None:
     data.put_older_copy()
     (data.folder / "insights.json").write_bytes(text)
-    (other,) = [each["id"] for each in data.listed() if each["id"] != data.erased]
+    (other,) = [item["id"] for item in data.listed() if item["id"] != data.erased]
     before = data.files()
     out = data.run("reviews", "reply", other, "Thank you!", code=1)
     assert "insights.json, which may quote an erased review, cannot be read" in out

@@ -34,7 +34,7 @@ def link(path: Path, target: str | Path, owner: int = JO) -> None:
 
 
 def names(folder: Path) -> set[str]:
-    return {each.name for each in folder.iterdir()}
+    return {item.name for item in folder.iterdir()}
 
 
 def test_a_file_is_written_whole_and_with_its_mode(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_file_is_written_whole_and_with_its_mode(tmp_path: Path) -> None:
             assert b"new" == file.read()
     made = tmp_path / "a" / "b"
     assert {"file": (b"new", 0o644), "file.bak": (b"old", 0o600)} == {
-        each.name: (each.read_bytes(), stat.S_IMODE(each.stat().st_mode)) for each in made.iterdir()
+        item.name: (item.read_bytes(), stat.S_IMODE(item.stat().st_mode)) for item in made.iterdir()
     }
 
 

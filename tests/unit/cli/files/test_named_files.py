@@ -43,8 +43,8 @@ def test_secret_of_another_user_alone_is_unreadable_for_the_service(config: Path
 
 def test_doctor_says_how_systemd_hands_it_over(config: Path) -> None:
     settings = local.settings(config).value
-    *_, found = map(offline.unreadable, unreadable_secrets(settings, Path("/")))
-    assert "fail" == found.verdict
+    *_, result = map(offline.unreadable, unreadable_secrets(settings, Path("/")))
+    assert "fail" == result.verdict
     file = config.parent / "owner.url"
-    assert found.detail.endswith(f"who cannot read {file}")
-    assert f"sudo install -D -m 600 {file} /etc/reviewsd/notify/owner.url; then" in found.remedy
+    assert result.detail.endswith(f"who cannot read {file}")
+    assert f"sudo install -D -m 600 {file} /etc/reviewsd/notify/owner.url; then" in result.remedy

@@ -82,7 +82,7 @@ def test_words_of_one_and_author_of_the_other_hide_a_row(shop: Shop) -> None:
     correct(shop, "Ann Lee", "anonymize")
     imported(shop, ANN, ANN.replace(",1,", ",3,").replace("blue", "red"))
     reviews = corrections.read(shop.folder)
-    (shown_review,) = [each.review for each in reviews.reviews if each.correction is None]
+    (shown_review,) = [item.review for item in reviews.reviews if item.correction is None]
     corrected = reviews.with_correction([shown_review], "hide-text", "offensive", shop.now)
     files.write(shop.folder / "reviews.json", corrected)
     imported(shop, EDITED)
@@ -382,7 +382,7 @@ def test_export_of_the_owner_has_second_reviews_of_the_day_of_a_withheld_one(
     else:
         erase_all(shop, ids["They broke the blue vase."])
     content = shop.file
-    content["reviews"] = [each for each in content["reviews"] if "blue" not in each["text"]]
+    content["reviews"] = [item for item in content["reviews"] if "blue" not in item["text"]]
     own = tmp_path / "own.json"
     own.write_text(json.dumps(content))
     other = Shop(tmp_path / "other")

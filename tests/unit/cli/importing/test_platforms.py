@@ -117,8 +117,8 @@ def read(name: str, how: Settings) -> tuple[list[bytes], list[str]]:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> None:
-    found, _ = read(name, settings(best=5 if name == "francais.csv" else None))
-    reviews = [msgspec.json.decode(record, type=Review) for record in found]
+    result, _ = read(name, settings(best=5 if name == "francais.csv" else None))
+    reviews = [msgspec.json.decode(record, type=Review) for record in result]
 
     assert EXPECTED[name] == [
         (
@@ -132,7 +132,7 @@ def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> 
         )
         for review in reviews
     ]
-    assert "@" not in b"".join(found).decode()
+    assert "@" not in b"".join(result).decode()
 
 
 def test_recommendation_is_refused_without_the_setting() -> None:

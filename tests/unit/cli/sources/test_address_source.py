@@ -129,8 +129,8 @@ def test_body_that_is_cut_is_fetched_again(business: Business, stub: Stub) -> No
 
 def test_international_name_is_sent_in_ascii(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     port = stub.url.rpartition(":")[2]
-    found = socket.getaddrinfo("127.0.0.1", port, type=socket.SOCK_STREAM)
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: found)
+    result = socket.getaddrinfo("127.0.0.1", port, type=socket.SOCK_STREAM)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: result)
     wire = Wire(allow_private=True, requests_left=1, now=lambda: START)
     wire.request("GET", f"http://žal.example:{port}/ä%20b?q=ü#part", {})
     (asked,) = stub.asked
@@ -204,7 +204,7 @@ def test_tries_by_hand_do_not_postpone_the_next_run(business: Business, stub: St
     """Who looks for the reason of a fault runs it several times within a minute."""
     stub.answer = lambda _: response(status=404)
     by_hand = [business.state() for _ in range(4)]
-    assert [(1, business.now + HOUR)] * 4 == [(each.failures, each.next_at) for each in by_hand]
+    assert [(1, business.now + HOUR)] * 4 == [(item.failures, item.next_at) for item in by_hand]
     business.now += HOUR
     (outcome,) = business.sync(due=True)
     assert (2, business.now + 2 * HOUR) == (outcome.state.failures, outcome.state.next_at)

@@ -26,8 +26,8 @@ def business(tmp_path: Path) -> Business:
 def put(business: Business, content: str, name: str = "a.csv", *, age: float = 3600) -> None:
     file = business.folder / "in" / name
     file.write_text(content)
-    written = business.now.timestamp() - age
-    os.utime(file, (written, written))
+    file_text = business.now.timestamp() - age
+    os.utime(file, (file_text, file_text))
 
 
 def test_file_is_imported_once(business: Business) -> None:

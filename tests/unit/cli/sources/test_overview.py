@@ -40,7 +40,7 @@ def test_doctor_fails_for_stopped_sources_with_their_remedy(data: Path) -> None:
             "The next sync tries again.",
         ),
         ("fail", "old: read 2 d 0 h ago, stopped: 401", "Put a new key in."),
-    ] == [(each.verdict, each.detail, each.remedy) for each in overview.diagnoses(data, NOW)]
+    ] == [(item.verdict, item.detail, item.remedy) for item in overview.diagnoses(data, NOW)]
 
 
 def test_doctor_has_the_remedy_of_a_source_that_fails(tmp_path: Path) -> None:
@@ -70,5 +70,5 @@ def test_state_of_a_source_that_is_no_longer_configured_is_not_told(data: Path) 
     """A stopped source failed the doctor for ever after it was removed."""
     names = frozenset({"google", "shop"})
     assert "1 ok, 1 failed; last run 1 h 0 min ago" == overview.line(data, NOW, names)
-    assert ["ok", "warn"] == [each.verdict for each in overview.diagnoses(data, NOW, names)]
+    assert ["ok", "warn"] == [item.verdict for item in overview.diagnoses(data, NOW, names)]
     assert None is overview.line(data, NOW, frozenset({"new"}))

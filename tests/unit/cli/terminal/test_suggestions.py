@@ -10,11 +10,11 @@ from reviewsd.analysis.suggesting import Candidate, Suggestions
 @pytest.mark.parametrize("name", ["Sam", "O'Brien", "yes", "No", "5", "a: b", "#x", "Zoë 😀"])
 def test_suggested_line_is_the_candidate_as_yaml(name: str) -> None:
     """YAML would take some names for truth, numbers or remarks."""
-    found = Candidate(name=name, also=("x", name), reviews=3, quotation="q", review_id="r")
+    result = Candidate(name=name, also=("x", name), reviews=3, quotation="q", review_id="r")
     lines = list(
         suggestion_lines(
             Suggestions(
-                reviews=9, total=22, technicians=(found,), services=(), aspects=(), preset=()
+                reviews=9, total=22, technicians=(result,), services=(), aspects=(), preset=()
             )
         )
     )
