@@ -187,11 +187,11 @@ def test_load_does_not_open_listeners(write: Write) -> None:
 
 def test_error_output_has_no_control_characters() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "reviewsd", "--check", "--config", "a\x1b]0;owned\x07\x9b2J\u202e"],
+        [sys.executable, "-m", "reviewsd", "--check", "--config", "a\x1b]0;owned\x07\x9b2J\u202e.yaml"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert r"/a\u001b]0;owned\u0007\u009b2J\u202e: cannot be read" in done.stderr
+    assert r"/a\u001b]0;owned\u0007\u009b2J\u202e.yaml: cannot be read" in done.stderr
     assert all(line.isprintable() for line in done.stderr.splitlines())
