@@ -19,6 +19,7 @@ from reviewsctl.files.folders import opened
 from reviewsctl.files.named_files import NamedFile, needed_files
 from reviewsctl.importing.errors import ImportRefusedError
 
+_CORRECTIONS: Final = f"data/{corrections.FILE}"
 _PRIVATE: Final = 0o600
 _DATA_MODE: Final = 0o644  # the daemon runs as another user, and the data are public
 
@@ -47,6 +48,8 @@ class Contents:
     names: tuple[str, ...]
     config: bytes
     """Its configuration; empty without one."""
+    corrections: bytes | None
+    """Its corrections.json."""
 
 
 Action = Literal["write", "replace", "merge", "keep"]
@@ -59,7 +62,7 @@ def action(name: str, places: Places) -> Action:
         return "write"
     if name == archive.CONFIG:
         return "keep"
-    return "merge" if name == f"data/{corrections.FILE}" else "replace"
+    return "merge" if name == _CORRECTIONS else "replace"
 
 
 def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
@@ -88,68 +91,78 @@ def list_files(file: BinaryIO) -> Contents:
         ImportRefusedError: It is no archive of this program, or damaged.
     """
     manifest, entries = archive.read(file)
-    names, config = [], b""
+    names, texts = [], {}
     for name, content in entries:
         try:
-            if name == archive.CONFIG:
-                config = content.read()
+            if name in (archive.CONFIG, _CORRECTIONS):
+                texts[name] = content.read()
             while content.read(1 << 20):
                 pass
         except archive.DAMAGED as error:
             raise ImportRefusedError(f"the backup is damaged: {error}") from error
         names.append(name)
     file.seek(0)
-    return Contents(manifest=manifest, names=tuple(names), config=config)
+    return Contents(
+        manifest=manifest,
+        names=tuple(names),
+        config=texts.get(archive.CONFIG, b""),
+        corrections=texts.get(_CORRECTIONS),
+    )
 
 
-def check_corrections(plan: Mapping[str, Action], places: Places) -> None:
-    """Check that the corrections of the data directory are not lost, unless the archive has some.
+def restored_corrections(contents: Contents, places: Places) -> bytes | None:
+    """Return corrections.json with the corrections of an archive and of the data directory; None without any.
 
     Raises:
-        ImportRefusedError: They are: erased reviews would be restored.
+        ImportRefusedError: They are lost, so that erased reviews would be restored; or cannot be merged.
     """
-    from reviewsd.offline.corrections import check_present  # 0.1 s, see main
+    from reviewsd.offline.corrections import check_present, merge, parse  # 0.1 s, see main
 
+    path, archived = places.data / corrections.FILE, contents.corrections
     with corrections.parsing("Nothing was written."):
-        check_present(places.data, is_restored=f"data/{corrections.FILE}" in plan)
+        check_present(places.data, is_restored=archived is not None)
+    current = path.read_bytes() if path.exists() else None
+    if current is None or archived is None:
+        return current or archived
+    with corrections.parsing(f"Fix {path}, or move it away."):
+        parsed = parse(current)
+    with corrections.parsing("That is the one of the backup: restore another backup."):
+        return merge(parsed, parse(archived))
 
 
 def restore(
-    file: BinaryIO, plan: Mapping[str, Action], places: Places, now: datetime.datetime
-) -> int:
-    """Write the files of an archive as planned, and return the number of reviews that stay erased.
+    file: BinaryIO, plan: Mapping[str, Action], places: Places, merged: bytes | None
+) -> None:
+    """Write the files of an archive as planned; ``merged`` is of ``restored_corrections``.
 
     Raises:
-        ImportRefusedError: It is no archive of this program, or its data are invalid.
+        ImportRefusedError: It is no archive of this program.
         OSError: A file cannot be written.
     """
-    reviews = places.data / corrections.REVIEWS
-    path = places.data / corrections.FILE
-    current = path.read_bytes() if path.exists() else None
     _, entries = archive.read(file)
     for name, content in entries:
         if plan[name] == "keep":
             continue
         target = places.target(name)
         mode = _DATA_MODE if target.parent == places.data or target == places.config else _PRIVATE
-        if target.name == corrections.FILE and current is not None:
-            _write(target, _merged(current, content.read()), mode)
-        else:
-            _write(target, content, mode)
+        _write(target, merged if name == _CORRECTIONS and merged is not None else content, mode)
     for suffix in ("-wal", "-shm"):  # left by the replaced store
         places.target(f"{archive.STORE}{suffix}").unlink(missing_ok=True)
-    if not (reviews.exists() and path.exists()):
+
+
+def take_out_erased(places: Places, now: datetime.datetime) -> int:
+    """Remove the restored reviews that were erased, and return their number.
+
+    Raises:
+        ImportRefusedError: The restored reviews or corrections are invalid.
+        OSError: A file cannot be written.
+    """
+    target = places.data / corrections.REVIEWS
+    if not (target.exists() and (places.data / corrections.FILE).exists()):
         return 0
-    corrected = corrections.read(reviews)
-    corrections.take_out_erased(reviews, corrected, now)
-    return len(corrected.erased)
-
-
-def _merged(current: bytes, restored: bytes) -> bytes:
-    from reviewsd.offline.corrections import merge, parse  # 0.1 s, see main
-
-    with corrections.parsing("Fix corrections.json, or move it away."):
-        return merge(parse(current), parse(restored))
+    reviews = corrections.read(target)
+    corrections.take_out_erased(target, reviews, now)
+    return len(reviews.erased)
 
 
 def _write(target: Path, content: IO[bytes] | bytes, mode: int) -> None:

@@ -85,7 +85,7 @@ def restore(
     from reviewsctl.backups import restoring  # msgspec, see main
     from reviewsctl.importing import history
 
-    now, erased = datetime.datetime.now(datetime.UTC), 0
+    erased = 0
     try:
         with file.open("rb") as archive:
             contents = restoring.list_files(archive)
@@ -93,12 +93,13 @@ def restore(
             plan = {name: restoring.action(name, places) for name in contents.names}
             existing = [places.target(name) for name in plan if plan[name] == "replace"]
             missing = restoring.missing_files(contents, places)
-            restoring.check_corrections(plan, places)
+            merged = restoring.restored_corrections(contents, places)
             runs = _runs(ctx.obj, places.config)
             if not dry_run:
                 elsewhere = _elsewhere(contents.manifest)
                 _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
-                erased = restoring.restore(archive, plan, places, now)
+                restoring.restore(archive, plan, places, merged)
+                erased = _take_out_erased(places, as_json=as_json)
     except OSError as fault:
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
         remedy = "Make room." if is_full(fault) else "Run it as root."
@@ -134,6 +135,16 @@ def restore(
     else:
         option = "" if config is None else f" --config {shlex.quote(str(config))}"
         typer.echo(f"next: reviewsctl check{option}, then {start_of(places.config)}")
+
+
+def _take_out_erased(places: "Places", *, as_json: bool) -> int:
+    from reviewsctl.backups.restoring import take_out_erased
+
+    try:
+        return take_out_erased(places, datetime.datetime.now(datetime.UTC))
+    except ImportRefusedError as error:
+        title = "restored, but what was erased may be in it again"
+        fail(title, error.detail, error.remedy, as_json=as_json)
 
 
 def _files(actions: "Mapping[str, Action]", kept: Path) -> "Iterator[tuple[Action, str]]":

@@ -28,7 +28,7 @@ hub: {callbacks: {ca_file: /nowhere/ca.pem}}
 notify: [{name: owner, url_file: owner.url, stars: 2}, {name: chat, stars: 5}]
 """
 REVIEWS = b'{"business": {"name": "B"}, "reviews": []}'
-CORRECTIONS = b'{"version": 1, "reviews": []}'
+CORRECTIONS = b'{"version": 1, "reviews": {}}'
 MISSING = (
     "note: not restored: /nowhere/ca.pem (hub.callbacks.ca_file); put it there before the start\n"
     "note: not restored: {shop}/owner.url (notify.owner.url_file); put it there before the start\n"
@@ -100,8 +100,8 @@ def test_dry_run_lists_what_would_be_written_and_kept(ctl: Ctl, tmp_path: Path) 
     (shop / "data").mkdir(parents=True)
     (shop / "owner.url").touch()
     (shop / "reviewsd.yaml").write_bytes(CONFIG.replace(b"/nowhere/ca.pem", b"owner.url"))
-    for name in ("reviews.json", "corrections.json"):
-        (shop / "data" / name).touch()
+    (shop / "data/reviews.json").touch()
+    (shop / "data/corrections.json").write_bytes(CORRECTIONS)
     full = ctl(*command)
     assert (0, "") == (full.returncode, full.stderr)
     assert full.stdout == (

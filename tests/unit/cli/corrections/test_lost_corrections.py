@@ -259,6 +259,34 @@ def test_restore_refuses_before_it_writes_where_corrections_are_missing(
     assert before == data.files()
 
 
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+@pytest.mark.parametrize("is_current", [True, False], ids=["current", "archived"])
+def test_restore_refuses_before_it_writes_where_corrections_cannot_be_merged(
+    data: Data, options: tuple[str, ...], *, is_current: bool
+) -> None:
+    path = data.folder / "corrections.json"
+    valid, broken = path.read_bytes(), b"{ broken"
+    path.write_bytes(valid if is_current else broken)
+    data.back_up()
+    path.write_bytes(broken if is_current else valid)
+    before = data.files()
+    out = data.restored(*options, code=1)
+    assert "Error: not restored: corrections.json" in out
+    assert before == data.files()
+
+
+def test_restore_of_invalid_reviews_says_that_they_are_restored_with_what_was_erased(
+    data: Data,
+) -> None:
+    """They are not served."""
+    data.reviews.write_text('{"reviews": [7]}')
+    data.back_up()
+    data.reviews.unlink()
+    out = data.restored(code=1)
+    assert "Error: restored, but what was erased may be in it again: reviews.json" in out
+    assert data.reviews.exists()
+
+
 def test_restore_of_a_backup_that_has_lost_its_corrections_leaves_the_daemon_to_refuse(
     data: Data,
 ) -> None:
