@@ -72,7 +72,7 @@ class Shop:
             choose=None,
             source=None if self.platform is None else source,
             confirm=None if self.answer is None else confirm,
-            describe=self.lines.extend,
+            described=self.lines,
         )
         self.options = ImportOptions(**defaults | options)
         return run(self.options, prompts)

@@ -5,17 +5,13 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.output import echo, json_line
-
-if TYPE_CHECKING:
-    from reviewsctl.importing.options import ImportOptions
-    from reviewsctl.importing.report import ImportResult
 
 _EXPORTS: Final = "FILE|DIR|ZIP..."
 
@@ -139,11 +135,14 @@ def import_(  # noqa: PLR0913  # these are the command's options
     What you have added yourself stays: the business, replies, and what you have hidden. What you
     have changed in a review is listed before it is overwritten.
     """
+    from reviewsctl.importing.bounds import bound_memory
     from reviewsctl.importing.exports import copied
     from reviewsctl.importing.options import ImportOptions  # msgspec, see main
+    from reviewsctl.importing.pipeline import run
     from reviewsctl.importing.report import document, lines, problems
     from reviewsctl.importing.settings import parsed
     from reviewsctl.importing.target import configuration_in_use, reviews_file
+    from reviewsctl.terminal.import_prompts import prompts
 
     now = datetime.datetime.now(datetime.UTC)
     configuration = configuration_in_use(data, config, os.environ)
@@ -160,9 +159,10 @@ def import_(  # noqa: PLR0913  # these are the command's options
         now=now,
         verbose=verbose,
     )
-    described: list[str] = []
     with copied(options) as readable:
-        result = _imported(readable, described, silent=quiet or as_json)
+        bound_memory(options.target)
+        with prompts(silent=quiet or as_json) as dialog:
+            result = run(readable, dialog)
     if as_json:
         typer.echo(json_line(document(options, result)))
         return
@@ -170,19 +170,9 @@ def import_(  # noqa: PLR0913  # these are the command's options
     if quiet:
         echo(*problems(result), err=True)
     else:
-        echo(*lines(options, result, described, undo=undo))
+        echo(*lines(options, result, dialog.described, undo=undo))
     if result.merge.is_written and not quiet:
         offer_reload(ctx.obj, options.target)
-
-
-def _imported(options: "ImportOptions", described: list[str], *, silent: bool) -> "ImportResult":
-    from reviewsctl.importing.bounds import bound_memory
-    from reviewsctl.importing.pipeline import run  # msgspec, see main
-    from reviewsctl.terminal.import_prompts import prompts
-
-    bound_memory(options.target)
-    with prompts(silent=silent, described=described) as dialog:
-        return run(options, dialog)
 
 
 def _existing(exports: list[Path]) -> list[Path]:

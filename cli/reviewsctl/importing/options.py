@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reviewsctl.importing.merge_plan import IsGone
@@ -63,5 +63,5 @@ class Prompts:
     """Asks where the reviews of a table were written, with a default; None without a terminal."""
     confirm: Callable[[str], bool] | None = None
     """Asks a question that is answered by yes or no; None without a terminal."""
-    describe: Callable[[Sequence[str]], None] = lambda _: None
-    """Shows how the export is read: at once before a question or a failure, else after the result."""
+    described: list[str] = field(default_factory=list)
+    """Lines on how the export is read, until a question or a failure shows them; else they follow the result."""

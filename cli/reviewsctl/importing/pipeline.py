@@ -76,8 +76,7 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
 
 def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export]) -> ImportResult:
     check_options(options, exports)
-    lines = [line for export in exports for line in described(export, options)]
-    prompts.describe(lines)
+    prompts.described.extend(line for export in exports for line in described(export, options))
     place = options.target.parent
     if not (options.dry_run or os.access(place, os.W_OK)):
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))

@@ -37,7 +37,6 @@ _DEFAULTS: Final = ("recommended=no", "timezone=UTC")  # of a source, and of an 
 _NAMED: Final = 3  # refused rows in the state
 _CORRECT: Final = "Correct such rows where they are written; the next sync reads them again."
 _NOT_CORRECTED: Final = "Only the platform can correct such rows; a review of one that was imported before stays as it is."
-_SILENT: Final = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,10 +159,7 @@ class SourceRun:
             check=check,
         )
         options = self._import_options(download.files, synced)
-        shown: list[str] = []
-        prompts = (
-            dataclasses.replace(_SILENT, describe=shown.extend) if options.dry_run else _SILENT
-        )
+        prompts = _silent()
         try:
             result = run(options, prompts)
         except NoReviewsError:
@@ -184,6 +180,7 @@ class SourceRun:
         )
         refused = _refused(result.rows, may_remove=options.replace)
         succeeded = self._succeeded(after, merge, refused)
+        shown = prompts.described if options.dry_run else ()
         return dataclasses.replace(succeeded, result=result, shown=shown)
 
     def _import_options(self, exports: Sequence[Path], synced: SyncedRead | None) -> ImportOptions:
@@ -256,7 +253,7 @@ class SourceRun:
 
     def _remove(self, places: Collection[Place]) -> MergeResult:
         try:
-            return remove(self._import_options((), None), _SILENT, places)
+            return remove(self._import_options((), None), _silent(), places)
         except ImportRefusedError as fault:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
 
@@ -316,6 +313,11 @@ class SourceRun:
             state=after,
             warning=schedule.age_warning(self.source, after, self.now),
         )
+
+
+def _silent() -> Prompts:
+    """Return prompts that show and ask nothing; what would be lost is in the list of reviews."""
+    return Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 
 
 def _refused(rows: RowCounts, *, may_remove: bool) -> tuple[str, str]:

@@ -14,27 +14,22 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def prompts(*, silent: bool, described: list[str] | None = None) -> "Iterator[Prompts]":
-    """Return what an import talks through, for the block; a silent one cannot ask either.
-
-    Args:
-        silent: Show nothing.
-        described: Gets the lines about the export that no question or failure has shown.
-    """
+def prompts(*, silent: bool) -> "Iterator[Prompts]":
+    """Return what an import talks through, for the block; a silent one shows nothing, and cannot ask either."""
     from reviewsctl.importing.options import Prompts  # msgspec, see main
     from reviewsctl.terminal.progress import Progress
 
     def show(lines: Sequence[str]) -> None:
         echo(*(() if silent else lines))
 
-    waiting: list[str] = []
+    described: list[str] = []
     with contextlib.closing(Progress()) as progress:
 
         def release() -> None:
             """Show at once what stands above a question or an error."""
             progress.close()
-            show(waiting)
-            waiting.clear()
+            show(described)
+            described.clear()
 
         def choose(locations: Mapping[str, str]) -> str:
             release()
@@ -57,15 +52,13 @@ def prompts(*, silent: bool, described: list[str] | None = None) -> "Iterator[Pr
             choose=choose if can_ask else None,
             source=source if can_ask else None,
             confirm=confirm if can_ask else None,
-            describe=waiting.extend,
+            described=described,
         )
         try:
             yield dialog
         except BaseException:
             release()
             raise
-    if described is not None:
-        described.extend(waiting)
 
 
 def _choose(locations: Mapping[str, str]) -> str:
