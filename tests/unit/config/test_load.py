@@ -187,7 +187,14 @@ def test_load_does_not_open_listeners(write: Write) -> None:
 
 def test_error_output_has_no_control_characters() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "reviewsd", "--check", "--config", "a\x1b]0;owned\x07\x9b2J\u202e.yaml"],
+        [
+            sys.executable,
+            "-m",
+            "reviewsd",
+            "--check",
+            "--config",
+            "a\x1b]0;owned\x07\x9b2J\u202e.yaml",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
