@@ -129,7 +129,7 @@ base_url: {base_url}
 # The folder of reviews.json; relative paths start at this file's folder.
 data_dir: {data_dir}
 
-# The folder of the service's own files: about six times the size of the data.
+# The folder of the service's own files: about six to sixteen times the size of the data.
 state_dir: {state_dir}
 
 # The socket for reviewsctl.
