@@ -128,7 +128,7 @@ def check_not_lost(*, is_there: bool, was_there: bool) -> None:
         log = f"{KEPT_FOLDER}/{CORRECTIONS_LOG}"
         reason = (
             "missing, though you have decided about reviews: hidden ones would be shown, and erased ones imported "
-            f"again; put it back from a backup, or, to begin without it, move {log} away, then: "
+            f"again; put it back from a backup, or, to begin without it, move {log} away, and if reviewsd runs: "
             "reviewsctl reload --without-corrections"
         )
         raise DataError((Diagnostic(file=CORRECTIONS_FILE, reason=reason),))
