@@ -67,7 +67,7 @@ class Business:
             options=RunOptions(**options),
             now=lambda: self.now,
             sleep=self.pauses.append,
-            tell=self.told.append,
+            report_wait=self.told.append,
         )
         return [outcome for outcome, _ in sync.run(names)]
 

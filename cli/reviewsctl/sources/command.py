@@ -47,8 +47,8 @@ def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
-def _tell(text: str) -> None:
-    """Tell a person at a terminal what a command waits for."""
+def _report_wait(text: str) -> None:
+    """Print what a command waits for, at a terminal."""
     if sys.stderr.isatty():
         echo(text, err=True)
 
@@ -140,7 +140,7 @@ def _run(options: SyncOptions, config: Config) -> int:
         environ=os.environ,
         options=options.run,
         now=_now,
-        tell=(lambda _: None) if options.quiet else _tell,
+        report_wait=(lambda _: None) if options.quiet else _report_wait,
     )
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
@@ -169,7 +169,7 @@ def _run(options: SyncOptions, config: Config) -> int:
         _interrupted(stopped, options, done)
     if options.run.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)
-    is_written = any(outcome.merge is not None and outcome.merge.is_written for outcome in done)
+    is_written = any(map(_is_written, done))
     return EXIT_FAILED if is_written and _is_refused(options, config.data_dir) else code
 
 
@@ -188,14 +188,17 @@ def _is_refused(options: SyncOptions, data: Path) -> bool:
     return bool(problems)
 
 
+def _is_written(outcome: Outcome) -> bool:
+    return outcome.merge is not None and outcome.merge.is_written
+
+
 def _interrupted(stopped: Stopped, options: SyncOptions, done: Sequence[Outcome]) -> NoReturn:
     """End a round whose first sources are done; a command that stays is ended by a signal as a rule."""
     if options.every is not None:
         raise stopped
-    is_partial = bool(done) and not options.run.dry_run
-    names = ", ".join(outcome.name for outcome in done)
-    before = f" but what was read before: {names}" if is_partial else ""
-    detail = f"{NOTHING_WRITTEN}{before}"
+    written = [outcome.name for outcome in done if _is_written(outcome)]
+    was_or_were = "was" if len(written) == 1 else "were"
+    detail = f"{', '.join(written)} {was_or_were} imported" if written else NOTHING_WRITTEN
     fail("interrupted", detail, as_json=options.as_json, code=stopped.exit_code)
 
 
@@ -207,7 +210,12 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
         detail = f"a source of type {source.type} has no login, but files with its secrets"
         fail("no login", detail, as_json=False)
 
-    wire = Wire(allow_private=False, requests_left=source.requests_per_day, now=_now, tell=_tell)
+    wire = Wire(
+        allow_private=False,
+        requests_left=source.requests_per_day,
+        now=_now,
+        report_wait=_report_wait,
+    )
     folder = state_folder(settings, os.environ)
     try:
         tokens = readers.google_tokens(source, wire, folder, os.environ, _now)

@@ -41,8 +41,8 @@ class Sync:
     reader: Callable[..., SourceReader] = readers.reader
     """Makes the reader of a source."""
     sleep: Callable[[float], None] = time.sleep
-    tell: Callable[[str], None] = lambda _: None
-    """Called with what it does while a person waits."""
+    report_wait: Callable[[str], None] = lambda _: None
+    """Called with what a person waits for."""
 
     def run(self, names: Sequence[str]) -> Iterator[tuple[Outcome, int]]:
         """Run the sources; each outcome comes with the number of its requests.
@@ -86,10 +86,10 @@ class Sync:
             requests_left=source.requests_per_day - used,
             now=self.now,
             sleep=self.sleep,
-            tell=self.tell,
+            report_wait=self.report_wait,
         )
         if source.type != "file":  # a file is there at once
-            self.tell(f"reading {source.name} ...")
+            self.report_wait(f"reading {source.name} ...")
         run = SourceRun(
             source=source,
             before=before,

@@ -139,7 +139,7 @@ class Wire:
         requests_left: The requests that the source has left of its ``requests_per_day``.
         now: Returns the time of day, for Retry-After.
         sleep: Waits for seconds between two tries.
-        tell: Called with the reason of each wait.
+        report_wait: Called with the reason of each wait.
         idle_seconds: How long the server may be silent.
     """
 
@@ -150,7 +150,7 @@ class Wire:
         requests_left: int,
         now: Callable[[], datetime.datetime],
         sleep: Callable[[float], None] = time.sleep,
-        tell: Callable[[str], None] = lambda _: None,
+        report_wait: Callable[[str], None] = lambda _: None,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         networks = [ip_network(network) for network in _PRIVATE] if allow_private else []
@@ -158,7 +158,7 @@ class Wire:
         self._allowance = requests_left
         self._now = now
         self._sleep = sleep
-        self._tell = tell
+        self._report_wait = report_wait
         self._idle_seconds = idle_seconds
         self._jitter = random.SystemRandom()
         self.requests = 0
@@ -230,7 +230,9 @@ class Wire:
             if pause is not None:
                 seconds = max(pause * self._jitter.uniform(0.5, 1.5), least)
                 count = f"{number} of {tries}"
-                self._tell(f"{reason}; tried again in {seconds:.0f} s ({count}), Ctrl-C ends")
+                self._report_wait(
+                    f"{reason}; tried again in {seconds:.0f} s ({count}), Ctrl-C ends"
+                )
                 self._sleep(seconds)
         raise ReadFailedError(f"{reason}, tried {tries} times")
 
