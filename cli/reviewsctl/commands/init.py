@@ -251,7 +251,8 @@ def next_steps(folder: Path, endpoint: str | None, *, system: bool, importing: s
             lines += [f"  {command}", f"  {'':<{_COLUMN}}{why}"]
     lines += [
         "",
-        "Your phone, address, opening hours, logo: docs/how-to/correct.md says where they go.",
+        "Your phone, address, opening hours, logo go into reviews.json:",
+        "  https://github.com/reviewsd/reviewsd/blob/main/docs/how-to/correct.md#fill-in-your-business",
     ]
     if endpoint is not None:
         lines += ["", "Before others are to reach it, set base_url to its public address."]

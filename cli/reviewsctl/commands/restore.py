@@ -28,8 +28,8 @@ _STOP: Final = (
     "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd"
 )
 _ELSEWHERE: Final = "to restore it elsewhere: --config NEW-FOLDER/reviewsd.yaml"
-_APART: Final = "to restore it elsewhere: reviewsctl init NEW-FOLDER, and here --config NEW-FOLDER/reviewsd.yaml --force"
-"""A remedy for a backup whose places would not move with its configuration: that of ``init`` has new ones."""
+_ELSEWHERE_OUTSIDE: Final = "to restore it elsewhere: reviewsctl init NEW-FOLDER, and here --config NEW-FOLDER/reviewsd.yaml --force"
+"""For a backup whose data or state was not in the folder of its configuration: ``init`` makes one with new folders."""
 
 _DONE: Final = {"write": "wrote", "replace": "replaced", "merge": "merged", "keep": "kept"}
 
@@ -60,8 +60,8 @@ def restore(
             metavar="FILE",
             show_default=False,
             callback=in_folder,
-            help="Restore for this configuration. One that is there says where reviews and state go; else "
-            "all that lay in the folder of the old one comes into this folder.",
+            help="Restore for this configuration. One that exists says where reviews and state go; else "
+            "the files of the folder of the old one are restored into the folder of this one.",
         ),
     ] = None,
     force: Annotated[
@@ -215,7 +215,9 @@ def _elsewhere(manifest: "Manifest") -> str:
     """Return how to restore a backup into a new folder."""
     folder = Path(manifest.config).parent
     places = (manifest.data_dir, manifest.state_dir, manifest.keys_dir)
-    return _ELSEWHERE if all(Path(at).is_relative_to(folder) for at in places) else _APART
+    return (
+        _ELSEWHERE if all(Path(at).is_relative_to(folder) for at in places) else _ELSEWHERE_OUTSIDE
+    )
 
 
 def _runs(session: Session, config: Path) -> bool:

@@ -182,8 +182,9 @@ def reply(
     """Replies to a review on your page.
 
     The reply has the day of today, takes the place of an earlier one, and is written into
-    reviews.json. Imports keep it, unless the export has a reply of yours. The platform is not told:
-    what its visitors are to read you write there. "reviewsctl reviews undo" takes the last change back.
+    reviews.json. Imports keep it, unless the export has a reply of yours. Replies are not
+    sent to the platform. To answer there, write there. "reviewsctl reviews undo" takes the last
+    change back.
     """
     from reviewsctl.corrections import files
     from reviewsctl.corrections.deciding import named, reading
@@ -210,7 +211,8 @@ def reply(
         )
     notes = [effect]
     if old is not None:
-        notes.append(f"the reply of before is gone: {printable(old.text)}")
+        replaced = "replaces your reply" if text else "it was"
+        notes.append(f"{replaced}: {printable(old.text)}")
     notes += ["to take it back: reviewsctl reviews undo", *files.erased_note(len(reviews.erased))]
     output.report("answered" if text else "without reply", chosen, notes)
 

@@ -102,7 +102,7 @@ def same_configuration(
         return warn(detail, "Fix it; until then the daemon goes on as before")
     if changes.restart:
         keys = ", ".join(changes.applied + changes.restart)
-        return warn(f"changed since the daemon has started: {keys}", restart_remedy())
+        return warn(f"changed, and not in effect: {keys}", restart_remedy())
     if changes.applied:
         keys = ", ".join(changes.applied)
         return warn(f"changed, and not in effect: {keys}", "Let it read them: reviewsctl reload")

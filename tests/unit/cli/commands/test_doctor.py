@@ -203,7 +203,7 @@ def test_configuration_of_another_daemon_is_a_warning() -> None:
         (
             ConfigChanges(applied=("crawlers",), restart=("notify", "hub.store")),
             WARN,
-            "changed since the daemon has started: crawlers, notify, hub.store",
+            "changed, and not in effect: crawlers, notify, hub.store",
         ),
         (
             ConfigChanges(problems=("/etc/r.yaml:3:1: notify: there is no x", "more")),

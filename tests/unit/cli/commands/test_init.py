@@ -223,6 +223,8 @@ def test_shipped_files_are_links_to_those_of_the_project() -> None:
 
 def test_place_of_telephone_and_hours_is_named(ctl: Ctl, tmp_path: Path) -> None:
     """No command sets them, so an owner looked for one."""
-    line = "Your phone, address, opening hours, logo: docs/how-to/correct.md says where they go."
-    assert line in ctl("init", str(tmp_path / "shop")).stdout.splitlines()
+    lines = ctl("init", str(tmp_path / "shop")).stdout.splitlines()
+    assert "Your phone, address, opening hours, logo go into reviews.json:" in lines
+    page = "  https://github.com/reviewsd/reviewsd/blob/main/docs/how-to/correct.md#fill-in-your-business"
+    assert page in lines
     assert "### Opening hours" in (ROOT / "docs/how-to/correct.md").read_text()

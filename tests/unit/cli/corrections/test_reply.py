@@ -90,7 +90,7 @@ def test_reply_is_undone_as_an_import_is(shop: Shop) -> None:
 def test_reply_of_before_is_named_where_another_takes_its_place(shop: Shop) -> None:
     shop.run("reviews", "reply", shop.jane, "Thanks")
     output = shop.run("reviews", "reply", shop.jane, "Thank you!").stdout
-    assert "the reply of before is gone: Thanks\n" in output
+    assert "replaces your reply: Thanks\n" in output
     assert "Thank you!" == shop.reply()
 
 
