@@ -16,9 +16,8 @@ ENGLISH: Final = "en"
 
 _SHORT: Final = 60  # characters; the language of the business is a hint for shorter texts
 _MOST: Final = 1_000  # characters that are looked at
-_CODE: Final = (
-    2  # letters of the languages that count; others are of scripts, jokes and rare languages
-)
+_CODE: Final = 2
+"""Letters of the languages that count; others are of scripts, jokes and rare languages."""
 
 _UNUSED: Final = ("LATIN", "ESPERANTO", "INTERLINGUA", "INTERLINGUE", "VOLAPUK")
 """Languages in which there are no reviews; the detector mistakes short Italian and Spanish texts for them."""

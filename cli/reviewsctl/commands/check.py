@@ -32,10 +32,10 @@ def check(
 ) -> None:
     """Checks configuration and data, and names the line of a mistake.
 
-    No daemon has to run. It prints every problem with its file, line and column, the first 20 of each file and then
-    their number. Warnings are about valid data that look wrong: dates in the future, a review
-    twice, insights about a missing review. With --data alone it needs no configuration. The exit
-    code is 5 if there are problems.
+    No daemon has to run. It prints every problem with its file, line and column, the first 20 of
+    each file and then their number. Warnings are about valid data that look wrong: dates in the
+    future, a review twice, insights about a missing review. With --data alone it needs no
+    configuration. The exit code is 5 if there are problems.
     """
     from reviewsctl.daemon import local  # 25 ms, see main
 

@@ -53,9 +53,9 @@ def doctor(
 
     It tests the daemon, the configuration and whether it is in effect, the data and its
     permissions, disk and clock, the public address with its certificate and proxy, outbound https,
-    and systemd. It changes nothing. Each line begins with ok, warn or fail, or with skip where a test cannot be
-    made from here. The exit code is 5 if a test fails. It takes a few seconds, at most half a
-    minute.
+    and systemd. It changes nothing. Each line begins with ok, warn or fail, or with skip where a
+    test cannot be made from here. The exit code is 5 if a test fails. It takes a few seconds, at
+    most half a minute.
     """
     session: Session = ctx.obj
     tests, failed = [], False

@@ -72,7 +72,7 @@ def export(
 
 
 def _texts(path: "Path", *, every: bool) -> Iterator[bytes]:
-    """Yield the JSON of each review, as readers see it, or of every review that is not erased, as reviews.json has it."""
+    """Yield the JSON of each review as readers see it, or of all that are not erased as reviews.json has them."""
     from reviewsctl.corrections.imports import KnownCorrections  # see main
     from reviewsctl.files.folders import opened
     from reviewsctl.importing.errors import ImportRefusedError

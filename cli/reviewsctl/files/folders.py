@@ -191,9 +191,8 @@ class Folder:
         try:  # a signal right after the open still removes the file
             descriptor = os.open(aside, flags, 0o600, dir_fd=self._descriptor)
             with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
-                with contextlib.suppress(
-                    OSError
-                ):  # a file system without locks, where nothing is swept
+                # a file system without locks has none, and nothing is swept there
+                with contextlib.suppress(OSError):
                     fcntl.flock(file, fcntl.LOCK_EX)
                 if self.look(aside) is None:  # another command took it for one that was left behind
                     raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(self.path / name))

@@ -114,9 +114,9 @@ MAX_LOSS: Final = (5, 0.1)
 """Reviews, and the part of a location's, that may go without a question; both have to be exceeded."""
 
 _MIN_OTHERS: Final = 3  # reviews
-_MIN_DOUBLES: Final = (
-    3  # reviews of a source that is there; fewer are of customers who write to two sites
-)
+_MIN_DOUBLES: Final = 3
+"""Reviews of a source that the file has; fewer are of customers who write to two sites."""
+
 _ALIKE: Final = 0.8  # how alike the names of two sources are that are one
 _LISTED: Final = 20  # removed and returned reviews that are listed
 

@@ -18,9 +18,8 @@ from reviewsd.api.texts import ANONYMOUS, is_nameless
 encoded = msgspec.json.Encoder().encode
 """Returns any value as JSON."""
 
-_ESCAPABLE = (
-    r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"  # RFC 3987 2.2, 4.1
-)
+_ESCAPABLE = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"
+"""Characters that no address has (RFC 3987 2.2, 4.1)."""
 _HOST = re.compile(
     rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{_ESCAPABLE}/?#\[\]@]*@)?"
     rf"(?:[^{_ESCAPABLE}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|\Z)"

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-_INTERVAL: Final = (
-    10.0  # seconds between lines; the log of a job that ends sooner has its outcome alone
-)
+_INTERVAL: Final = 10.0
+"""Seconds between lines; the log of a job that ends sooner has its outcome alone."""
 
 
 class Progress:
