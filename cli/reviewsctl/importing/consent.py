@@ -184,7 +184,7 @@ def questions(
     """Find what may be a mistake; where the operator can be asked, all that is removed is."""
     older = older_places(plan.older, result)
     yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
-    doubts = (
+    warnings = (
         (
             _other_business(options, plan.titles, staged, result),
             f"If it is the same business all the same: {yes}",
@@ -200,7 +200,7 @@ def questions(
             if hint and not options.synced
         ),
         (
-            _doubles(result, is_new=bool(_sources(staged) - sources_there(result))),
+            _doubles(result, is_new=bool(_sources(staged) - result.sources)),
             f"{_one_source(result)}; to add them all the same: {yes}",
         ),
         (
@@ -208,7 +208,7 @@ def questions(
             "If they are to go: --yes; else see why the export does not show them: --dry-run -v",
         ),
     )
-    return (question for question in doubts if question[0])
+    return (question for question in warnings if question[0])
 
 
 def line(fate: Fate, change: Change) -> str:
@@ -265,20 +265,15 @@ def _others(result: MergeResult) -> str:
     )
 
 
-def sources_there(result: MergeResult) -> set[str]:
-    """Return the sources of the reviews that are there."""
-    return {place.source for place, count in result.there.items() if place is not None and count}
-
-
 def _new_sources(staged: Staging, result: MergeResult) -> Iterator[tuple[str, str]]:
     """Yield that a source of the export is new beside others, with a guess at what is meant or "".
 
     Platforms are no question.
     """
-    there = sources_there(result)
-    for source in sorted(_sources(staged) - there - {NO_SOURCE, *PLATFORMS}) if there else ():
-        text = f"{shown(source)} is a new source; there are reviews of {listed(sorted(there))}"
-        yield text, nearest(source, {*there, *PLATFORMS}, _ALIKE)
+    existing = result.sources
+    for source in sorted(_sources(staged) - existing - {NO_SOURCE, *PLATFORMS}) if existing else ():
+        text = f"{shown(source)} is a new source; there are reviews of {listed(sorted(existing))}"
+        yield text, nearest(source, {*existing, *PLATFORMS}, _ALIKE)
 
 
 def notes_of_sources(options: ImportOptions, staged: Staging, result: MergeResult) -> list[str]:

@@ -176,6 +176,11 @@ class MergeResult:
         return self.counts[fate]
 
     @property
+    def sources(self) -> set[str]:
+        """The sources of the reviews that were there."""
+        return {place.source for place, count in self.there.items() if place is not None and count}
+
+    @property
     def total(self) -> int:
         """Reviews in the new file."""
         return sum(map(self.count, (Fate.NEW, Fate.CHANGED, Fate.UNCHANGED, Fate.KEPT)))

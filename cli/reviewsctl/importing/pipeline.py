@@ -19,9 +19,9 @@ from reviewsctl.importing.consent import (
     notes_of_sources,
     older_places,
     questions,
-    sources_there,
 )
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.existing_sources import ExistingSources
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import ImportLog, PastImport, recorded
 from reviewsctl.importing.merge import Merge
@@ -36,7 +36,6 @@ from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.reviews_file import check, commit
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.source_name import named_source
-from reviewsctl.importing.sources_there import SourcesThere
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
@@ -85,8 +84,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         corrections = KnownCorrections(place)
         document = corrections.read(folder, options.target.name, options.now)
         declared = declared_in(document)
-        there = SourcesThere(document)
-        options = named_source(options, exports, prompts, there.names)
+        existing = ExistingSources(document)
+        options = named_source(options, exports, prompts, existing.names)
         own_exports = [export for export in exports if export.format.name == own.NAME]
         del document  # it is read again when it is merged
         rows = read_rows(options, exports, staged, prompts, corrections)
@@ -97,7 +96,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
         follows_names = options.settings.names is None and not own_exports
-        shortened = staged.shorten(there.has_short_names) if follows_names else 0
+        shortened = staged.shorten(existing.has_short_names) if follows_names else 0
         newest = _newest(options, staged, exports)
         plan = MergePlan(
             now=options.now,
@@ -260,7 +259,7 @@ class Replacement:
         self.prompts.show(list(losses(self.options, merge)))
         can_ask = self.prompts.confirm is not None and not self.options.dry_run
         doubts = [
-            *self.plan.corrections.doubts(self.staged, sources_there(merge)),
+            *self.plan.corrections.doubts(self.staged, merge.sources),
             *questions(self.options, self.plan, self.staged, merge, can_ask=can_ask),
         ]
         merge.notes += agree(self.options, doubts, self.prompts)

@@ -10,7 +10,7 @@ from reviewsctl.importing.values import short_name
 _LEAST: Final = 3  # short names; one or two customers may call themselves so
 
 
-class SourcesThere:
+class ExistingSources:
     """The sources of the reviews that are there, and their names.
 
     Args:
