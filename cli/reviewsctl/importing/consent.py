@@ -223,10 +223,10 @@ def _loss(result: MergeResult, limits: tuple[int, float]) -> str:
     """Return why more may go than is meant; empty where it is no more than the limits."""
     count, part = limits
     for place, removed in result.removed.items():
-        there = result.there[place]
-        if removed > count and removed > part * there:
+        total = result.there[place]
+        if removed > count and removed > part * total:
             return (
-                f"{removed:,} of {there:,} reviews of {_named(place)} would be removed: is this export "
+                f"{removed:,} of {total:,} reviews of {_named(place)} would be removed: is this export "
                 "all that the platform has?"
             )
     return ""

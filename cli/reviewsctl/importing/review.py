@@ -286,7 +286,7 @@ def key_of(source: str, key: str) -> str:
 
 
 @contextlib.contextmanager
-def reading(source: str, key: str | None) -> Iterator[None]:
+def keyed_errors(source: str, key: str | None) -> Iterator[None]:
     """Give the merge key of a review to an error that its row raises in the block."""
     try:
         yield

@@ -51,16 +51,16 @@ class Staging:
         """Add one row; of two versions of a review the one that was edited later counts."""
         self.added += 1
         self._stated[entry.source] |= _ALL & ~entry.blank
-        there = self._reviews.get(entry.key)
-        if there is None or entry.edited > there.edited:
+        earlier = self._reviews.get(entry.key)
+        if earlier is None or entry.edited > earlier.edited:
             self._reviews[entry.key] = entry
 
     def has_another(self, entry: Entry) -> bool:
         """Return whether a review of another author and day has the id of a row, as after a slip in the table."""
-        there = self._reviews.get(entry.key)
-        if there is None or there.day == entry.day:
+        earlier = self._reviews.get(entry.key)
+        if earlier is None or earlier.day == entry.day:
             return False
-        authors = [msgspec.json.decode(each.record).get("author") for each in (there, entry)]
+        authors = [msgspec.json.decode(each.record).get("author") for each in (earlier, entry)]
         return bool(authors[0] != authors[1])
 
     def __len__(self) -> int:

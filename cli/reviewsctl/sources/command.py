@@ -144,12 +144,12 @@ def _run(options: SyncOptions, config: Config) -> int:
     )
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
-    done: list[Outcome] = []
+    outcomes: list[Outcome] = []
     try:
         for outcome, requests in sync.run(options.names):
             seconds, began = time.monotonic() - began, time.monotonic()
             code = code if outcome.state.is_read else EXIT_FAILED
-            done.append(outcome)
+            outcomes.append(outcome)
             if options.as_json:
                 typer.echo(json_line(report.document(outcome, requests)))
             elif not options.quiet or outcome.is_notable:
@@ -166,10 +166,10 @@ def _run(options: SyncOptions, config: Config) -> int:
         if not options.run.due:
             fail("not synced", str(busy), as_json=options.as_json)
     except Stopped as stopped:
-        _interrupted(stopped, options, done)
+        _interrupted(stopped, options, outcomes)
     if options.run.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)
-    is_written = any(map(_is_written, done))
+    is_written = any(map(_is_written, outcomes))
     return EXIT_FAILED if is_written and _is_refused(options, config.data_dir) else code
 
 
@@ -192,11 +192,11 @@ def _is_written(outcome: Outcome) -> bool:
     return outcome.merge is not None and outcome.merge.is_written
 
 
-def _interrupted(stopped: Stopped, options: SyncOptions, done: Sequence[Outcome]) -> NoReturn:
+def _interrupted(stopped: Stopped, options: SyncOptions, outcomes: Sequence[Outcome]) -> NoReturn:
     """End a round whose first sources are done; a command that stays is ended by a signal as a rule."""
     if options.every is not None:
         raise stopped
-    written = [outcome.name for outcome in done if _is_written(outcome)]
+    written = [outcome.name for outcome in outcomes if _is_written(outcome)]
     was_or_were = "was" if len(written) == 1 else "were"
     detail = f"{', '.join(written)} {was_or_were} imported" if written else NOTHING_WRITTEN
     fail("interrupted", detail, as_json=options.as_json, code=stopped.exit_code)

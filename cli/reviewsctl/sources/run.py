@@ -138,14 +138,14 @@ class SourceRun:
             """Refuse an import, before it is written, that would lose more than the source may."""
             places.extend(in_export)
             rule.keep(result.missing)
-            there = sum(result.there.get(place, 0) for place in in_export)
+            total = sum(result.there.get(place, 0) for place in in_export)
             absent = sum(result.removed.values()) + len(rule.missing)
             is_or_are = "is" if absent == 1 else "are"
             if not self.options.accept_loss and schedule.is_loss(
-                absent, there, self.source.max_loss
+                absent, total, self.source.max_loss
             ):
                 raise SourceStoppedError(
-                    f"{absent:,} of {counted(there, 'review')} {is_or_are} missing, more than max_loss"
+                    f"{absent:,} of {counted(total, 'review')} {is_or_are} missing, more than max_loss"
                     f" ({self.source.max_loss})",
                     f"If that is right: reviewsctl sync {self.source.name} --accept-loss",
                 )

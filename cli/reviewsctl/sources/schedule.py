@@ -123,6 +123,6 @@ class GoneRule:
         self.missing = {key: miss for key, miss in self.missing.items() if key in keys}
 
 
-def is_loss(absent: int, there: int, max_loss: str) -> bool:
+def is_loss(absent: int, total: int, max_loss: str) -> bool:
     """Return whether so many reviews are missing that a person has to look."""
-    return absent > 5 and absent * 100 > int(max_loss.rstrip("%")) * there  # noqa: PLR2004  # spec
+    return absent > 5 and absent * 100 > int(max_loss.rstrip("%")) * total  # noqa: PLR2004  # spec

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import PlatformReview, reading, reply_of
+from reviewsctl.importing.review import PlatformReview, keyed_errors, reply_of
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import moment
 from reviewsctl.importing.values import address, members, original, words
@@ -55,7 +55,7 @@ def _entry(review: Fields, head: Head) -> PlatformReview:
     key = words(review.get("reviewId")) or (match[2] if match else name)
     if not key:
         raise RowRefusedError("it has no name")
-    with reading(SOURCE, key):
+    with keyed_errors(SOURCE, key):
         if review.get("starRating") in (None, UNSPECIFIED):
             raise RowSkippedError("without a star rating")
         reviewer = members(review.get("reviewer"))

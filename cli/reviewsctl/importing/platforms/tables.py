@@ -16,7 +16,7 @@ from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Signa
 from reviewsctl.importing.platforms import any_csv, google, own, special
 from reviewsctl.importing.platforms.columns import dates_of, platform_dates
 from reviewsctl.importing.ratings import Scale, StarRating, stars
-from reviewsctl.importing.review import PlatformReview, reading, reply_of
+from reviewsctl.importing.review import PlatformReview, keyed_errors, reply_of
 from reviewsctl.importing.settings import Settings, zone
 from reviewsctl.importing.times import Reading, legible, moment, zoned
 from reviewsctl.importing.values import address, original, titled, truth, within, word, words
@@ -86,7 +86,7 @@ class Layout:
             placed = row.with_place(self.nested_by) if self.nested_by else fields
             source = self.source if isinstance(self.source, str) else self.source(fields)
             identifier = word(key(fields))
-            with reading(source, identifier):
+            with keyed_errors(source, identifier):
                 rating = rating_of(fields, settings.scale)
                 written_at = dates(created(fields))
                 return PlatformReview(
