@@ -55,6 +55,7 @@ class ReviewDigests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     copies: Text | None = None
     """Its ``copy_digest``."""
     author_day: Text | None = None
+    author_words: Text | None = None
     words: Text | None = None
     """Its ``version_digests``."""
     has_own_id: bool | None = None
@@ -168,10 +169,10 @@ def copy_digest(key: str, review: Review) -> str | None:
         review: A review of reviews.json.
 
     Returns:
-        Hexadecimal digits, or None for stars without name and text, which two people may share.
+        Hexadecimal digits, or None for stars without a name and a text of two words, which two people may share.
     """
     author, text = plain_text(review.author), plain_text(review.text or "")
-    if not text and is_nameless(author):
+    if is_nameless(author) and len(words_of(text)) < _LEAST_WORDS:
         return None
     day, stars = review.date.isoformat(), str(review.rating)
     return _digest(key, review.source.casefold(), author, day, stars, text)
@@ -198,8 +199,9 @@ def version_digests(key: str, review: Review) -> dict[str, str]:
     """Return digests of which an edited version of a review shares one (corrections.md C28).
 
     They are of the source, and by their names in ``ReviewDigests``. ``author_day`` has the first name, since imports
-    may shorten names and owners correct them; the stars stand for a missing name where words are missing too. ``words`` has all words, and of
-    fewer than ``RUN`` the day; without words there is none. Arguments as for ``copy_digest``.
+    may shorten names and owners correct them; the stars stand for a missing name where words are missing too.
+    ``words`` has all words, and of fewer than ``RUN`` the day, for which ``author_words`` has the first name. Arguments
+    as for ``copy_digest``.
     """
     source, day, words = (
         review.source.casefold(),
@@ -209,6 +211,8 @@ def version_digests(key: str, review: Review) -> dict[str, str]:
     author, digests = author_key(review.author).partition(" ")[0], dict[str, str]()
     if author or not words:
         digests["author_day"] = _digest(key, source, author or f"{review.rating} stars", day)
+    if author and 0 < len(words) < RUN:
+        digests["author_words"] = _digest(key, source, author, " ".join(words))
     if words:
         digests["words"] = _digest(key, source, "" if len(words) >= RUN else day, " ".join(words))
     return digests
@@ -236,7 +240,7 @@ class Overlay:
         self._by_version = defaultdict(list)
         entries: Mapping[str, Correction | Erasure] = {**corrections.reviews, **corrections.erased}
         for name, entry in entries.items():
-            for digest in (entry.author_day, entry.words):
+            for digest in (entry.author_day, entry.author_words, entry.words):
                 if digest and entry.action != "restore":
                     self._by_version[digest].append((name, entry))
         for key, correction in _oldest_first(corrections):

@@ -26,6 +26,7 @@ from reviewsd.domain.corrections import (
     Overlay,
     Reason,
     check_not_lost,
+    copy_digest,
     copy_key,
     digests,
     load,
@@ -164,8 +165,11 @@ class ReviewsWithCorrections:
         Raises:
             NoSuchReviewError: No review matches, or several do.
         """
-        by_id = {entry.review.id: entry.review for entry in self.reviews}
-        return by_id[find_id(reference, by_id)]
+        return self._by_id[find_id(reference, self._by_id)]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Review]:
+        return {entry.review.id: entry.review for entry in self.reviews}
 
     def with_correction(
         self,
@@ -238,7 +242,17 @@ class ReviewsWithCorrections:
         return [one for one in left if one.id not in ids and copy_key(one) in keys - {None}]
 
     def _digests(self, key: str, review: Review) -> dict[str, Any]:
-        return digests(key, review, has_own_id=merge_key(review.id) in self._own_ids)
+        """Return the members of ``ReviewDigests``; no copies where another review has the same and an id of its own."""
+        members = digests(key, review, has_own_id=merge_key(review.id) in self._own_ids)
+        if members["has_own_id"] and any(
+            copy_digest(key, entry.review) == members["copies"]
+            for entry in self.reviews
+            if entry.review.date == review.date
+            and entry.review.id != review.id
+            and merge_key(entry.review.id) in self._own_ids
+        ):
+            members["copies"] = None
+        return members
 
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
@@ -344,7 +358,7 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
 
 def without_digests(entry: Correction) -> Correction:
     """Return a correction by which no other row is known."""
-    return replace(entry, copies=None, author_day=None, words=None)
+    return replace(entry, copies=None, author_day=None, author_words=None, words=None)
 
 
 def encoded(corrections: Corrections) -> bytes:

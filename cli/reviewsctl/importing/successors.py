@@ -286,6 +286,8 @@ def _word_keys(review: Sketch) -> Iterator[object]:
             yield review.author_key, run
     for length in range(1, min(RUN, len(words) + 1)):
         yield review.day_key, review.stars, tuple(words[:length])
+        if author_key(review.author):
+            yield review.author_key, review.stars, tuple(words[:length])
 
 
 def _may_share_words(row: Sketch, runs: Collection[tuple[str, ...]]) -> bool:

@@ -238,3 +238,21 @@ def test_readers_are_told_of_one_and_of_several(
     withheld: dict[str, int], wordless: int, sentence: str
 ) -> None:
     assert sentence == Withheld(reasons=withheld, wordless=wordless).sentence(2)
+
+
+def test_short_text_of_an_erased_review_is_known_on_another_day_by_its_author() -> None:
+    old, new = (
+        version_digests(KEY, review(text="Never called", date=day))
+        for day in ("2026-10-01", "2026-10-02")
+    )
+    assert {"author_words"} == {name for name, digest in old.items() if new[name] == digest}
+    assert "author_words" not in version_digests(KEY, review(text="They never called me back"))
+
+
+def test_erasure_of_an_earlier_version_of_reviewsd_is_read() -> None:
+    """It had ``author_words`` of every text."""
+    erased = {"at": AT, "author_day": "00", "author_words": "01", "words": "02"}
+    text = json.dumps({"version": 1, "key": KEY, "reviews": {}, "erased": {"x": erased}}).encode()
+    corrections = load(text, Findings())
+    assert corrections is not None
+    assert "01" == corrections.erased["x"].author_words

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from reviewsctl.importing.reviews_file import removed_member
+from reviewsd.api.texts import merge_key
 from reviewsd.domain.corrections import Action, Correction, Corrections, Overlay
 from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review
@@ -45,6 +46,21 @@ def test_erased_review_becomes_an_entry_of_removed() -> None:
     content = json.loads(without_erased(text, erased.corrections, partial(removed_member, now=NOW)))
     assert ["a", "b"] == [entry["id"] for entry in content["reviews"]]
     assert [recent, {"id": "c", "at": "2026-05-01T12:00:00.250000Z"}] == content["removed"]
+
+
+def test_reviews_that_are_alike_are_erased_one_by_one_if_their_ids_are_their_own() -> None:
+    """Three customers of a table with ids wrote "Great" on one day; all were erased with the first."""
+    alike = [{**review(name, text="Great"), "author": "Ann"} for name in ("a", "b", "c")]
+    text = json.dumps({"business": {"name": "B"}, "reviews": alike}).encode()
+    own_ids = {merge_key(name) for name in ("a", "b", "c")}
+    reviews = ReviewsWithCorrections(load(text, None), Corrections(), own_ids)
+    erased = reviews.with_erasure(named(reviews, "a"), NOW)
+    content = json.loads(without_erased(text, erased.corrections, partial(removed_member, now=NOW)))
+    assert ["b", "c"] == [entry["id"] for entry in content["reviews"]]
+    hidden = reviews.with_correction(named(reviews, "a"), "hide", "request", NOW)
+    assert ["restore", "restore"] == [
+        hidden.action(entry.review) for entry in hidden.reviews if entry.review.id != "a"
+    ]
 
 
 def test_earlier_version_without_an_erased_review_has_no_entry_of_it() -> None:
