@@ -9,6 +9,7 @@
 No other names are written or read.
 """
 
+import gzip
 import io
 import os
 import stat
@@ -33,8 +34,12 @@ STORE: Final = "state/state.sqlite"
 _MODE: Final = 0o600
 
 
-DAMAGED: Final = (tarfile.TarError, EOFError, zlib.error, OSError)
+_FAULTS: Final = (tarfile.TarError, EOFError, zlib.error, OSError)
 """Exceptions of an archive that was cut or changed."""
+CHUNK: Final = 1 << 20
+"""The bytes that are read at once."""
+_GZIP: Final = b"\x1f\x8b"
+"""The first bytes of every gzip."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +101,34 @@ def writing(out: BinaryIO, manifest: Manifest) -> Iterator[ArchiveWriter]:
         yield ArchiveWriter(tar, manifest)
 
 
+@contextmanager
+def refusing_damage() -> Iterator[None]:
+    """Raise the faults of a damaged archive in the block as ``ImportRefusedError``."""
+    try:
+        yield
+    except _FAULTS as error:
+        raise ImportRefusedError(
+            f"the backup is damaged: {error}", "Copy it here again, or restore an older backup."
+        ) from error
+
+
+def check_sums(file: BinaryIO) -> None:
+    """Read an archive to its end, and compare the checksum and the length that gzip has there.
+
+    ``tarfile`` reads neither. A file that is no gzip is left to ``read``.
+
+    Raises:
+        ImportRefusedError: The archive was cut or changed.
+    """
+    is_gzip = file.read(len(_GZIP)) == _GZIP
+    file.seek(0)
+    if is_gzip:
+        with refusing_damage(), gzip.GzipFile(fileobj=file) as content:
+            while content.read(CHUNK):
+                pass
+    file.seek(0)
+
+
 def read(file: BinaryIO) -> "tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]":
     """Return the manifest of an archive, and its files in their order.
 
@@ -109,7 +142,7 @@ def read(file: BinaryIO) -> "tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]":
         if content is None:
             raise ImportRefusedError("the file is not a backup of reviewsctl")
         manifest = msgspec.json.decode(content.read(), type=Manifest)
-    except (*DAMAGED, msgspec.MsgspecError) as error:
+    except (*_FAULTS, msgspec.MsgspecError) as error:
         raise ImportRefusedError(f"the file is not a backup of reviewsctl: {error}") from error
     if manifest.version > VERSION:
         raise ImportRefusedError("a later reviewsctl wrote the backup")
@@ -117,10 +150,19 @@ def read(file: BinaryIO) -> "tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]":
 
 
 def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
-    try:
-        return tar.next()
-    except DAMAGED as error:
-        raise ImportRefusedError(f"the backup is damaged: {error}") from error
+    """Return the next entry; None at the end, after which there are only zeros.
+
+    Raises:
+        ImportRefusedError: It is damaged; ``tarfile`` takes a damaged entry for the end.
+    """
+    with refusing_damage():
+        entry = tar.next()
+        if entry is None:
+            tar.fileobj.seek(tar.offset)
+            rest = tar.fileobj.read(CHUNK)
+            if not rest or any(rest):
+                raise tarfile.ReadError("it ends within its files")
+    return entry
 
 
 def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:

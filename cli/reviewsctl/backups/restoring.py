@@ -17,7 +17,6 @@ from reviewsctl.backups.archive import Manifest
 from reviewsctl.corrections import files as corrections
 from reviewsctl.files.folders import opened
 from reviewsctl.files.named_files import NamedFile, needed_files
-from reviewsctl.importing.errors import ImportRefusedError
 
 _CORRECTIONS: Final = f"data/{corrections.FILE}"
 _PRIVATE: Final = 0o600
@@ -85,21 +84,20 @@ def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
 
 
 def list_files(file: BinaryIO) -> Contents:
-    """Return the contents of an archive, read to its end.
+    """Return the contents of an archive, after every byte of it was checked.
 
     Raises:
         ImportRefusedError: It is no archive of this program, or damaged.
     """
+    archive.check_sums(file)
     manifest, entries = archive.read(file)
     names, texts = [], {}
     for name, content in entries:
-        try:
+        with archive.refusing_damage():
             if name in (archive.CONFIG, _CORRECTIONS):
                 texts[name] = content.read()
-            while content.read(1 << 20):
+            while content.read(archive.CHUNK):
                 pass
-        except archive.DAMAGED as error:
-            raise ImportRefusedError(f"the backup is damaged: {error}") from error
         names.append(name)
     file.seek(0)
     return Contents(

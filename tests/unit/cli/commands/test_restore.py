@@ -1,15 +1,19 @@
 """``reviewsctl restore`` refuses what is no backup (security-and-operations.md D12)."""
 
+import gzip
 import io
 import json
 import os
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from reviewsctl.backups import restoring
 from reviewsctl.commands.restore import start_of
 from reviewsctl.daemon import units
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsd.api.places import SYSTEM
 from tests.support.commands import Ctl
 
@@ -79,6 +83,66 @@ def test_other_archives_are_refused(
     assert (1, "") == (refused.returncode, refused.stdout)
     assert refused.stderr.startswith(f"Error: not restored: {reason}")
     assert not (tmp_path / "restored").exists()
+
+
+def test_archive_with_any_changed_bit_is_refused_unless_its_files_are_the_same(
+    tmp_path: Path,
+) -> None:
+    """A few bits mean nothing, as those of the time in the header of gzip."""
+    content = archive(tmp_path / "b.tar.gz", config=CONFIG, reviews=REVIEWS)
+    for bit in range(len(content) * 8):
+        changed = bytearray(content)
+        changed[bit // 8] ^= 1 << bit % 8
+        try:
+            restoring.list_files(io.BytesIO(changed))
+        except ImportRefusedError:
+            continue
+        assert gzip.decompress(content) == gzip.decompress(changed)
+
+
+@pytest.mark.parametrize("option", ["--force", "--dry-run"])
+@pytest.mark.parametrize("part", range(1, 8))
+def test_damaged_archive_is_refused_before_anything_is_written(
+    ctl: Ctl, tmp_path: Path, part: int, option: str
+) -> None:
+    """Seven places of the archive; ``tarfile`` restored some of its files, with other words."""
+    file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
+    (shop / "data").mkdir(parents=True)
+    (shop / "reviewsd.yaml").write_bytes(CONFIG)
+    (shop / "data/reviews.json").write_bytes(b"precious")
+    content = bytearray(archive(file, "data/insights.yaml", "data/insights.json", reviews=REVIEWS))
+    content[len(content) * part // 8] ^= 1
+    file.write_bytes(content)
+    refused = ctl("restore", str(file), "--config", str(shop / "reviewsd.yaml"), option)
+    assert (1, "") == (refused.returncode, refused.stdout)
+    assert refused.stderr.startswith("Error: not restored: the backup is damaged: ")
+    assert refused.stderr.endswith("\nCopy it here again, or restore an older backup.\n")
+    assert [shop / "data/reviews.json"] == list((shop / "data").iterdir())
+    assert b"precious" == (shop / "data/reviews.json").read_bytes()
+
+
+def _cut(tar: bytes, header: int) -> bytes:
+    return tar[:header]
+
+
+def _unreadable(tar: bytes, header: int) -> bytes:
+    return tar[:header] + b"?" + tar[header + 1 :]
+
+
+def _emptied(tar: bytes, header: int) -> bytes:
+    return tar[:header] + bytes(512) + tar[header + 512 :]
+
+
+@pytest.mark.parametrize("change", [_cut, _unreadable, _emptied])
+def test_damaged_entry_is_not_the_end_of_an_archive(
+    tmp_path: Path, change: Callable[[bytes, int], bytes]
+) -> None:
+    """It was compressed after the damage, so that its checksum is good."""
+    content = archive(tmp_path / "b.tar.gz", config=CONFIG, reviews=REVIEWS)
+    tar = gzip.decompress(content)
+    damaged = change(tar, tar.index(b"data/reviews.json"))
+    with pytest.raises(ImportRefusedError, match="the backup is damaged: it ends within its files"):
+        restoring.list_files(io.BytesIO(gzip.compress(damaged)))
 
 
 def test_dry_run_lists_what_would_be_written_and_kept(ctl: Ctl, tmp_path: Path) -> None:
