@@ -7,7 +7,7 @@ reviews that they erase are removed from the restored files.
 import datetime
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Final, Literal
@@ -130,8 +130,8 @@ def restored_corrections(contents: Contents, places: Places) -> bytes | None:
 
 def restore(
     file: BinaryIO, plan: Mapping[str, Action], places: Places, merged: bytes | None
-) -> None:
-    """Write the files of an archive as planned; ``merged`` is of ``restored_corrections``.
+) -> Iterator[Path]:
+    """Write the files of an archive as planned, and yield each; ``merged`` is of ``restored_corrections``.
 
     Raises:
         ImportRefusedError: It is no archive of this program.
@@ -144,6 +144,7 @@ def restore(
         target = places.target(name)
         mode = _DATA_MODE if target.parent == places.data or target == places.config else _PRIVATE
         _write(target, merged if name == _CORRECTIONS and merged is not None else content, mode)
+        yield target
     for suffix in ("-wal", "-shm"):  # left by the replaced store
         places.target(f"{archive.STORE}{suffix}").unlink(missing_ok=True)
 

@@ -86,6 +86,7 @@ def restore(
     from reviewsctl.importing import history
 
     erased = 0
+    written: list[Path] = []
     try:
         with file.open("rb") as archive:
             contents = restoring.list_files(archive)
@@ -98,12 +99,12 @@ def restore(
             if not dry_run:
                 elsewhere = _elsewhere(contents.manifest)
                 _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
-                restoring.restore(archive, plan, places, merged)
+                written.extend(restoring.restore(archive, plan, places, merged))
                 erased = _take_out_erased(places, as_json=as_json)
     except OSError as fault:
+        title, remedy = _failure(fault, len(written))
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
-        remedy = "Make room." if is_full(fault) else "Run it as root."
-        fail("not restored", detail, remedy, as_json=as_json)
+        fail(title, detail, remedy, as_json=as_json)
     actions = {str(places.target(name)): action for name, action in plan.items()}
     made_at = contents.manifest.made_at
     if as_json:
@@ -135,6 +136,15 @@ def restore(
     else:
         option = "" if config is None else f" --config {shlex.quote(str(config))}"
         typer.echo(f"next: reviewsctl check{option}, then {start_of(places.config)}")
+
+
+def _failure(fault: OSError, written: int) -> tuple[str, str]:
+    """Return the title and the remedy of a fault after which so many files are written."""
+    remedy = "Make room." if is_full(fault) else "Run it as root."
+    if not written:
+        return "not restored", remedy
+    title = f"restored in part, {counted(written, 'file')}"
+    return title, f"{remedy} Then run it again with --force, which replaces what is there."
 
 
 def _take_out_erased(places: "Places", *, as_json: bool) -> int:

@@ -121,6 +121,29 @@ def test_damaged_archive_is_refused_before_anything_is_written(
     assert b"precious" == (shop / "data/reviews.json").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("names", "title"),
+    [
+        (("data/insights.yaml", "data/.reviewsctl/imports.json"), "restored in part, 1 file"),
+        (("data/.reviewsctl/imports.json", "data/insights.yaml"), "not restored"),
+    ],
+    ids=["after a file", "before all"],
+)
+def test_restore_that_fails_says_how_many_files_it_has_written(
+    ctl: Ctl, tmp_path: Path, names: tuple[str, ...], title: str
+) -> None:
+    file, restored = tmp_path / "backup.tar.gz", tmp_path / "restored"
+    archive(file, *names)
+    restored.mkdir()
+    (restored / ".reviewsctl").touch()
+    failed = ctl("restore", str(file), "--config", str(tmp_path / "r.yaml"))
+    assert (1, "") == (failed.returncode, failed.stdout)
+    assert failed.stderr.startswith(f"Error: {title}: {restored}/.reviewsctl: Not a directory\n")
+    is_partial = title != "not restored"
+    assert is_partial == ("Then run it again with --force" in failed.stderr)
+    assert is_partial == (restored / "insights.yaml").exists()
+
+
 def _cut(tar: bytes, header: int) -> bytes:
     return tar[:header]
 
