@@ -119,10 +119,13 @@ class Table:
             lines.append(f"whether public: {listed(signs)}")
         if unused := [name for name in there if name and name not in mapped and name not in signs]:
             lines.append(f"not taken: {listed(unused)}")
-        if "reply" not in columns.names or "reply_date" in {*columns.names, *settings.columns}:
-            return lines, []
-        sample = columns_of(head)
-        return lines, [_hint(name) for name in unused if _has_dates(sample, name)]
+        sample, settled = columns_of(head), {*columns.names, *settings.columns}
+        notes = []
+        if "id" not in settled:
+            notes += [_id_hint(name) for name in unused if _has_numbers(sample, name)]
+        if "reply" in columns.names and "reply_date" not in settled:
+            notes += [_hint(name) for name in unused if _has_dates(sample, name)]
+        return lines, notes
 
     def names_source(self, head: Head, settings: Settings) -> bool:
         """Return whether the platform, the operator or a column says where the reviews were written."""
@@ -153,6 +156,22 @@ def _hint(name: str) -> str:
     """Return the line on a column that may be that of the replies' dates."""
     option = shlex.quote(f"reply_date={printable(name[:_LONG])}")
     return f"note: column {shown(name)} has dates and is not taken; if they are the replies': --map {option}"
+
+
+def _has_numbers(sample: Sequence[Fields], name: str) -> bool:
+    """Return whether a column is named a number, and has another value in each of the first rows."""
+    values = {word(row.get(name)) for row in sample}
+    is_number = normal(name) in COLUMNS.sets["numbers"]
+    return is_number and None not in values and len(values) == len(sample) > 1
+
+
+def _id_hint(name: str) -> str:
+    """Return the line on a column that may have the ids of the reviews."""
+    option = shlex.quote(f"id={printable(name[:_LONG])}")
+    return (
+        f"note: column {shown(name)} has another value in each row; if it is the review's own number, which stays "
+        f"with it: --map {option}"
+    )
 
 
 def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:

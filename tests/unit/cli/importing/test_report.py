@@ -9,7 +9,7 @@ from reviewsctl.importing.readers.csv_file import EMPTY as EMPTY_EXPORT
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
 from tests.support.sheets import spreadsheet
-from tests.support.shop import SAMPLES, Shop
+from tests.support.shop import SAMPLES, Shop, table
 
 HEADER = "Date,Stars,Name,Review"
 GOOD = [f"2025-03-{day:02},{stars},Name {day},Fine" for day, stars in enumerate("5453544", 1)]
@@ -254,3 +254,39 @@ def test_dates_that_are_not_taken_have_a_line_with_the_option(
         settings = Settings(name="Acme", source="web", columns={"reply_date": answer})
         shop.imported(file, settings=settings)
         assert not [line for line in shop.lines if line.startswith("note: column")]
+
+
+NUMBERED = "{},Date,Stars\n1,2025-03-14,5\n{},2025-03-15,4\n"
+
+
+@pytest.mark.parametrize("name", ["Nr", "Nr.", "Nummer", "Lfd. Nr.", "Kennung", "No", "Number"])
+def test_column_that_may_have_ids_is_named(shop: Shop, name: str) -> None:
+    """A hairdresser's "Nr" was her customers' own number, and each corrected row was a second review."""
+    shop.imported(table(shop.folder / "k.csv", NUMBERED.format(name, 2)))
+    option = "--map id=Nr" if name == "Nr" else "--map "
+    note = (
+        f'note: column "{name}" has another value in each row; if it is the review\'s own number, which stays with '
+        f"it: {option}"
+    )
+    assert [line for line in shop.lines if line.startswith(note)]
+
+
+@pytest.mark.parametrize(
+    ("table_text", "mapped"),
+    [
+        (NUMBERED.format("Nr", 1), {}),
+        (NUMBERED.format("Nr", ""), {}),
+        (NUMBERED.format("Order", 2), {}),
+        (NUMBERED.format("Nr", 2), {"id": "Nr"}),
+        (NUMBERED.format("Nr", 2), {"id": ""}),
+    ],
+    ids=["twice", "empty", "other name", "taken", "refused"],
+)
+def test_column_that_has_no_ids_is_not_named(
+    shop: Shop, table_text: str, mapped: dict[str, str]
+) -> None:
+    shop.imported(
+        table(shop.folder / "k.csv", table_text),
+        settings=Settings(name="Acme", source="web", columns=mapped),
+    )
+    assert not [line for line in shop.lines if "has another value in each row" in line]
