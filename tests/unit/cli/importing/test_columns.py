@@ -50,6 +50,10 @@ def test_columns_that_look_like_text_or_people_are_questions() -> None:
 LANGUAGES = """
 rating: Étoiles, Puntuación, Valutazione, Avaliação, Beoordeling, Gesamtbewertung
 author: Guest, Diner, Member, Gast, Mitglied, Huésped, Ospite, Hóspede, Naam, Nombre del cliente
+author: Kundin, Kundinnen, Kund*in, Kund:innen, Kunde/in, Kunde/Kundin, Autorin, Verfasserin, Käuferin
+author: Rezensentin, Bewerterin, Patientin, Autrice, Auteure, Voyageuse, Acheteuse, Patiente, Nom de la cliente
+author: Clienta, Cliente, Usuaria, Compradora, Autora, Nombre de la clienta, Recensora, Recensitrice
+author: Avaliadora, Nome da cliente, Klante
 text: Recensione, Opmerking, Témoignage, Opinião, reviewBody, review.text
 title: Überschrift
 verified: Achat vérifié
