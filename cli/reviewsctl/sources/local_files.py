@@ -15,6 +15,7 @@ from reviewsctl.sources.paging import Download
 QUIET_SECONDS: Final = 60
 """A file that was written since then may still be growing."""
 
+_LOCK: Final = "~$"  # begins the name of Excel's file beside a table that is open
 _MAX_BYTES: Final = 2**31
 
 
@@ -52,6 +53,8 @@ class FileReader:
     def _newest(self) -> tuple[Path, os.stat_result]:
         matches = []
         for name in glob.glob(self.pattern):  # noqa: PTH207  # it is one string
+            if Path(name).name.startswith(_LOCK):  # names with a dot match no * anyway
+                continue
             try:
                 facts = os.stat(name)  # noqa: PTH116  # with the path beside it
             except OSError:

@@ -48,6 +48,15 @@ def test_newest_file_counts(business: Business) -> None:
     assert ["Ann a", "Ann b"] == business.authors
 
 
+@pytest.mark.parametrize("name", ["~$b.csv", ".~lock.b.csv", ".b.csv"])
+def test_lock_file_of_a_spreadsheet_is_not_the_newest(business: Business, name: str) -> None:
+    """Excel puts ``~$cards.xlsx`` beside a table that is open, so each sync failed."""
+    put(business, table("ab"), "b.csv", age=200)
+    put(business, "locked", name, age=100)
+    assert "ok" == business.state().state
+    assert ["Ann a", "Ann b"] == business.authors
+
+
 def test_file_that_may_grow_is_not_read(business: Business) -> None:
     put(business, table("ab"), age=59)
     state = business.state()
