@@ -19,7 +19,7 @@ from reviewsd.analysis.temporal import MIN_REVIEWS, Months
 from reviewsd.analysis.value import AspectInsight, LocalWords
 from reviewsd.analysis.wordings import key
 from reviewsd.domain.insights import FaqEntry, Sentiment
-from reviewsd.domain.reviews import Review, primary_language
+from reviewsd.domain.reviews import Review, is_unnamed, primary_language
 
 MAX_FAQ: Final = 6
 MIN_MENTIONS: Final = 5  # of a sentiment that a sentence names, and of an aspect with a question
@@ -194,7 +194,8 @@ class ProseWriter:
     def _quotation(self, text: str, review: Review) -> str:
         """Return a quotation with the author and the day of its review."""
         quotation = self._words("quotation", text=text)
-        return f"{quotation} \u2013 {review.author}, {self._words.language.date(review.date)}"
+        author = self._words("nameless") if is_unnamed(review.author) else review.author
+        return f"{quotation} \u2013 {author}, {self._words.language.date(review.date)}"
 
     def _sentence(self, text: str) -> str:
         """Return a clause as a sentence, with the reviews that were read unless all were."""

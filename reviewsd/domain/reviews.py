@@ -17,6 +17,7 @@ from urllib.parse import quote
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from reviewsd.api.spelling import nearest
+from reviewsd.api.texts import ANONYMOUS
 from reviewsd.domain.data_errors import show
 
 # "$" alone would match before a final newline; this is "end of string" in Python and ECMA alike.
@@ -373,6 +374,11 @@ def is_blank(name: str) -> bool:
     if name[:1].isalnum():  # most names
         return False
     return not any(char.isprintable() and not char.isspace() for char in name[:_MAX_BLANK])
+
+
+def is_unnamed(author: str) -> bool:
+    """Return whether pages show their own words in place of an author: for a blank one, and the one of imports."""
+    return author == ANONYMOUS or is_blank(author)
 
 
 def primary_language(tag: str) -> str:

@@ -89,7 +89,8 @@
   const initials = (name) => name.split(/\s+/).filter((word) => /^[\p{L}\p{N}]/u.test(word)).map((word) => [...word][0]);
 
   function card(review) {
-    const author = review.author.trim() || words.nameless;
+    const name = review.author.trim();
+    const author = name === '' || name === 'Anonymous' ? words.nameless : name;
     const letters = initials(author);
     const reply = review.owner_reply;
     return make('article', { class: 'card', 'aria-label': author },

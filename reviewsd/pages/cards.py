@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewsd.domain.locations import Locations
-from reviewsd.domain.reviews import OwnerReply, Review, is_blank, primary_language
+from reviewsd.domain.reviews import OwnerReply, Review, is_unnamed, primary_language
 from reviewsd.http1 import urls
 from reviewsd.pages.environment import Templates
 from reviewsd.pages.naming import initials
@@ -187,8 +187,8 @@ class Cards:
         return outline
 
     def author(self, review: Review) -> str:
-        """Return the name of the author, or other words if it is blank."""
-        return self._words("nameless") if is_blank(review.author) else review.author
+        """Return the name of the author, or the page's word for one without a name."""
+        return self._words("nameless") if is_unnamed(review.author) else review.author
 
     def _card(self, review: Review, *, cut: bool = False) -> Card:
         date, author = self._date(review.date), printable(self.author(review))

@@ -297,6 +297,13 @@ def test_faq_answers_with_counts_and_a_quotation() -> None:
     assert _count(*[(_review(f"r{i}"), _priced("positive")) for i in range(4)]).faq == ()
 
 
+def test_faq_names_nobody_in_the_language_of_the_business() -> None:
+    reviews = [msgspec.structs.replace(_review(f"r{i}"), author="Anonymous") for i in range(5)]
+    insights = _count(*[(review, _priced("positive")) for review in reviews], language="de")
+    (entry,) = insights.faq
+    assert "\u2013 Anonym, 15. Juni 2026" in entry.answer
+
+
 _STEEP: Final = "The price is steep."
 
 

@@ -1,5 +1,7 @@
 """Pages explain in words what readers need to know, and how to correct a search (pages.md 1, 3)."""
 
+import json
+
 import pytest
 
 from tests.support.pages import Html, Place, review
@@ -116,13 +118,29 @@ def test_review_page_links_to_newer_and_older_reviews(place: Place) -> None:
     assert ["/r/c"] == place.page(older).reviews
 
 
-@pytest.mark.parametrize("author", [" ", "\u200b\t\u00a0"])
-def test_author_with_a_blank_name_is_shown_as_a_customer(place: Place, author: str) -> None:
-    """Nothing is corrected in the data; but no heading and no link is without words."""
+@pytest.mark.parametrize("author", [" ", "\u200b\t\u00a0", "Anonymous"])
+def test_author_without_a_name_is_shown_in_the_language_of_the_page(
+    place: Place, author: str
+) -> None:
+    """Imports write "Anonymous" for nobody. Nothing is changed in the data."""
+    place.publish([review(author=author)], {"name": "Acme", "language": "de"})
+    assert "<bdi>Anonym</bdi>" in place.page("/").source
+    for target in ("/r/a", "/r/a.md"):
+        text = place.get(target).body.decode()
+        assert "Bewertung von Anonym" in text
+        assert "Bewertung von Anonymous" not in text
+    assert author == json.loads(place.get("/reviews.json").body)["reviews"][0]["author"]
+
+
+@pytest.mark.parametrize("author", [" ", "Anonymous"])
+def test_author_without_a_name_is_anonymous_in_english(place: Place, author: str) -> None:
     place.publish([review(author=author)])
-    assert "<bdi>A customer</bdi>" in place.page("/").source
-    assert "Review by A customer" in place.page("/r/a").text
-    assert "Review by A customer" in place.get("/r/a.md").body.decode()
+    assert "<bdi>Anonymous</bdi>" in place.page("/").source
+
+
+def test_name_that_is_like_the_one_for_nobody_is_shown_as_it_is(place: Place) -> None:
+    place.publish([review(author="anonymous tip")], {"name": "Acme", "language": "de"})
+    assert "<bdi>anonymous tip</bdi>" in place.page("/").source
 
 
 def test_pages_for_people_name_no_analysis_program(harbor: Place) -> None:
