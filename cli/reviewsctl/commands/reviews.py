@@ -166,10 +166,10 @@ def reply(
             help="Its id, a beginning or end of it, or the address of its page.",
         ),
     ],
-    text: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="TEXT",
+            metavar="TEXT...",
             show_default=False,
             help="Your reply; - reads it from standard input, and '' takes it away.",
         ),
@@ -193,7 +193,7 @@ def reply(
     from reviewsctl.importing.errors import ImportRefusedError
 
     output, now = Output(as_json=as_json), datetime.datetime.now(datetime.UTC)
-    text = text_of(text)
+    text = text_of(" ".join(words))
     target, reviews = reading(data, config)
     chosen = named([review_id], reviews)
     old, action = chosen[0].owner_reply, reviews.action(chosen[0])

@@ -133,7 +133,7 @@ def _change(newer: PastImport | None, own: PastImport | None) -> tuple[str, bool
     if own is not None and (newer is None or newer.at < own.at):
         return f"brings back {_described(own)}", True
     if newer is None or newer == own:
-        return "takes back what was edited by hand", False
+        return "takes back a reply, or what was edited by hand", False
     return f"takes back {_described(newer)}", False
 
 

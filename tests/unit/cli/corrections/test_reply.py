@@ -94,6 +94,11 @@ def test_reply_of_before_is_named_where_another_takes_its_place(shop: Shop) -> N
     assert "Thank you!" == shop.reply()
 
 
+def test_reply_without_quotation_marks_is_taken_together(shop: Shop) -> None:
+    shop.run("reviews", "reply", shop.jane, "Danke", "schön,", "Jane!")
+    assert "Danke schön, Jane!" == shop.reply()
+
+
 def test_empty_reply_takes_the_one_away_that_is_there(shop: Shop) -> None:
     shop.run("reviews", "reply", shop.jane, "Thanks")
     output = shop.run("reviews", "reply", shop.jane, "").stdout
