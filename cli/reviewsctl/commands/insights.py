@@ -119,8 +119,9 @@ def explain(
 def suggest(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = False) -> None:
     """Prints candidates for insights.yaml.
 
-    They are people, services and aspects that reviews mention and no list has. All lines are
-    commented out, so they publish nothing until you remove the marks.
+    They are people, services and aspects that reviews in English mention and no list has; reviews in
+    other languages are not read. All lines are commented out, so they publish nothing until you
+    remove the marks.
     """
     from reviewsctl.terminal.suggestions import suggestion_lines  # 25 ms, see main
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def suggestion_lines(suggestions: "Suggestions") -> Iterator[str]:
     """Yield the lines."""
-    yield f"## Candidates for insights.yaml from {suggestions.reviews:,} of {counted(suggestions.total, 'review')}: those"
-    yield '## with words, in English. A line counts once you remove its "# "; lines with "##" are'
-    yield "## remarks."
+    total = counted(suggestions.total, "review")
+    yield f"## Reads English alone: candidates for insights.yaml from {suggestions.reviews:,} of {total}."
+    yield '## A line counts once you remove its "# "; lines with "##" are remarks.'
     if not (suggestions.technicians or suggestions.services or suggestions.aspects):
         yield "## There are none."
     if suggestions.technicians:

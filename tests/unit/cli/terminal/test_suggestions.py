@@ -21,4 +21,4 @@ def test_suggested_line_is_the_candidate_as_yaml(name: str) -> None:
 
     assert [{"name": name, "aliases": ["x", name]}] == yaml.safe_load(lines[-1].removeprefix("# "))
     assert all(line.startswith("#") for line in lines if line)
-    assert "## Candidates for insights.yaml from 9 of 22 reviews: those" == lines[0]
+    assert "## Reads English alone: candidates for insights.yaml from 9 of 22 reviews." == lines[0]
