@@ -32,7 +32,7 @@ MEMBERS: Final = (
 NO_ID: Final = "no-id"
 """The note on a review without an id of its own."""
 FUTURE: Final = "future"
-"""The note on a review with a date in the future."""
+"""The note on a review with a date in the future, or with such a reply."""
 BITS: Final = {name: 1 << place for place, name in enumerate(MEMBERS)}
 """The bit of each member in a ``mask``."""
 
@@ -100,6 +100,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The review, as JSON."""
     day: str = ""
     """The day of the review, YYYY-MM-DD."""
+    future: str = ""
+    """That day, or the one of its reply, if it is in the future, for a message."""
     blank: int = 0
     """The members of the record that the row does not have (``mask``): null, or made up for a new review.
 
@@ -158,6 +160,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     record = {name: value for name, value in record.items() if value is not UNSET}
     replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
+    future = _future(day, replied_at, settings)
     return Entry(
         key=merge_key(identifier),
         content_key="" if review.key is None else merge_key(of_content),
@@ -168,18 +171,27 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         alike=alike(author, day.isoformat(), review.rating),
         record=encoded(record),
         day=day.isoformat(),
+        future=future,
         blank=_blank(review, settings),
         weak=_weak(review, settings),
         newest=max(milliseconds(review.created), edited),
         replied=replied,
-        notes=review.notes + _notes(review, day, settings),
+        notes=review.notes + _notes(review, future, settings),
     )
 
 
-def _notes(review: PlatformReview, day: datetime.date, settings: Settings) -> tuple[str, ...]:
+def _future(day: datetime.date, replied_at: datetime.datetime | None, settings: Settings) -> str:
+    """Return the day of a review, or else of its reply, that is in the future; empty if there is none."""
+    if day > settings.today:
+        return day.isoformat()
+    reply_day = day if replied_at is None else _day(replied_at, settings)
+    return f"reply of {reply_day}" if reply_day > settings.today else ""
+
+
+def _notes(review: PlatformReview, future: str, settings: Settings) -> tuple[str, ...]:
     """Return what the result mentions of a review."""
     conditions = {
-        FUTURE: day > settings.today,
+        FUTURE: bool(future),
         NO_ID: review.key is None,
         "unsaid": review.verified is settings.verified is None,
         "undated-reply": isinstance(review.reply, tuple) and review.reply[1] is None,

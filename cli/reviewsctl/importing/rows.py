@@ -53,7 +53,7 @@ class RowCounts:
     notes: Counter[str] = field(default_factory=Counter)
     """Rows that the result mentions, by the name of the note (``report``)."""
     future: list[str] = field(default_factory=list)
-    """The first rows with a date in the future, each with that."""
+    """The first rows with a date in the future, each with that date."""
     titles: dict[str, str] = field(default_factory=dict)
     """The titles of the locations, by their ids."""
     twice: int = 0
@@ -71,7 +71,7 @@ class RowCounts:
         if isinstance(outcome, Entry):
             self.notes.update(outcome.notes)
             if FUTURE in outcome.notes and len(self.future) < _MAX_NAMED:
-                self.future.append(f"{where}: {outcome.day}")
+                self.future.append(f"{where}: {outcome.future}")
             self.titles[outcome.place] = self.titles.get(outcome.place) or outcome.title
             return
         if isinstance(outcome, RowSkippedError):
