@@ -41,7 +41,7 @@ class SourceImport(ConfigSection, frozen=True, kw_only=True, rename={"from_": "f
     date_format: NonEmptyText | None = None
     timezone: NonEmptyText = "UTC"
     source: NonEmptyText | None = None
-    scale: NonEmptyText | None = None
+    scale: Annotated[int, Meta(ge=2, le=100)] | NonEmptyText | None = None
     recommended: bool = False
     verified: bool | None = None
     names: Literal["full", "short"] | None = None

@@ -33,6 +33,18 @@ def test_defaults_are_those_of_the_documents(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("written", "scale"), [("10", 10), ("'10'", "10"), ("6-1", "6-1")])
+def test_scale_of_a_table_may_be_a_number(tmp_path: Path, written: str, scale: object) -> None:
+    """YAML reads 10 as a number, and so does ``sources add --set import.scale=10``."""
+    source = f"  - {{name: a, type: file, path: x, import: {{scale: {written}}}}}\n"
+    assert loaded(tmp_path, source).sources[0].import_.scale == scale
+
+
+def test_scale_that_cannot_be_is_shown_at_its_key(tmp_path: Path) -> None:
+    source = "  - {name: a, type: file, path: x, import: {scale: 1}}\n"
+    assert "import.scale: expected 2..100, got 1" in faults(tmp_path, source)
+
+
 def test_files_start_at_the_folder_of_the_configuration(tmp_path: Path) -> None:
     (source,) = loaded(tmp_path, "  - {name: a, type: file, path: in/*.zip}\n").sources
     assert str(tmp_path / "in/*.zip") == source.path

@@ -59,3 +59,10 @@ def test_faulty_source_is_not_written(tmp_path: Path) -> None:
     assert (str(tmp_path / "x"), True) == (source.path, source.import_.verified)
     assert 0o640 == file.stat().st_mode & 0o777
     assert [file] == list(tmp_path.iterdir())
+
+
+def test_scale_is_added_as_the_number_that_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text(BASE)
+    add(file, {}, "file", "shop", [("path", "x"), ("import.scale", "10")])
+    assert 10 == load(file, {})[0].sources[0].import_.scale

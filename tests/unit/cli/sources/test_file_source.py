@@ -41,6 +41,13 @@ def test_file_is_imported_once(business: Business) -> None:
     assert ("ok", 2) == (business.states["shop"]["state"], business.states["shop"]["reviews"])
 
 
+def test_scale_that_is_a_number_brings_ratings_to_stars(business: Business) -> None:
+    business.configure(SHOP.replace("source: shop", "source: shop, scale: 10"))
+    put(business, "id,rating,date,author\n1,8,2026-11-02,Jane\n")
+    business.sync()
+    assert 4 == json.loads(business.reviews_file.read_text())["reviews"][0]["rating"]
+
+
 def test_newest_file_counts(business: Business) -> None:
     put(business, table("ab"), "b.csv", age=100)
     put(business, table("z"), "a.csv", age=200)
