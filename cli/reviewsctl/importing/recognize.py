@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from reviewsctl.importing.bounds import MAX_SAMPLE
-from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.format import FORCED, RECOGNIZED, Fields, Format, Head, Row, Shape
 from reviewsctl.importing.platforms.columns import has_columns
 from reviewsctl.importing.platforms.tables import FORMATS
@@ -16,6 +16,7 @@ from reviewsctl.importing.readers import csv_file, spreadsheet
 from reviewsctl.importing.readers.json_file import decoded
 from reviewsctl.importing.readers.json_lists import (
     EACH,
+    USUAL,
     Layout,
     around,
     layouts_of,
@@ -47,6 +48,8 @@ class Source:
     """The encoding and the like, for the operator: ``utf-8, commas``; empty for JSON."""
     unread: Sequence[str] = ()
     """Parts of the file that are not read, each with the reason."""
+    empty_list: str | None = None
+    """The name of the list in JSON if nothing is in it; empty for one without a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,7 @@ def chosen(
 
     Raises:
         ImportRefusedError: It cannot be imported.
+        NoReviewsError: Its list of reviews is empty.
         SayMoreError: It may be of several formats.
     """
     format_name = format_name.casefold()
@@ -118,6 +122,8 @@ def chosen(
             matches.append((format_, source))
     if not matches:
         raise _unknown(first_source, format_name)
+    if all(format_.generic and source.empty_list is not None for format_, source in matches):
+        raise NoReviewsError(f"{matches[0][1].part.name} holds no reviews", csv_file.EMPTY)
     titles = {format_.name: format_.title for format_, _ in matches}
     if len(titles) > 1:
         kinds = ", ".join(f"{name} ({title})" for name, title in titles.items())
@@ -282,7 +288,8 @@ def _json(part: Part) -> Source:
     sample = [*map(members, first[:_MAX_SAMPLE_ROWS])]
     beside = around(document, layouts)
     head = Head(shape="json", sample=sample, around=beside, location=part.location)
-    return Source(part=part, head=head, rows=rows, writing="", unread=unread)
+    empty_list = name_of(layouts[0]) if layouts and not first else None
+    return Source(part=part, head=head, rows=rows, writing="", unread=unread, empty_list=empty_list)
 
 
 def _decoded(part: Part) -> tuple[object, bool]:
@@ -305,6 +312,8 @@ def _unknown(source: Source | None, format_name: str) -> ImportRefusedError:
         return ImportRefusedError("nothing in it can be read", remedy)
     head, name = source.head, source.part.name
     fields = head.sample[0] if head.sample else head.around
+    if source.empty_list in ("", *USUAL):
+        return NoReviewsError(f"{name} holds no reviews", csv_file.EMPTY)
     if not head.sample and "reviews" not in head.around and not fields:
         return ImportRefusedError(f"{name} holds no reviews", csv_file.EMPTY)
     columns = ", ".join(map(shown, itertools.islice(fields, _MAX_NAMES)))

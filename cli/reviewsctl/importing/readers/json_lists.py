@@ -10,10 +10,11 @@ EACH: Final = "*"
 Layout = tuple[str, ...]
 """The place of a list: the names of members, and ``EACH`` for each element of a list."""
 
-_USUAL = (
+USUAL: Final = (
     *("reviews", "reviews_data", "locationReviews", "data", "features", "places", "results"),
     "items",
 )
+"""The names that lists of reviews have, the likeliest first."""
 _NESTED = ("reviews", "reviews_data")  # within an element: the reviews of one place
 _LOOKED_AT = 3  # elements of a list that show what it holds
 _MAX_LISTS = 100  # of a document, that are remembered
@@ -48,7 +49,7 @@ def layouts_of(document: object, likely: Likely) -> Sequence[Layout]:
     def rank(layout: Layout) -> tuple[bool, int, bool, int]:
         """Return how usual it is for a list to hold reviews, where it does not look like them."""
         name = name_of(layout)
-        usual = _USUAL.index(name) if name in _USUAL else len(_USUAL)
+        usual = USUAL.index(name) if name in USUAL else len(USUAL)
         return _is_nested(layout), -usual, lists[layout][1], -len(layout)
 
     return [max(lists, key=rank)]

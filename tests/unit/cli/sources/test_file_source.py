@@ -210,6 +210,49 @@ def test_no_reviews_where_there_were_some_is_never_a_read(business: Business) ->
     assert ["Ann a", "Ann b"] == business.authors
 
 
+MAP = "map: {id: nr, rating: Score, date: Visited, author: by}, scale: 5"
+GUESSED = '[{"id": 1, "rating": 5, "date": "2026-11-02", "author": "Ann a"}]'
+ROWS = '[{"nr": 1, "Score": 5, "Visited": "2026-11-02", "by": "Ann a"}]'
+
+
+@pytest.mark.parametrize(
+    ("options", "full", "empty"),
+    [
+        (MAP, ROWS, "[]"),
+        (MAP, f'{{"entries": {ROWS}}}', '{"entries": []}'),
+        (f"{MAP}, from: json", ROWS, "[]"),
+        ("scale: 5", GUESSED, "[]"),
+        ("scale: 5", f'{{"data": {GUESSED}, "total": 1}}', '{"data": [], "total": 0}'),
+        (MAP, "nr,Score,Visited,by\n1,5,2026-11-02,Ann a\n", "nr,Score,Visited,by\n"),
+    ],
+    ids=["mapped", "named", "from", "guessed", "usual", "header"],
+)
+def test_empty_list_stops_the_source_until_it_is_accepted(
+    business: Business, options: str, full: str, empty: str
+) -> None:
+    """A list without rows has no columns, so a fault of ``map`` hid that only the loss had to be accepted."""
+    business.configure(SHOP.replace("name: Harbor", f"name: Harbor, {options}"))
+    put(business, full)
+    business.sync()
+    put(business, empty, age=60)
+    state = business.state()
+    assert ("stopped", "it has no reviews any more, and had 1") == (state.state, state.detail)
+    assert "reviewsctl sync shop --accept-loss" in state.remedy
+    assert ["Ann a"] == business.authors
+
+    (accepted,) = business.sync(["shop"], accept_loss=True)
+    assert "ok" == accepted.state.state
+    assert [] == business.authors
+
+
+@pytest.mark.parametrize("content", ["{}", '{"message": "try later", "errors": []}'])
+def test_answer_without_a_list_of_reviews_is_a_failure(business: Business, content: str) -> None:
+    put(business, table("ab"))
+    business.sync()
+    put(business, content, age=60)
+    assert "failed" == business.state().state
+
+
 @pytest.mark.parametrize(
     "content",
     ["<!DOCTYPE html><html><title>Log in</title>", '{"reviews": [{"rating": 5, "da', "", "\0\1\2"],
