@@ -96,7 +96,7 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
 
 
 class BusyError(Exception):
-    """Another sync is running; the message has its process and its beginning."""
+    """Another sync is running; the message has its process and its beginning, once they are written."""
 
 
 @contextlib.contextmanager
@@ -130,4 +130,5 @@ def _lock(file: BinaryIO, kind: int) -> None:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = file.read(_MAX_HOLDER).decode(errors="replace")
-        raise BusyError(f"a sync is running ({holder})") from None
+        about = f" ({holder})" if holder else ""  # it has the lock, and has not written yet
+        raise BusyError(f"a sync is running{about}") from None
