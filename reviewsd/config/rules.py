@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from reviewsd.config import source_rules, syntax, yaml_source
 from reviewsd.config.environment import variable
 from reviewsd.config.schema import Config, keys
@@ -39,6 +41,9 @@ _GRAMMARS: Mapping[str, Callable[[str], object]] = {
     "security.contact[]": syntax.contact,
     "metrics.listen": syntax.endpoint,
 }
+
+_LISTEN = next(field.default for field in structs.fields(Config) if field.name == "listen")
+"""The endpoints of a configuration without the key."""
 
 _EVENTS = ("stars", "unanswered_days", "sources", "data")
 """The keys of a target of ``notify`` that name events."""
@@ -122,6 +127,13 @@ def _check_agreement(tree: object) -> Iterator[tuple[str, str]]:
     base_url = _at(tree, "base_url")
     if isinstance(base_url, str) and _IPV6.match(base_url) and not _at(tree, "feeds.authority"):
         yield "$.base_url", "an address cannot name the feeds (RFC 4151); set feeds.authority too"
+    metrics, listen = _at(tree, "metrics.listen"), _at(tree, "listen")
+    endpoints = listen if isinstance(listen, list) else _LISTEN
+    for endpoint in endpoints if isinstance(metrics, str) else ():
+        port = syntax.shared_port(f"{endpoint}", f"{metrics}")
+        if port is not None:
+            yield "$.metrics.listen", f"metrics.listen and listen have the same port {port}"
+            break
     if _at(tree, "security.contact") and not _at(tree, "security.expires"):
         yield "$.security.contact", "needs security.expires too (RFC 9116)"
     if _at(tree, "security.expires") and not _at(tree, "security.contact"):

@@ -33,7 +33,8 @@ _AUTHORITY = re.compile(
 _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "systemd:name=http"'
 _BUILT_IN = {"tcp", "unix", "ssl"}
 _CHECKED_BY_TWISTED = ("tcp", "tcp6", "unix")  # ssl would read its files, others are plugins
-_TCP = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]{1,5})(:.*)?", re.ASCII)
+_TCP = re.compile(r"(?P<kind>tcp6?):(?:port=)?(?P<port>[0-9]{1,5})(?P<options>:.*)?", re.ASCII)
+_ANY = ("0.0.0.0", "::")  # noqa: S104  # addresses that stand for all interfaces
 _FAMILIES = ("INET", "INET6", "UNIX")
 
 # PostgreSQL 15, 34.1.1.2. Stricter than libpq, which takes a part of an unencoded password for a host or
@@ -127,6 +128,26 @@ def endpoint(text: str) -> str:
         except (TypeError, ValueError, RuntimeError) as error:  # its parsers raise any of them
             raise ValueError(f"{_ENDPOINT}, got {show(text)} ({error})") from error
     return text
+
+
+def shared_port(one: str, other: str) -> int | None:
+    """Return the port that two endpoints cannot both listen on; None if they can.
+
+    Port 0 is any free one, and an interface that is not named is all of them.
+    """
+    places = []
+    for text in (one, other):
+        match = _TCP.fullmatch(text.removeprefix("haproxy:"))
+        if match is None:
+            return None
+        options = (match["options"] or "").replace("\\:", "\0").split(":")
+        named = (option.removeprefix("interface=") for option in options if "interface=" in option)
+        name = next(named, "").replace("\0", ":")
+        places.append((match["kind"], int(match["port"]), "" if name in _ANY else name))
+    (kind, port, interface_one), (other_kind, other_port, interface_other) = places
+    is_same = port == other_port != 0 and kind == other_kind
+    overlap = not interface_one or not interface_other or interface_one == interface_other
+    return port if is_same and overlap else None
 
 
 def own_endpoint(base_url: str) -> str | None:
