@@ -100,3 +100,16 @@ def test_query_string_of_options_leads_back_to_them(options: EmbedOptions) -> No
 def test_any_query_string_is_read_or_refused(query: bytes) -> None:
     with suppress(InvalidParametersError):
         assert EmbedOptions.read(query).query().isascii()
+
+
+@pytest.mark.parametrize("options", [EmbedOptions, BadgeOptions])
+def test_name_that_resembles_no_option_is_ignored(
+    options: type[EmbedOptions] | type[BadgeOptions],
+) -> None:
+    """Links carry such names; ``embed.md`` says that a location cannot be chosen."""
+    assert options() == options.read(b"location=see&utm_source=mail")
+
+
+def test_name_that_resembles_an_option_is_an_error() -> None:
+    with pytest.raises(InvalidParametersError):
+        EmbedOptions.read(b"coutn=6")
