@@ -286,9 +286,21 @@ def notes_of_merge(
         notes.append(
             f"{counted(without_row, 'review')} of this source not in the table; --replace removes such reviews"
         )
-    if result.filled.keys() - {"name"}:
-        notes.append(f"your business got from the export: {', '.join(result.filled)}")
+    new_places = _new_places(result)
+    members = [name for name in result.filled if name != "locations" or not new_places]
+    if {*members} - {"name"}:
+        notes.append(f"your business got from the export: {', '.join(members)}")
+    if new_places:
+        notes.append(f"new place{'s' * (len(new_places) > 1)}: {listed(new_places)}")
     return notes
+
+
+def _new_places(result: MergeResult) -> list[str]:
+    """Return the names of the locations that reviews.json did not declare."""
+    locations = Declared(result.filled.get("locations")).listed
+    return [
+        f"{each.get('name')}" for each in locations if f"{each.get('id')}" not in result.declared
+    ]
 
 
 def _edited(count: int, changes: Sequence[Change]) -> str:

@@ -142,6 +142,19 @@ def test_column_may_be_mapped_to_the_location(shop: Shop, tmp_path: Path) -> Non
     assert [*DOVER["aliases"], "Dover Harbor"] == declared(shop)[0]["aliases"]
 
 
+def test_location_that_becomes_a_place_is_named(shop: Shop, tmp_path: Path) -> None:
+    """A mistyped one is public at once, without a question where another of the file is declared."""
+    text = "Store,rating,date,text,author\nDover,5,2026-01-01,Good.,Jo\nKitery,4,2026-01-02,So.,Ann\nDover Harbor,3,2026-01-03,Hm.,Bo\n"
+    settings = Settings(columns={"location": "Store"})
+    trial = shop.imported(table(tmp_path / "a.csv", text), settings=settings, dry_run=True)
+    assert "new place: Kitery" in trial.notes
+    done = shop.imported(table(tmp_path / "a.csv", text), settings=settings)
+    assert "new place: Kitery" in done.notes
+    assert not [note for note in done.notes if "locations" in note]
+    again = shop.imported(table(tmp_path / "a.csv", text), settings=settings)
+    assert not [note for note in again.notes if "new place" in note]
+
+
 def test_locations_of_a_table_without_declared_ones_are_noted(shop: Shop, tmp_path: Path) -> None:
     houses = "author,rating,date,house\nJo,5,2026-01-01,North\nAnn,4,2026-01-02,South\n"
     export = table(tmp_path / "a.csv", houses)
