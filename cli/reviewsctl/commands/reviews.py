@@ -188,8 +188,7 @@ def reply(
     """
     from reviewsctl.corrections import files
     from reviewsctl.corrections.deciding import named, reading
-    from reviewsctl.corrections.output import STATES
-    from reviewsctl.corrections.reply import text_of, write  # msgspec, see main
+    from reviewsctl.corrections.reply import effect_of, text_of, write  # msgspec, see main
     from reviewsctl.importing.errors import ImportRefusedError
 
     output, now = Output(as_json=as_json), datetime.datetime.now(datetime.UTC)
@@ -202,14 +201,7 @@ def reply(
     output.show(chosen)
     files.take_out_erased(target, reviews, now)
     write(target, chosen[0].id, text, now)
-    effect = "on your page" if text else "gone from your page"
-    effect = f"{effect} within three seconds by a running daemon, and after every later import"
-    if action in ("hide", "hide-text"):
-        restore = f"reviewsctl reviews restore {chosen[0].id}"
-        effect = (
-            f"your page stays as it is, as the review is {STATES[action]}; to show it: {restore}"
-        )
-    notes = [effect]
+    notes = [effect_of(text, chosen[0].id, action)]
     if old is not None:
         replaced = "replaces your reply" if text else "it was"
         notes.append(f"{replaced}: {printable(old.text)}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from reviewsctl.corrections.files import faults
+from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
@@ -79,3 +80,12 @@ def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> No
             commit(new, keeping.put_old)
             import_log.put(log, folder.look(target.name))
             keeping.put_new()
+
+
+def effect_of(text: str, review_id: str, action: str) -> str:
+    """Return what readers see of a reply, or of one that was taken away, to a review with a correction or without."""
+    if action in ("hide", "hide-text"):
+        restore = f"reviewsctl reviews restore {review_id}"
+        return f"your page stays as it is, as the review is {STATES[action]}; to show it: {restore}"
+    effect = "on your page" if text else "gone from your page"
+    return f"{effect} within three seconds by a running daemon, and after every later import"

@@ -103,7 +103,7 @@ def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
     os.utime(export, (hour_ago, hour_ago))
     read, form, columns, new, end = ctl("sources", "test", "shop").stdout.splitlines()
     assert "Jürgen" in new
-    assert "shop  1 review read: 1 new, 0 changed, 0 gone (0 s)" == read
+    assert read.startswith("shop  1 review read: 1 new, 0 changed, 0 gone (")
     assert "      shop.csv: a table with columns of its own (cp1252, semicolons)" == form
     assert columns.startswith(
         "      columns: rating = Bewertung, date = Datum, author = Name; dates: %d.%m.%Y;"
