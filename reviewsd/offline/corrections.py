@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
 
 import msgspec
 from msgspec import Raw, Struct
@@ -37,12 +36,12 @@ from reviewsd.domain.json_file import Findings
 from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review, aggregate
 from reviewsd.domain.withheld_words import remove_words
+from reviewsd.offline.references import find_id
 from reviewsd.publish import sources
 
 RemovedMember = Callable[[Iterable[object], Iterable[str]], Mapping[str, object]]
 """Returns the new member ``removed`` of a file, from its old entries and the ids of the erased reviews."""
 
-_MIN_PART: Final = 4  # characters of the shortest abbreviation of an id
 _KEY_BYTES: Final = 24
 _decode = msgspec.json.Decoder(Review).decode
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -50,53 +49,11 @@ _list = msgspec.json.Decoder(list[Raw])
 _encode = msgspec.json.Encoder().encode
 
 
-class NoSuchReviewError(Exception):
-    """A reference does not name exactly one review.
-
-    Attributes:
-        candidates: The ids that it could mean.
-    """
-
-    def __init__(self, detail: str, candidates: Sequence[str] = ()) -> None:
-        super().__init__(detail)
-        self.candidates = candidates
-
-
 class ReviewEntry(Struct, frozen=True, kw_only=True):
     """A review as reviews.json has it, and the correction or erasure that applies to it, if any."""
 
     review: Review
     correction: Correction | Erasure | None
-
-
-def find_id(reference: str, ids: Collection[str]) -> str:
-    """Find the id of a review by the id, its beginning or end, or the URL of its page.
-
-    Raises:
-        NoSuchReviewError: No review matches, or several do.
-    """
-    if reference in ids:
-        return reference
-    path = urlsplit(reference).path.removesuffix("/") if "://" in reference else ""
-    name = unquote(path.rpartition("/")[2]) if path else reference
-    name = name.casefold().removesuffix(".md")
-    folded = [(review_id.casefold(), review_id) for review_id in ids]
-    matches = [review_id for text, review_id in folded if text == name]
-    if not matches and name:
-        matches = [
-            review_id for text, review_id in folded if text.startswith(name) or text.endswith(name)
-        ]
-        if matches and len(name) < _MIN_PART:
-            detail = f"{reference!r} is too short; {_MIN_PART} characters of an id are needed"
-            raise NoSuchReviewError(detail, matches)
-    match matches:
-        case [review_id]:
-            return review_id
-        case []:
-            raise NoSuchReviewError(f"no review has the id {reference!r}")
-        case _:
-            detail = f"{len(matches)} reviews have an id like {reference!r}"
-            raise NoSuchReviewError(detail, matches)
 
 
 class ReviewsWithCorrections:

@@ -24,7 +24,7 @@ from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entity, Insights
 from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review
-from reviewsd.offline.corrections import NoSuchReviewError, find_id
+from reviewsd.offline.references import NoSuchReviewError, find_id
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.publish import documents, made_insights, sources
 from reviewsd.publish.publication import load_sources

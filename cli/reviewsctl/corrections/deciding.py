@@ -87,7 +87,7 @@ def named_or_erased(references: Iterable[str], reviews: "ReviewsWithCorrections"
         UnknownReviewError: A reference matches no review.
         ImportRefusedError: A reference matches several.
     """
-    from reviewsd.offline.corrections import NoSuchReviewError  # 0.1 s, see main
+    from reviewsd.offline.references import NoSuchReviewError  # 0.1 s, see main
 
     try:
         return list({review.id: review for review in map(reviews.find, references)}.values())
