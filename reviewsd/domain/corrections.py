@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
+from msgspec.structs import replace
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER
@@ -46,10 +47,13 @@ REASONS: Final[tuple[str, ...]] = get_args(Reason)
 
 _DIGEST = 16  # bytes
 _MAX_KEY = 64  # bytes, of BLAKE2b
+_MAX_OTHERS = 20  # contents of a corrected review, beside the first
 _LEAST_WORDS = 2  # of a text that two people do not write on one day
 
 
-class ReviewDigests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReviewDigests(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """What tells imports that a row may be a review under another id; it has neither its author nor its text."""
 
     copies: Text | None = None
@@ -63,8 +67,13 @@ class ReviewDigests(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The owner's decision about one review."""
+    """The owner's decision about one review.
 
+    Its own digests are of what the review said then.
+    """
+
+    others: tuple[ReviewDigests, ...] = ()
+    """Those of what it said before or after, under the same id: an ``undo`` and an older table bring each back."""
     action: Action
     reason: Reason | None = None
     """None only for a restored review."""
@@ -74,6 +83,13 @@ class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields
     def hides(self) -> bool:
         """Whether the review is hidden."""
         return self.action == "hide"
+
+    def knowing(self, *contents: ReviewDigests) -> "Correction":
+        """Return it with digests of what the review said or says too; of very many those that came last."""
+        nothing = ReviewDigests()
+        known = {nothing, *map(_content, (self, *self.others))}
+        new = [c for c in dict.fromkeys(map(_content, contents)) if c not in known]
+        return replace(self, others=(*self.others, *new)[-_MAX_OTHERS:])
 
     @property
     def hides_words(self) -> bool:
@@ -86,9 +102,19 @@ class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields
         return self.action in {"hide", "anonymize"}
 
 
+def _content(digests: ReviewDigests) -> ReviewDigests:
+    return ReviewDigests(
+        copies=digests.copies,
+        author_day=digests.author_day,
+        author_words=digests.author_words,
+        words=digests.words,
+    )
+
+
 class Erasure(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A review that must not be imported again."""
 
+    others: ClassVar[tuple[ReviewDigests, ...]] = ()
     is_version: bool | None = None
     """Whether an import has left it out, as it may be an edited version of an erased review."""
     at: Timestamp
@@ -240,15 +266,18 @@ class Overlay:
         self._by_version = defaultdict(list)
         entries: Mapping[str, Correction | Erasure] = {**corrections.reviews, **corrections.erased}
         for name, entry in entries.items():
-            for digest in (entry.author_day, entry.author_words, entry.words):
+            contents = (entry, *entry.others)
+            known = {d for c in contents for d in (c.author_day, c.author_words, c.words)}
+            for digest in known:
                 if digest and entry.action != "restore":
                     self._by_version[digest].append((name, entry))
         for key, correction in _oldest_first(corrections):
             at = correction.at
             self.latest = at if self.latest is None else max(self.latest, at)
             self._by_key[key] = correction
-            if correction.copies is not None and self._key is not None:
-                self._by_copy[correction.copies] = correction
+            for content in (*correction.others, correction) if self._key is not None else ():
+                if content.copies is not None:
+                    self._by_copy[content.copies] = correction
 
     def find(self, review: Review) -> Correction | Erasure | None:
         """Return the correction of a review, by its id or as a copy."""
@@ -268,15 +297,29 @@ class Overlay:
             return {}
         return version_digests(self._key, review)
 
-    def corrected_versions(self, review: Review, *, has_own_id: bool) -> list[str]:
-        """Return the ids of the corrected reviews of which a review may be an edited version, by its digests."""
-        found = [
-            name
-            for digest in self.version_digests(review).values()
-            for name, entry in self._versions(digest, has_own_id=has_own_id)
-            if isinstance(entry, Correction)
-        ]
-        return list(dict.fromkeys(found))
+    def corrected_versions(self, review: Review, *, has_own_id: bool) -> dict[str, set[str]]:
+        """Return what a review has in common with each corrected review of which it may be an edited version.
+
+        Args:
+            review: A review of an export.
+            has_own_id: Whether its id tells it from all others with ids of their own.
+
+        Returns:
+            The names of the digests, by the ids of the corrected reviews.
+        """
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for fact, digest in self.version_digests(review).items():
+            for name, entry in self._versions(digest, has_own_id=has_own_id):
+                if isinstance(entry, Correction):
+                    found[name].add(fact)
+        return found
+
+    def is_known(self, review: Review) -> bool:
+        """Return whether a corrected review said the like before, or nothing is known of what it said."""
+        correction = self.of_id(review.id)
+        contents = () if correction is None else (correction, *correction.others)
+        known = {digest for each in contents for digest in (each.author_day, each.words)} - {None}
+        return not known or not known.isdisjoint(self.version_digests(review).values())
 
     def count_erased(self, digest: str, *, has_own_id: bool = False) -> int:
         """Return the number of erased reviews with one of the ``version_digests`` of a review."""

@@ -143,9 +143,13 @@ class ReviewsWithCorrections:
             review_id: Correction(action=action, reason=reason, at=now) for review_id in earlier_ids
         }
         for review in reviews:
-            entries[review.id] = Correction(
+            correction = Correction(
                 action=action, reason=reason, at=now, **self._digests(key, review)
             )
+            before = self._overlay.of_id(review.id)
+            if action != "restore" and isinstance(before, Correction):
+                correction = correction.knowing(before, *before.others)
+            entries[review.id] = correction
         corrections = replace(self.corrections, reviews=entries, key=key)
         return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
 
@@ -315,19 +319,18 @@ def merge(current: Corrections, restored: Corrections) -> bytes:
 
 def without_digests(entry: Correction) -> Correction:
     """Return a correction by which no other row is known."""
-    return replace(entry, copies=None, author_day=None, author_words=None, words=None)
+    nothing = {"copies": None, "author_day": None, "author_words": None, "words": None}
+    return replace(entry, **nothing, others=())
 
 
 def encoded(corrections: Corrections) -> bytes:
     """Return corrections.json without null members."""
     members = msgspec.to_builtins(corrections)
     for name in ("reviews", "erased"):
-        members[name] = {key: _without_nulls(entry) for key, entry in sorted(members[name].items())}
-    return msgspec.json.format(_encode(_without_nulls(members)), indent=1) + b"\n"
-
-
-def _without_nulls(members: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in members.items() if value is not None}
+        members[name] = dict(sorted(members[name].items()))
+    if corrections.key is None:
+        del members["key"]
+    return msgspec.json.format(_encode(members), indent=1) + b"\n"
 
 
 def without_erased(

@@ -15,6 +15,7 @@ from reviewsd.domain.corrections import (
     Erasure,
     Overlay,
     Reason,
+    ReviewDigests,
     digests,
     version_digests,
 )
@@ -57,10 +58,11 @@ def with_passed(
     versions: Sequence[Mapping[str, object]],
     erased_ids: Sequence[str],
     now: datetime.datetime,
+    changed: Sequence[Mapping[str, object]] = (),
 ) -> bytes:
     """Return a corrections.json with further corrections, and with further versions and ids of erased reviews.
 
-    Existing corrections stay: the owner made them for these reviews. By one that has passed for certain no other row is
+    Existing corrections stay: the owner made them for these reviews; they get the digests of what the reviews say now. By one that has passed for certain no other row is
     known any more. Of a version its id and further digests are kept.
 
     Args:
@@ -69,6 +71,7 @@ def with_passed(
         versions: Valid rows that may be versions of erased reviews.
         erased_ids: The ids of rows that are erased reviews.
         now: The time of all of them.
+        changed: Corrected reviews as the export has them under their ids; they may be invalid.
 
     Raises:
         DataError: The file is not valid.
@@ -91,6 +94,14 @@ def with_passed(
         for review_id in correction.predecessors
         if correction.is_certain and review_id in corrections.reviews
     }
+    contents = {
+        merge_key(str(record["id"])): ReviewDigests(**_digests(corrections.key, record))
+        for record in changed
+    }
+    reviews = {
+        review_id: correction.knowing(*filter(None, [contents.get(merge_key(review_id))]))
+        for review_id, correction in corrections.reviews.items()
+    }
     erasures = {merge_key(review_id): Erasure(at=now) for review_id in erased_ids}
     for review in msgspec.convert(versions, list[Review]):
         new: dict[str, Any] = {
@@ -102,7 +113,7 @@ def with_passed(
     return encoded(
         replace(
             corrections,
-            reviews=corrections.reviews | moved | entries,
+            reviews=reviews | moved | entries,
             erased=erasures | corrections.erased,
         )
     )

@@ -76,10 +76,16 @@ def log(shop: Shop) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
 
 
-def synced(shop: Shop, *rows: str, check: Any = lambda *_: None, gone: bool = True) -> ImportResult:  # noqa: ANN401  a function
+def synced(
+    shop: Shop,
+    *rows: str,
+    header: str = HEADER,
+    check: Any = lambda *_: None,  # noqa: ANN401  a function
+    gone: bool = True,
+) -> ImportResult:
     """Import as a sync does, which calls ``check`` where a terminal would ask."""
     read = SyncedRead(name="shop", is_current=True, is_gone=lambda _: gone, check=check)
-    return imported(shop, *rows, synced=read)
+    return imported(shop, *rows, header=header, synced=read)
 
 
 def erase(shop: Shop, author: str) -> None:

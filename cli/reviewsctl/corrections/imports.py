@@ -7,7 +7,7 @@ import contextlib
 import datetime
 import itertools
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -27,6 +27,7 @@ from reviewsctl.importing.values import short_name, shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
 from reviewsd.api.places import has_corrections_log
+from reviewsd.api.texts import RUN, words_of
 from reviewsd.domain import corrected
 from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
 from reviewsd.domain.reviews import Review
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from reviewsd.offline.passed_corrections import PassedCorrection
 
 _TAKE: Final = "if {} another review: reviewsctl reviews restore {}, then import again"
+
+_SHOW: Final = "if it is another review: reviewsctl reviews restore {}"
 
 _MAX_NAMED: Final = 20  # reviews in a note
 _COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize": "anonymize {}"}
@@ -53,6 +56,9 @@ class KnownCorrections:
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
+        self._changed: Sequence[
+            Mapping[str, object]
+        ] = ()  # corrected reviews, as the export has them
         self._skipped: Sequence[Mapping[str, object]] = ()  # rows like erased reviews
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
@@ -169,12 +175,33 @@ class KnownCorrections:
             < self._overlay.count_erased(digest, has_own_id=entry.has_own_id)
         }
 
-    def earlier_ids(self, entry: Entry) -> list[str]:
-        """Return the ids of the corrected reviews that a new row may be an edited version of, in the file or not."""
+    def earlier_versions(self, record: bytes, *, has_other_id: bool) -> Mapping[str, set[str]]:
+        """Return what a row has in common with corrected reviews, in the file or not; none if it is invalid.
+
+        Args:
+            record: The review of the row, or of the file.
+            has_other_id: Whether it is another review than each with an id of its own.
+
+        Returns:
+            As ``Overlay.corrected_versions`` has them.
+        """
         if not self._before:
-            return []
-        review = msgspec.json.decode(entry.record, type=Review)
-        return self._overlay.corrected_versions(review, has_own_id=entry.has_own_id)
+            return {}
+        try:
+            review = msgspec.json.decode(record, type=Review)
+        except msgspec.ValidationError:
+            return {}
+        return self._overlay.corrected_versions(review, has_own_id=has_other_id)
+
+    def explained(self, record: bytes, row: bytes) -> set[str]:
+        """Return what a row has in common with that of a corrected review, as two reviews may have: no long text."""
+        first, second = (msgspec.json.decode(text, type=Review) for text in (record, row))
+        others = self._overlay.version_digests(second)
+        facts = self._overlay.version_digests(first).items()
+        is_long = len(words_of(first.text or "")) >= RUN
+        return {name for name, digest in facts if others.get(name) == digest} - (
+            {"words"} if is_long else set()
+        )
 
     def action(self, record: Mapping[str, object]) -> str:
         """Return what hides or anonymizes a review of the file; empty if it is shown as it is."""
@@ -253,9 +280,11 @@ class KnownCorrections:
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
         self._passed, self._skipped = list(self._find_passed(merge)), merge.erased_versions
+        self._changed = [msgspec.json.decode(record) for record in merge.corrected_rows]
         return [
             *files.erased_note(self._returned),
             *_passed_notes(self._passed),
+            *self._changed_notes(),
             *self._other_notes(merge),
             *_erased_notes(merge),
         ]
@@ -268,7 +297,8 @@ class KnownCorrections:
                 for old in predecessors
                 if (correction := self._correction(old)) is not None
             }
-            if not corrections or self._is_decided(record):
+            is_same = is_certain and list(corrections) == [record["id"]]
+            if not corrections or self._is_decided(record) or (is_same and self._found(record)):
                 continue
             from reviewsd.offline.passed_corrections import (  # see ``_read``
                 PassedCorrection,
@@ -283,6 +313,25 @@ class KnownCorrections:
                 predecessors=list(corrections),
                 is_certain=is_certain,
             )
+
+    def _changed_notes(self) -> Iterator[str]:
+        """Yield notes on the corrected reviews whose rows say something else now, as where an id was given again."""
+        states: defaultdict[str, list[Mapping[str, object]]] = defaultdict(list)
+        for record in self._changed:
+            if self._is_new_content(record):
+                states[STATES[self.action(record)]].append(record)
+        for state, rows in states.items():
+            ids = " ".join(str(record["id"]) for record in rows[:_MAX_NAMED])
+            yield (
+                f"still {state}, as their ids are, though they now say something else: {len(rows):,} "
+                f"({_first([_named(record) for record in rows])}); {_SHOW.format(ids)}"
+            )
+
+    def _is_new_content(self, record: Mapping[str, object]) -> bool:
+        try:
+            return not self._overlay.is_known(msgspec.convert(record, Review))
+        except msgspec.ValidationError:
+            return False
 
     def _other_notes(self, merge: MergeResult) -> Iterator[str]:
         """Yield notes on corrected reviews that are gone, beside new ones that may be them all the same."""
@@ -316,11 +365,12 @@ class KnownCorrections:
                 raise ImportRefusedError(
                     "corrections.json was changed during the import", "Run the command again."
                 )
-            if not (self._passed or self._skipped or self._erased_ids):
+            if not (self._passed or self._skipped or self._erased_ids or self._changed):
                 return text
             from reviewsd.offline.passed_corrections import with_passed  # see ``_read``
 
-            return with_passed(text, self._passed, self._skipped, self._erased_ids, now)
+            skipped, ids = self._skipped, self._erased_ids
+            return with_passed(text, self._passed, skipped, ids, now, self._changed)
 
         files.replace(folder, files.FILE, change)
         for correction in self._passed:

@@ -6,6 +6,7 @@ sorts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import BinaryIO, Final
 
 import msgspec
@@ -130,18 +131,47 @@ class Merge:
                 new = msgspec.json.decode(entry.record)
                 record, fates = self._new(new, entry)
                 self._result.add(new, fates)
-                self._note_predecessors(entry, record, self._gone(entry), is_certain=False)
+                gone = self._earlier(entry, entry.record)
+                self._note_predecessors(entry, record, gone, is_certain=False)
                 yield record
 
-    def _gone(self, entry: Entry) -> list[Review]:
-        """Return the ids of the corrected reviews that a row may be, and that neither file nor export has any more."""
-        ids = [] if self._plan.by_owner else self._plan.corrections.earlier_ids(entry)
-        keys = {review_id: merge_key(review_id) for review_id in ids}
+    def _earlier(self, entry: Entry, record: bytes, before: bytes | None = None) -> list[Review]:
+        """Return the ids of the corrected reviews that a row may be, and that ``Matching`` does not compare with it.
+
+        The row of none of them says the same any more.
+
+        Args:
+            entry: The row.
+            record: The review as the row has it.
+            before: What the file has under its id, if it has it: what both say says nothing of others.
+        """
+        if self._plan.by_owner:
+            return []
+        corrections, is_typed = self._plan.corrections, self._is_typed(entry)
+        has_other_id = entry.has_own_id and not is_typed
+        found = corrections.earlier_versions(record, has_other_id=has_other_id)
+        old = {} if before is None else corrections.earlier_versions(before, has_other_id=False)
         return [
             {"id": review_id}
-            for review_id, key in keys.items()
-            if key not in self._keys and self._staged.find(review_id, key) is None
+            for review_id, facts in found.items()
+            if self._is_elsewhere(review_id, facts - old.get(review_id, set()), entry, record)
         ]
+
+    def _is_elsewhere(
+        self, review_id: str, facts: AbstractSet[str], entry: Entry, record: bytes
+    ) -> bool:
+        """Return whether a row has facts of a corrected review that the row with that review's id does not explain."""
+        key = merge_key(review_id)
+        row = self._staged.find(review_id, key)
+        if not facts or (row is not None and not self._is_typed(entry)):
+            return False
+        if row is not None:
+            return bool(facts - self._plan.corrections.explained(record, row.record))
+        has_own_id = self._plan.log.reviews.get(key, NOTHING).has_own_id
+        return key not in self._keys or (self._is_typed(entry) and has_own_id)
+
+    def _is_typed(self, entry: Entry) -> bool:
+        return self._plan.has_typed_ids and entry.has_own_id
 
     def _note_predecessors(
         self, entry: Entry, record: bytes, gone: Sequence[Review] = (), *, is_certain: bool
@@ -194,7 +224,18 @@ class Merge:
             fates[fate] = (_REPLY,) * (has_reply and fate is Fate.EDITED)
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
         self._note_predecessors(entry, new_text, is_certain=True)
+        if fate is None and entry.has_own_id:
+            self._note_corrected(review, entry, text, new_text)
         return new_text, fates
+
+    def _note_corrected(self, review: Review, entry: Entry, text: bytes, new_text: bytes) -> None:
+        """Note a review that is corrected, or may be a corrected one now, with what it says under its own id."""
+        if self._plan.corrections.action(review):
+            self._result.corrected_rows.append(new_text)
+            self._result.successions.append(Succession(new_text, [review], is_certain=True))
+        elif new_text != text and self._is_typed(entry):
+            earlier = self._earlier(entry, new_text, text)
+            self._note_predecessors(entry, new_text, earlier, is_certain=False)
 
     def _counting(self, review: Review, row: Review, fate: Fate | None) -> Review:
         """Return the members of a row that count.

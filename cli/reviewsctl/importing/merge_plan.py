@@ -35,6 +35,8 @@ class MergePlan:
     """The locations of which the export is older than the last import."""
     names: str | None = None
     """The form of names that those of the export bring into the file, ``full`` or ``short``; None for neither."""
+    has_typed_ids: bool = False
+    """Whether the export is the owner's table, where an id may be mistyped, swapped or given again."""
     by_owner: bool = False
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)

@@ -96,7 +96,7 @@ class Succession(NamedTuple):
     """The review, as JSON."""
     predecessors: Sequence[Mapping[str, object]]
     is_certain: bool
-    """Whether it is the only predecessor under another id; else it may be one of several, corrected or not."""
+    """Whether it is its only predecessor; else it may be one of several, corrected or not."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,6 +134,8 @@ class MergeResult:
     log_rows: dict[str, Written] = field(default_factory=dict)
     """The rows of the import log for the reviews of the new file, by merge key."""
     successions: list[Succession] = field(default_factory=list)
+    corrected_rows: list[bytes] = field(default_factory=list)
+    """The corrected reviews whose ids the export has, as the new file has them."""
     erased_versions: list[Mapping[str, object]] = field(default_factory=list)
     """The rows that may be edited versions of erased reviews."""
     possible_pairs: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()

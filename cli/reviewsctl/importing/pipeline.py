@@ -109,6 +109,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             log=log,
             older=import_log.older_than(newest, log),
             names=options.settings.names or (None if own_exports else "short"),
+            has_typed_ids=any(export.format.generic for export in exports),
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
             corrections=corrections,
