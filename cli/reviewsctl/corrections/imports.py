@@ -9,17 +9,24 @@ import itertools
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
 from reviewsctl.corrections import files
+from reviewsctl.corrections.notes import (
+    MAX_NAMED,
+    TAKE,
+    described,
+    erased_notes,
+    first_of,
+    passed_notes,
+)
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.outcomes import Fate, MergeResult
+from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.reviews_file import FIX, check, read, removed_member
@@ -35,11 +42,7 @@ from reviewsd.domain.reviews import Review
 if TYPE_CHECKING:
     from reviewsd.offline.passed_corrections import PassedCorrection
 
-_TAKE: Final = "if {} another review: reviewsctl reviews restore {}, then import again"
-
 _SHOW: Final = "if it is another review: reviewsctl reviews restore {}"
-
-_MAX_NAMED: Final = 20  # reviews in a note
 _COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize": "anonymize {}"}
 
 
@@ -151,7 +154,7 @@ class KnownCorrections:
             self._erased_ids.append(review.id)
         if correction.is_version:
             return (
-                f"may be an edited version of an erased review; {_TAKE.format('it is', review.id)}"
+                f"may be an edited version of an erased review; {TAKE.format('it is', review.id)}"
             )
         return "erased (reviewsctl reviews erase)"
 
@@ -283,10 +286,10 @@ class KnownCorrections:
         self._changed = [msgspec.json.decode(record) for record in merge.corrected_rows]
         return [
             *files.erased_note(self._returned),
-            *_passed_notes(self._passed),
+            *passed_notes(self._passed),
             *self._changed_notes(),
             *self._other_notes(merge),
-            *_erased_notes(merge),
+            *erased_notes(merge),
         ]
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
@@ -321,10 +324,10 @@ class KnownCorrections:
             if self._is_new_content(record):
                 states[STATES[self.action(record)]].append(record)
         for state, rows in states.items():
-            ids = " ".join(str(record["id"]) for record in rows[:_MAX_NAMED])
+            ids = " ".join(str(record["id"]) for record in rows[:MAX_NAMED])
             yield (
                 f"still {state}, as their ids are, though they now say something else: {len(rows):,} "
-                f"({_first([_named(record) for record in rows])}); {_SHOW.format(ids)}"
+                f"({first_of([described(record) for record in rows])}); {_SHOW.format(ids)}"
             )
 
     def _is_new_content(self, record: Mapping[str, object]) -> bool:
@@ -341,15 +344,15 @@ class KnownCorrections:
             if correction is None or self._found(new) is not None:
                 continue
             notes += 1
-            if notes > _MAX_NAMED:
+            if notes > MAX_NAMED:
                 continue
             command = _COMMANDS[correction.action].format(new.get("id"))
             yield (
-                f"a review that is {STATES[correction.action]} is not in the table ({_named(old)}), and one that "
-                f"may be it is new, and shown ({_named(new)}); if it is: reviewsctl reviews {command} "
+                f"a review that is {STATES[correction.action]} is not in the table ({described(old)}), and one that "
+                f"may be it is new, and shown ({described(new)}); if it is: reviewsctl reviews {command} "
                 f"--reason {correction.reason}"
             )
-        if (more := notes - _MAX_NAMED) > 0:
+        if (more := notes - MAX_NAMED) > 0:
             yield f"and {more:,} more such pairs"
 
     def write(self, folder: Folder, target: Path, now: datetime.datetime) -> None:
@@ -379,39 +382,3 @@ class KnownCorrections:
             note = f"by an import: it {verb} an edited version of {ids}"
             label = f"{correction.action} ({correction.reason})"
             files.note(target, now, [correction.review_id], label, note)
-
-
-def _passed_notes(passed: "Iterable[PassedCorrection]") -> Iterator[str]:
-    """Yield a note on the rows with each correction, those that are certain first."""
-
-    def kind(correction: "PassedCorrection") -> tuple[bool, str]:
-        return not correction.is_certain, correction.action
-
-    for (is_doubt, action), group in groupby(sorted(passed, key=kind), kind):
-        rows, state = list(group), STATES[action]
-        may_be = "as they may be edited versions of reviews that are not shown as they are"
-        outcome = f"{state}, {may_be}" if is_doubt else f"edited, and still {state}"
-        names = _first([_named(correction.record) for correction in rows])
-        ids = " ".join(correction.review_id for correction in rows[:_MAX_NAMED])
-        yield f"{outcome}: {len(rows):,} ({names}); to show them: reviewsctl reviews restore {ids}"
-
-
-def _erased_notes(merge: MergeResult) -> Iterator[str]:
-    """Yield the note on rows that may be edited versions of erased reviews."""
-    if count := merge.count(Fate.ERASED):
-        changes = merge.changes[Fate.ERASED]
-        names = _first([", ".join(change.review.rsplit(", ", 2)[1:]) for change in changes])
-        ids = " ".join(str(review["id"]) for review in merge.erased_versions[:_MAX_NAMED])
-        yield (
-            f"skipped, as they may be edited versions of erased reviews: {count:,} ({names}); "
-            f"{_TAKE.format('one is', ids)}"
-        )
-
-
-def _first(names: "Sequence[str]") -> str:
-    return "; ".join([*names[:_MAX_NAMED], *["..."] * (len(names) > _MAX_NAMED)])
-
-
-def _named(review: Mapping[str, object]) -> str:
-    """Return what names a review; its author is left out, as a sync writes notes to the journal."""
-    return ", ".join(str(review.get(name)) for name in ("date", "source", "id"))
