@@ -65,6 +65,11 @@ class ReviewDigests(
     has_own_id: bool | None = None
     """Whether its id is known not to be made of its content."""
 
+    @property
+    def versions(self) -> frozenset[str]:
+        """The digests of ``version_digests``."""
+        return frozenset(filter(None, (self.author_day, self.author_words, self.words)))
+
 
 class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The owner's decision about one review.
@@ -85,10 +90,20 @@ class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields
         return self.action == "hide"
 
     def knowing(self, *contents: ReviewDigests) -> "Correction":
-        """Return it with digests of what the review said or says too; of very many those that came last."""
-        nothing = ReviewDigests()
-        known = {nothing, *map(_content, (self, *self.others))}
-        new = [c for c in dict.fromkeys(map(_content, contents)) if c not in known]
+        """Return it with ``versions`` of what the review said or says too; of very many those that came last.
+
+        Copies are found by what it said when it was corrected: another review may say the like.
+        """
+        known = {frozenset[str](), *(content.versions for content in (self, *self.others))}
+        new = [
+            ReviewDigests(
+                author_day=content.author_day,
+                author_words=content.author_words,
+                words=content.words,
+            )
+            for content in contents
+            if content.versions not in known
+        ]
         return replace(self, others=(*self.others, *new)[-_MAX_OTHERS:])
 
     @property
@@ -100,15 +115,6 @@ class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields
     def hides_author(self) -> bool:
         """Whether its author is hidden."""
         return self.action in {"hide", "anonymize"}
-
-
-def _content(digests: ReviewDigests) -> ReviewDigests:
-    return ReviewDigests(
-        copies=digests.copies,
-        author_day=digests.author_day,
-        author_words=digests.author_words,
-        words=digests.words,
-    )
 
 
 class Erasure(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -266,18 +272,15 @@ class Overlay:
         self._by_version = defaultdict(list)
         entries: Mapping[str, Correction | Erasure] = {**corrections.reviews, **corrections.erased}
         for name, entry in entries.items():
-            contents = (entry, *entry.others)
-            known = {d for c in contents for d in (c.author_day, c.author_words, c.words)}
-            for digest in known:
-                if digest and entry.action != "restore":
+            if entry.action != "restore":
+                for digest in _versions(entry):
                     self._by_version[digest].append((name, entry))
         for key, correction in _oldest_first(corrections):
             at = correction.at
             self.latest = at if self.latest is None else max(self.latest, at)
             self._by_key[key] = correction
-            for content in (*correction.others, correction) if self._key is not None else ():
-                if content.copies is not None:
-                    self._by_copy[content.copies] = correction
+            if correction.copies is not None and self._key is not None:
+                self._by_copy[correction.copies] = correction
 
     def find(self, review: Review) -> Correction | Erasure | None:
         """Return the correction of a review, by its id or as a copy."""
@@ -317,8 +320,7 @@ class Overlay:
     def is_known(self, review: Review) -> bool:
         """Return whether a corrected review said the like before, or nothing is known of what it said."""
         correction = self.of_id(review.id)
-        contents = () if correction is None else (correction, *correction.others)
-        known = {digest for each in contents for digest in (each.author_day, each.words)} - {None}
+        known = frozenset[str]() if correction is None else _versions(correction)
         return not known or not known.isdisjoint(self.version_digests(review).values())
 
     def count_erased(self, digest: str, *, has_own_id: bool = False) -> int:
@@ -339,6 +341,11 @@ class Overlay:
         for key, correction in self._by_key.items():
             if correction.hides:
                 yield key
+
+
+def _versions(entry: Correction | Erasure) -> frozenset[str]:
+    """Return the version digests of all that a review is known to have said."""
+    return entry.versions.union(*(content.versions for content in entry.others))
 
 
 def _oldest_first(corrections: Corrections) -> list[tuple[str, Correction | Erasure]]:

@@ -62,8 +62,9 @@ def with_passed(
 ) -> bytes:
     """Return a corrections.json with further corrections, and with further versions and ids of erased reviews.
 
-    Existing corrections stay: the owner made them for these reviews; they get the digests of what the reviews say now. By one that has passed for certain no other row is
-    known any more. Of a version its id and further digests are kept.
+    Existing corrections stay: the owner made them for these reviews; they get the version digests of what the reviews
+    say now. By one that has passed for certain no other row is known any more. Of a version its id and further digests
+    are kept.
 
     Args:
         text: The content of the file.

@@ -14,6 +14,7 @@ GABI = "2026-05-12,1,Gabi,Azubine Leonie Hansen hat mir die Farbe total verhunzt
 NEW = "2026-05-12,1,Gabi,Leonie Hansen war mit der Farbe ganz \u00fcberfordert.\n"
 USCHI = "2026-05-13,5,Uschi,Sabine ist die Beste.\n"
 ANKE = "2026-05-14,5,Anke,Super Schnitt.\n"
+ANNA = "2026-05-15,5,Anna,Toll\n"
 
 
 def imported(shop: Shop, *rows: str, replace: bool = True) -> ImportResult:
@@ -65,6 +66,18 @@ def test_row_that_is_entered_again_with_a_new_id_stays_hidden(
     new = {"row": row, "edited": row.rpartition(",")[0] + ",Alle Worte sind nun andere.\n"}
     imported(shop, f"2,{USCHI}", f"3,{ANKE}", f"4,{new.get(again, again)}", replace=replace)
     assert {"Sabine ist die Beste.", "Super Schnitt."} == shown(shop)
+
+
+@pytest.mark.parametrize("again", [ANNA, ANNA.replace("05-15", "05-16")], ids=["same", "edited"])
+def test_import_hides_no_other_review_that_is_like_a_hidden_one(shop: Shop, again: str) -> None:
+    """Three customers wrote the same on one day; the next import of the same table hid all."""
+    imported(shop, f"1,{ANNA}", f"2,{ANNA}", f"3,{ANNA}")
+    first, *others = [review["id"] for review in shop.file["reviews"]]
+    correct_one(shop, first)
+    for row in (ANNA, again):
+        imported(shop, f"1,{row}", f"2,{ANNA}", f"3,{ANNA}")
+        entries = corrections.read(shop.folder).reviews
+        assert set(others) == {e.review.id for e in entries if e.correction is None}
 
 
 def test_both_texts_of_a_hidden_review_are_known_after_an_undo(shop: Shop) -> None:
