@@ -6,6 +6,7 @@ again for each byte lets one small message stand for a minute of work. Patterns 
 """
 
 import contextlib
+import datetime
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from reviewsctl.corrections import deciding
 from reviewsctl.importing import business, ratings, successors, times, values
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
 from reviewsctl.importing.publicity import signs
@@ -23,8 +25,10 @@ from reviewsctl.importing.readers.json_lists import around, layouts_of, lists_at
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.terminal import escaping
 from reviewsd.api import spelling
+from reviewsd.api.texts import merge_key
 from reviewsd.config import syntax, yaml_source
 from reviewsd.domain import clients, data_errors, json_location, parameters, strict_json
+from reviewsd.domain.corrections import Corrections
 from reviewsd.domain.dataset import Dataset, load
 from reviewsd.domain.insights import slug
 from reviewsd.domain.issues import InvalidParametersError
@@ -33,6 +37,7 @@ from reviewsd.http1 import body as bodies
 from reviewsd.http1 import parser, preconditions
 from reviewsd.mcp import arguments, jsonrpc
 from reviewsd.mcp.results import ToolError
+from reviewsd.offline.corrections import ReviewsWithCorrections
 from reviewsd.pages import text
 from reviewsd.publish import documents
 from reviewsd.snapshot import mentions, suffix_array
@@ -182,6 +187,7 @@ def table(make: Callable[[int], bytes]) -> Scan:
     return lambda n: b"date,rating\n" + make(n), read
 
 
+NOW = datetime.datetime(2026, 5, 1, tzinfo=datetime.UTC)
 LOOPBACK = [syntax.network("127.0.0.0/8")]
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 PLAIN = b"HTTP/1.1 200 OK\r\n\r\n"
@@ -200,6 +206,18 @@ def edited_reviews(**members: str) -> Scan:
         lambda n: [[sketch(kind, number) for number in range(n // 200)] for kind in ("old", "new")],
         lambda reviews: successors.find(*reviews),
     )
+
+
+def hidden_together(reviews: ReviewsWithCorrections) -> None:
+    """Hide all reviews of a file, each named by its id."""
+    chosen = deciding.named([entry.review.id for entry in reviews.reviews], reviews)
+    reviews.with_correction(chosen, "hide", "spam", NOW)
+
+
+def reviews_with_own_ids(size: int) -> ReviewsWithCorrections:
+    """Reviews of 64 times as many bytes: looking at all for each is noticed from some hundreds on."""
+    dataset = load(reviews(size=64 * size), None)
+    return ReviewsWithCorrections(dataset, Corrections(), set(map(merge_key, dataset.records.ids)))
 
 
 SCANS: dict[str, Scan] = {
@@ -226,6 +244,7 @@ SCANS: dict[str, Scan] = {
         strict_json.fault,
     ),
     "reviews": (lambda n: reviews(size=n), lambda text: load(text, None)),
+    "reviews that are hidden together": (reviews_with_own_ids, hidden_together),
     "members of a file": (
         lambda n: reviews(b"," + members(b'"%07d":1', n)[1:-1]),
         lambda text: load(text, None),

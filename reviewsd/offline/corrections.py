@@ -2,6 +2,7 @@
 
 import datetime
 import secrets
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -94,7 +95,7 @@ class ReviewsWithCorrections:
         records, withheld = self._outcome
         return withheld.selection(records.stars)
 
-    @property
+    @cached_property
     def erased(self) -> list[Review]:
         """The reviews that were erased, and that the file has again, as by an older copy of it."""
         entries = self.reviews
@@ -142,10 +143,8 @@ class ReviewsWithCorrections:
         entries |= {
             review_id: Correction(action=action, reason=reason, at=now) for review_id in earlier_ids
         }
-        for review in reviews:
-            correction = Correction(
-                action=action, reason=reason, at=now, **self._digests(key, review)
-            )
+        for review, members in self._digests(key, reviews):
+            correction = Correction(action=action, reason=reason, at=now, **members)
             before = self._overlay.of_id(review.id)
             if action != "restore" and isinstance(before, Correction):
                 correction = correction.knowing(before, *before.others)
@@ -164,8 +163,8 @@ class ReviewsWithCorrections:
         earlier_ids = self._earlier_ids(reviews)
         erasures = {merge_key(review_id): Erasure(at=now) for review_id in earlier_ids}
         erasures |= {
-            merge_key(review.id): Erasure(at=now, **self._digests(key, review))
-            for review in reviews
+            merge_key(review.id): Erasure(at=now, **members)
+            for review, members in self._digests(key, reviews)
         }
         corrections = replace(
             self.corrections,
@@ -202,18 +201,20 @@ class ReviewsWithCorrections:
         ]
         return [one for one in left if one.id not in ids and copy_key(one) in keys - {None}]
 
-    def _digests(self, key: str, review: Review) -> dict[str, Any]:
-        """Return the members of ``ReviewDigests``; no copies where another review has the same and an id of its own."""
-        members = digests(key, review, has_own_id=merge_key(review.id) in self._own_ids)
-        if members["has_own_id"] and any(
-            copy_digest(key, entry.review) == members["copies"]
-            for entry in self.reviews
-            if entry.review.date == review.date
-            and entry.review.id != review.id
-            and merge_key(entry.review.id) in self._own_ids
-        ):
-            members["copies"] = None
-        return members
+    def _digests(
+        self, key: str, reviews: Sequence[Review]
+    ) -> Iterator[tuple[Review, dict[str, Any]]]:
+        """Yield reviews with the members of their ``ReviewDigests``.
+
+        One has no digest of copies where another review has the same and both have ids of their own.
+        """
+        own = [e.review for e in self.reviews if merge_key(e.review.id) in self._own_ids]
+        counts = Counter(copy_digest(key, review) for review in own)
+        for review in reviews:
+            members = digests(key, review, has_own_id=merge_key(review.id) in self._own_ids)
+            if members["has_own_id"] and counts[members["copies"]] > 1:
+                members["copies"] = None
+            yield review, members
 
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)

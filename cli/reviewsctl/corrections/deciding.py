@@ -71,7 +71,8 @@ def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list
         ImportRefusedError: A reference matches several, or a review that was erased, which is never taken back.
     """
     chosen = named_or_erased(references, reviews)
-    ids = [review.id for review in chosen if review in reviews.erased]
+    erased = {review.id for review in reviews.erased}
+    ids = [review.id for review in chosen if review.id in erased]
     if ids:
         raise ImportRefusedError(
             f"{ids[0]} was erased, and reviews.json has it again, as by an older copy",
