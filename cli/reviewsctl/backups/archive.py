@@ -36,7 +36,7 @@ _MODE: Final = 0o600
 
 _FAULTS: Final = (tarfile.TarError, EOFError, zlib.error, OSError)
 """Exceptions of an archive that was cut or changed."""
-CHUNK: Final = 1 << 20
+_CHUNK: Final = 1 << 20
 """The bytes that are read at once."""
 _GZIP: Final = b"\x1f\x8b"
 """The first bytes of every gzip."""
@@ -124,7 +124,7 @@ def check_sums(file: BinaryIO) -> None:
     file.seek(0)
     if is_gzip:
         with refusing_damage(), gzip.GzipFile(fileobj=file) as content:
-            while content.read(CHUNK):
+            while content.read(_CHUNK):
                 pass
     file.seek(0)
 
@@ -159,7 +159,7 @@ def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
         entry = tar.next()
         if entry is None:
             tar.fileobj.seek(tar.offset)
-            rest = tar.fileobj.read(CHUNK)
+            rest = tar.fileobj.read(_CHUNK)
             if not rest or any(rest):
                 raise tarfile.ReadError("it ends within its files")
     return entry
