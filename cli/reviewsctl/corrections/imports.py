@@ -59,14 +59,12 @@ class KnownCorrections:
         self.corrected = 0
         """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
-        self._changed: Sequence[
-            Mapping[str, object]
-        ] = ()  # corrected reviews, as the export has them
+        self._changed: Sequence[Mapping[str, object]] = ()  # rows of corrected reviews
         self._skipped: Sequence[Mapping[str, object]] = ()  # rows like erased reviews
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before = b""  # the file
-        self._returned = 0  # erased reviews that the file has again
+        self._returned: int | None = None  # erased reviews that the file has again, once it is read
         if folder is not None and ((folder / files.FILE).exists() or has_corrections_log(folder)):
             self._read(folder)
 
@@ -86,19 +84,21 @@ class KnownCorrections:
         Raises:
             ImportRefusedError: It is no JSON.
         """
-        self._returned, document = 0, read(folder, name)
-        if document is None or not self._corrections.erased:
+        document = read(folder, name)
+        if document is None or not self._corrections.erased or self._returned == 0:
             return document
         from reviewsd.offline.corrections import without_erased  # see ``_read``
 
+        removed: list[str] = []
+
         def member(listed: Iterable[object], ids: Iterable[str]) -> Mapping[str, object]:
-            removed = list(ids)
-            self._returned = len(removed)
+            removed.extend(ids)
             return removed_member(listed, removed, now)
 
         with contextlib.suppress(msgspec.MsgspecError, KeyError):  # not served; ``check`` says why
             text = without_erased(bytes(document.root), self._corrections, member)
-            return Document(text, name, FIX) if self._returned else document
+            self._returned = len(removed)
+            return Document(text, name, FIX) if removed else document
         return document
 
     def take_out_erased(self, target: Path, new: Draft, now: datetime.datetime) -> bool:
@@ -111,7 +111,7 @@ class KnownCorrections:
             check(new)
             files.take_out_erased(target, files.read(target), now)
             new.before = new.folder.look(new.name)
-        return self._returned > 0
+        return bool(self._returned)
 
     def exported(self, text: bytes, *, every: bool) -> bytes | None:
         """Return a review as an export has it, or None if it is left out.
@@ -285,7 +285,7 @@ class KnownCorrections:
         self._passed, self._skipped = list(self._find_passed(merge)), merge.erased_versions
         self._changed = [msgspec.json.decode(record) for record in merge.corrected_rows]
         return [
-            *files.erased_note(self._returned),
+            *files.erased_note(self._returned or 0),
             *passed_notes(self._passed),
             *self._changed_notes(),
             *self._other_notes(merge),
