@@ -156,9 +156,7 @@ def take_out_erased(places: Places, now: datetime.datetime) -> int:
     target = places.data / corrections.REVIEWS
     if not (target.exists() and (places.data / corrections.FILE).exists()):
         return 0
-    reviews = corrections.read(target)
-    corrections.take_out_erased(target, reviews, now)
-    return len(reviews.erased)
+    return corrections.take_out_erased(target, corrections.read(target), now)
 
 
 def _write(target: Path, content: IO[bytes] | bytes, mode: int) -> None:

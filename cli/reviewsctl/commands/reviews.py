@@ -199,13 +199,13 @@ def reply(
     if not text and old is None:
         raise ImportRefusedError(f"{chosen[0].id} has no reply that could be taken away")
     output.show(chosen)
-    files.take_out_erased(target, reviews, now)
+    returned = files.take_out_erased(target, reviews, now)
     write(target, chosen[0].id, text, now)
     notes = [effect_of(text, chosen[0].id, action)]
     if old is not None:
         replaced = "replaces your reply" if text else "it was"
         notes.append(f"{replaced}: {printable(old.text)}")
-    notes += ["to take it back: reviewsctl reviews undo", *files.erased_note(len(reviews.erased))]
+    notes += ["to take it back: reviewsctl reviews undo", *files.erased_note(returned)]
     output.report("answered" if text else "without reply", chosen, notes)
 
 

@@ -106,10 +106,8 @@ def erase(target: Path, reviews: "ReviewsWithCorrections", now: datetime.datetim
     take_out_erased(target, reviews, now)
 
 
-def take_out_erased(
-    target: Path, reviews: "ReviewsWithCorrections", now: datetime.datetime
-) -> None:
-    """Remove the erased reviews that reviews.json has, as an older copy of it has them, from every file.
+def take_out_erased(target: Path, reviews: "ReviewsWithCorrections", now: datetime.datetime) -> int:
+    """Remove the erased reviews that reviews.json has, as an older copy has them, from every file; return their number.
 
     It is called by each command that is about to write reviews.json, as a kept version would have them too.
 
@@ -119,7 +117,7 @@ def take_out_erased(
     from reviewsd.offline.corrections import without_erased  # see ``read``
 
     if not reviews.erased:
-        return
+        return 0
     corrections = reviews.corrections
     member = partial(removed_member, now=now)
     with faults(target), opened(target.parent) as folder, uninterrupted():
@@ -133,6 +131,7 @@ def take_out_erased(
             own.remove(LABELS_FILE)  # of a run that was killed, or goes on
             _erase_kept(own, corrections)
         replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
+    return len(reviews.erased)
 
 
 def _without_erased_words(insights: bytes, reviews: "ReviewsWithCorrections") -> bytes:

@@ -181,8 +181,7 @@ def _take_out_erased(target: Path, now: datetime.datetime) -> int:
         reviews = files.read(target)
     except ImportRefusedError:  # it is replaced because it is broken, or missing
         return 0
-    files.take_out_erased(target, reviews, now)
-    return len(reviews.erased)
+    return files.take_out_erased(target, reviews, now)
 
 
 @contextlib.contextmanager
