@@ -26,10 +26,7 @@ SOURCE = "  - {name: shop, type: file, path: in/*.csv, import: {verified: true, 
 @pytest.fixture
 def business(tmp_path: Path) -> Business:
     business = Business(tmp_path, SOURCE)
-    export = tmp_path / "in" / "shop.csv"
-    export.write_text(table("ab"))
-    hour_ago = time.time() - 3600
-    os.utime(export, (hour_ago, hour_ago))
+    business.export(table("ab"))
     return business
 
 
@@ -61,10 +58,7 @@ def test_sync_prints_a_line_for_each_source(business: Business, ctl: Ctl) -> Non
 def test_reviews_of_another_source_are_not_added_twice(business: Business, ctl: Ctl) -> None:
     """A table that was imported by hand, and is then added as a source, has another source's name."""
     ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
-    export = business.folder / "in" / "shop.csv"
-    export.write_text(table("abc"))
-    hour_ago = time.time() - 3600
-    os.utime(export, (hour_ago, hour_ago))
+    export = business.export(table("abc"))
     options = ("--from", "csv", "--set", "name=Harbor", "--source")
     assert 0 == ctl("import", str(export), *options, "website").returncode
     remedy = "name the source of a table: --source website (import.source of a sync)"
@@ -121,10 +115,7 @@ def test_sync_says_that_refused_data_is_not_published(business: Business, ctl: C
     assert 0 == ctl("sync").returncode
     text = business.reviews_file.read_text()
     business.reviews_file.write_text(text.replace('"rating":5', '"rating":7'))
-    export = business.folder / "in" / "shop.csv"
-    export.write_text(table("c"))
-    hour_ago = time.time() - 1800
-    os.utime(export, (hour_ago, hour_ago))
+    business.export(table("c"), minutes=30)
     done = ctl("sync")
     assert (1, "shop  1 review read: 1 new, 0 changed, 0 gone (0 s)\n") == (
         done.returncode,
@@ -170,12 +161,9 @@ def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: 
     """Also where it prints nothing else: the owner may want to look at the new words."""
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
     ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
-    export = business.folder / "in" / "shop.csv"
 
     def sync(text: str, *options: str) -> tuple[str, str]:
-        export.write_text(f"date,stars,author,text\n2026-03-14,1,Ann Lee,{text}\n")
-        hour_ago = time.time() - 3600
-        os.utime(export, (hour_ago, hour_ago))
+        business.export(f"date,stars,author,text\n2026-03-14,1,Ann Lee,{text}\n")
         done = ctl("sync", *options)
         assert 0 == done.returncode, done.stderr
         return done.stdout, done.stderr
@@ -197,16 +185,9 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
     """A guest was missing and a deletion not done, and nothing said so."""
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
     ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
-    export = business.folder / "in" / "shop.csv"
-
-    def write(text: str) -> None:
-        export.write_text(text)
-        hour_ago = time.time() - 3600
-        os.utime(export, (hour_ago, hour_ago))
-
-    write(table("abcd"))
+    business.export(table("abcd"))
     assert 0 == ctl("sync").returncode
-    write(table("abd").replace("2026-01-15", "4.5.20224"))
+    business.export(table("abd").replace("2026-01-15", "4.5.20224"))
     told = "1 of 3 rows was refused, so no review is removed (row 3: "
     assert told in ctl("sources", "test", "shop").stdout
     done = ctl("sync", "--quiet")
@@ -229,12 +210,12 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
     assert ("warn", 3, 1) == (document["state"], document["rows"], document["refused"])
     assert ["row 3"] == [refusal["where"] for refusal in document["refusals"]]
 
-    export.unlink()
+    (business.folder / "in" / "shop.csv").unlink()
     assert 1 == ctl("sync").returncode
-    write(table("abd").replace("2026-01-15", "4.5.20224"))
+    business.export(table("abd").replace("2026-01-15", "4.5.20224"))
     assert f"      warning: {told}" in ctl("sync", "--quiet").stderr
 
-    write(table("abd"))
+    business.export(table("abd"))
     assert "3 reviews read" in ctl("sync").stdout
     assert ["Ann a", "Ann b", "Ann d"] == business.authors
     assert ["shop", "file", "ok"] == ctl("sources", "list").stdout.splitlines()[1].split()[:3]
@@ -244,24 +225,17 @@ def test_reviews_of_a_sync_are_named_on_request(business: Business, ctl: Ctl) ->
     """An owner saw "1 gone" and could not know who."""
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
     ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
-    export = business.folder / "in" / "shop.csv"
-
-    def write(text: str) -> None:
-        export.write_text(text)
-        hour_ago = time.time() - 3600
-        os.utime(export, (hour_ago, hour_ago))
-
-    write(table("abcd"))
+    business.export(table("abcd"))
     assert "      new: Ann c, 2026-01-16, shop" in ctl("sync", "-v").stdout.splitlines()
     by_hand = business.reviews_file.read_text().replace("Ann b", "Ann Bo")
     business.reviews_file.write_text(by_hand)
-    write(table("abd").replace("Ann b", "Ann bee"))
+    business.export(table("abd").replace("Ann b", "Ann bee"))
     for command in (("sources", "test", "shop"), ("sync", "--dry-run"), ("sync", "-v")):
         lines = ctl(*command).stdout.splitlines()
         assert any(line.startswith("      removed: Ann c, 2026-01-16, shop") for line in lines)
         assert "      changed: Ann Bo, 2026-01-15, shop: author" in lines
         assert "      overwritten: Ann Bo, 2026-01-15, shop: author" in lines
-    write(table("".join(map(chr, range(97, 123)))))
+    business.export(table("".join(map(chr, range(97, 123)))))
     lines = ctl("sync", "--dry-run").stdout.splitlines()
     assert "      and 4 more: reviewsctl sync shop --dry-run --full -v" in lines
     assert "removed" not in ctl("sync").stdout
