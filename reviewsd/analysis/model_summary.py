@@ -31,9 +31,7 @@ _QUOTES: Final = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u00ab\u00bb"), '"')
 _GROUPED: Final = {ord("\u00a0"): None, ord("\u202f"): None}  # blanks within numbers
 _UNWANTED: Final = ("://", "@", "<", "www.")
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
-_PRONOUN: Final = {
-    "en": "i"
-}  # a word that has a capital in the middle of a sentence, and is no name
+_PRONOUN: Final = {"en": "i"}  # has a capital in the middle of a sentence, and is no name
 _THOUSAND: Final = 3  # digits of a group
 _NUMBERS: Final = {
     "en": "one two three four five six seven eight nine ten eleven twelve dozen dozens twenty thirty forty "

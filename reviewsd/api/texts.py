@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from reviewsd.api.names import short_name
@@ -19,9 +20,7 @@ _TIME: Final = 10  # characters of a ULID that are its time
 MANY: Final = 8
 """Number of words from which on two customers do not write the same text (corrections.md C23, C28)."""
 
-_nameless = re.compile(
-    r"(?:|anonymous|google user|a [^\W\d_]+ user)"
-)  # imports write "A Google user"
+_nameless = re.compile(r"(?:|anonymous|google user|a [^\W\d_]+ user)")  # "A Google user" in imports
 _word = re.compile(r"\w+")
 
 # C0, DEL, C1, and the characters that reorder or break lines of a terminal (UAX 9, Zl, Zp).
@@ -69,6 +68,12 @@ def runs_of(words: Sequence[str]) -> set[tuple[str, ...]]:
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun, whose plural ends in -s: ``1,204 reviews``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def first_of(texts: Iterable[str], most: int, separator: str = "; ") -> str:
+    """Return the first texts for a message; those left out are ``...``."""
+    first = [*islice(texts, most + 1)]
+    return separator.join([*first[:most], *["..."] * (len(first) > most)])
 
 
 def printable(text: str) -> str:

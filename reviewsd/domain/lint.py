@@ -1,16 +1,15 @@
 """Warnings about valid data, for ``reviewsd --check`` (data-model.md 5, second table)."""
 
 import datetime
-import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
 from reviewsd.api.files import Diagnostic
-from reviewsd.api.texts import is_nameless
+from reviewsd.api.texts import first_of, is_nameless
 from reviewsd.domain import times
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import show
@@ -68,7 +67,7 @@ def doubts(
     places: dict[str, None] = {}
     yield from _records(reviews.removeprefix(_BOM), now, progress, places)
     if len(places) > 1 and not dataset.business.locations:
-        reason = f"missing: reviews name {len(places):,} locations ({_first(places)}), which have no pages and no filter"
+        reason = f"missing: reviews name {len(places):,} locations ({first_of(map(show, places), _NAMED, ', ')}), which have no pages and no filter"
         yield _finding("$.business.locations", reason)
     if dataset.insights is not None:
         identifiers = set(dataset.records.ids)
@@ -111,12 +110,6 @@ def _records(
         if reason := _duplicate_reason(review, index, by_text, by_rating):
             yield _finding(path, reason, review.id)
     progress(STAGE, len(items), len(items))
-
-
-def _first(places: Iterable[str]) -> str:
-    """Return the first locations for a message."""
-    first = [*map(show, itertools.islice(places, _NAMED + 1))]
-    return ", ".join([*first[:_NAMED], *["..."] * (len(first) > _NAMED)])
 
 
 def _duplicate_reason(

@@ -20,7 +20,6 @@ from reviewsctl.corrections.notes import (
     TAKE,
     described,
     erased_notes,
-    first_of,
     passed_notes,
 )
 from reviewsctl.corrections.output import STATES
@@ -34,7 +33,7 @@ from reviewsctl.importing.values import short_name, shown
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
 from reviewsd.api.places import has_corrections_log
-from reviewsd.api.texts import RUN, words_of
+from reviewsd.api.texts import RUN, first_of, words_of
 from reviewsd.domain import corrected
 from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
 from reviewsd.domain.reviews import Review
@@ -327,7 +326,7 @@ class KnownCorrections:
             ids = " ".join(str(record["id"]) for record in rows[:MAX_NAMED])
             yield (
                 f"still {state}, as their ids are, though they now say something else: {len(rows):,} "
-                f"({first_of([described(record) for record in rows])}); {_SHOW.format(ids)}"
+                f"({first_of(map(described, rows), MAX_NAMED)}); {_SHOW.format(ids)}"
             )
 
     def _is_new_content(self, record: Mapping[str, object]) -> bool:

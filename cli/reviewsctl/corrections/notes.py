@@ -1,11 +1,12 @@
 """Notes of an import on rows that are, or may be, corrected reviews."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from reviewsctl.corrections.output import STATES
 from reviewsctl.importing.outcomes import Fate, MergeResult
+from reviewsd.api.texts import first_of
 
 if TYPE_CHECKING:
     from reviewsd.offline.passed_corrections import PassedCorrection
@@ -26,7 +27,7 @@ def passed_notes(passed: "Iterable[PassedCorrection]") -> Iterator[str]:
         rows, state = list(group), STATES[action]
         may_be = "as they may be edited versions of reviews that are not shown as they are"
         outcome = f"{state}, {may_be}" if is_doubt else f"edited, and still {state}"
-        names = first_of([described(correction.record) for correction in rows])
+        names = first_of((described(correction.record) for correction in rows), MAX_NAMED)
         ids = " ".join(correction.review_id for correction in rows[:MAX_NAMED])
         yield f"{outcome}: {len(rows):,} ({names}); to show them: reviewsctl reviews restore {ids}"
 
@@ -35,17 +36,14 @@ def erased_notes(merge: MergeResult) -> Iterator[str]:
     """Yield the note on rows that may be edited versions of erased reviews."""
     if count := merge.count(Fate.ERASED):
         changes = merge.changes[Fate.ERASED]
-        names = first_of([", ".join(change.review.rsplit(", ", 2)[1:]) for change in changes])
+        names = first_of(
+            (", ".join(change.review.rsplit(", ", 2)[1:]) for change in changes), MAX_NAMED
+        )
         ids = " ".join(str(review["id"]) for review in merge.erased_versions[:MAX_NAMED])
         yield (
             f"skipped, as they may be edited versions of erased reviews: {count:,} ({names}); "
             f"{TAKE.format('one is', ids)}"
         )
-
-
-def first_of(names: Sequence[str]) -> str:
-    """Return the first of some names, for a note."""
-    return "; ".join([*names[:MAX_NAMED], *["..."] * (len(names) > MAX_NAMED)])
 
 
 def described(review: Mapping[str, object]) -> str:

@@ -15,6 +15,7 @@ from reviewsctl.importing.review import FUTURE, NO_ID
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.values import listed
 from reviewsctl.terminal.words import counted
+from reviewsd.api.texts import first_of
 
 MAX_IN_JSON: Final = 100
 """Rows and reviews that JSON lists without --verbose."""
@@ -305,24 +306,18 @@ def _new_places(result: MergeResult) -> list[str]:
 
 def _edited(count: int, changes: Sequence[Change]) -> str:
     """Return the note on rows that took the place of reviews; some may be hidden, so it names no author."""
-    days = [change.review.rsplit(", ", 2)[1] for change in changes[:_SHOWN]]
-    named = "; ".join(days if count <= _SHOWN else [*days, "..."])
+    named = first_of((change.review.rsplit(", ", 2)[1] for change in changes), _SHOWN)
     has_reply = any(change.members for change in changes)
     replies = "; your replies to them stay" if has_reply else ""
     return f"edited, known by two of author, day and text: {count:,} ({named}){replies}"
 
 
-def _named(count: int, changes: Sequence[Change]) -> str:
-    """Return the authors and days of the first reviews of a note."""
-    names = [change.review.rpartition(", ")[0] for change in changes[:_SHOWN]]
-    return "; ".join(names if count <= _SHOWN else [*names, "..."])
-
-
 def _doubled(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
     """Return the note on new reviews that are edited ones of the file."""
+    named = first_of((change.review.rpartition(", ")[0] for change in changes), _SHOWN)
     first = "correct the refused rows, and " if has_refused else ""  # else it removes nothing
     seem = "seems an edited version of one" if count == 1 else "seem edited versions of ones"
     return (
-        f"{counted(count, 'new review')} {seem} there ({_named(count, changes)}), known by two of author, day and "
+        f"{counted(count, 'new review')} {seem} there ({named}), known by two of author, day and "
         f"text; if so, {first}reviewsctl reviews undo, then import again with --replace, which keeps your replies"
     )

@@ -27,7 +27,7 @@ from reviewsctl.sources import schedule
 from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
 from reviewsctl.sources.paging import Download, SourceReader
 from reviewsctl.sources.state import SourceState
-from reviewsd.api.texts import counted
+from reviewsd.api.texts import counted, first_of
 from reviewsd.config.source_schema import ReviewSource
 
 MAX_SECONDS: Final = 1800
@@ -324,12 +324,11 @@ def _refused(rows: RowCounts, *, may_remove: bool) -> tuple[str, str]:
     """Return which rows were refused with what follows, and the remedy; both empty where none was."""
     if not rows.refused:
         return "", ""
-    first = "; ".join(f"{where}: {reason}" for where, reason in rows.refusals[:_NAMED])
-    more = "; ..." if rows.refused > _NAMED else ""
+    named = first_of((f"{where}: {reason}" for where, reason in rows.refusals), _NAMED)
     was_or_were = "was" if rows.refused == 1 else "were"
     removal = ", so no review is removed" if may_remove and rows.unidentified else ""
     return (
-        f"{rows.refused:,} of {counted(rows.rows.total(), 'row')} {was_or_were} refused{removal} ({first}{more})",
+        f"{rows.refused:,} of {counted(rows.rows.total(), 'row')} {was_or_were} refused{removal} ({named})",
         _CORRECT if rows.unidentified else _NOT_CORRECTED,
     )
 
