@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.sources import overview
-from tests.support.commands import REVIEWSCTL, Ctl
+from tests.support.commands import REVIEWSCTL, Ctl, started
 from tests.support.source_stub import Stub, response
 from tests.support.sources import Business, table
 
@@ -76,10 +76,7 @@ def test_reviews_of_another_source_are_not_added_twice(business: Business, ctl: 
 def test_signal_ends_a_sync_that_stays(business: Business, ctl: Ctl) -> None:
     """A container is stopped by SIGTERM, and a terminal by Ctrl-C."""
     config = str(business.folder / "reviewsd.yaml")
-    command = [sys.executable, "-m", REVIEWSCTL, "sync", "--every", "1h", "--config", config]
-    with subprocess.Popen(
-        command, env=ctl.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with started(ctl.environment, "sync", "--every", "1h", "--config", config) as process:
         assert process.stdout is not None
         assert "2 reviews read" in process.stdout.readline()
         process.send_signal(signal.SIGTERM)
