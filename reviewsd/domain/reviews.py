@@ -247,6 +247,8 @@ class Business(Struct, frozen=True, kw_only=True):
         Contact | None,
         Meta(description="Where readers report a review: an e-mail address or a URL"),
     ] = None
+    legal_notice_url: Annotated[Url | None, Meta(description="Legal notice (imprint)")] = None
+    privacy_url: Annotated[Url | None, Meta(description="Privacy policy")] = None
     review_urls: Annotated[
         ReviewUrls,
         Meta(description="Where a customer can write a review, by platform"),

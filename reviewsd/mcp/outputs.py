@@ -42,7 +42,7 @@ class Profile(Struct):
 
     business: Annotated[dict[str, Raw], Meta(description=_BUSINESS_FIELDS)]
     aggregate_rating: AggregateRating
-    review_count: Annotated[NonNegative, Meta(description="Reviews in the data set")]
+    review_count: Annotated[NonNegative, Meta(description="All reviews")]
     note: WithheldNote = UNSET
 
 
@@ -121,9 +121,9 @@ class Summary(Struct, kw_only=True):
     aspects: Annotated[
         SummaryIndex, Meta(description=f"{_ENTRY_FIELDS}; ids for get_aspect_sentiment")
     ] = UNSET
-    technicians: Annotated[
-        SummaryIndex, Meta(description="Names instead of labels; ids for get_technician")
-    ] = UNSET
+    technicians: Annotated[SummaryIndex, Meta(description="With names; ids for get_technician")] = (
+        UNSET
+    )
     services: Annotated[SummaryIndex, Meta(description="As aspects; ids for get_service")] = UNSET
     problems: Annotated[SummaryIndex, Meta(description="As aspects")] = UNSET
     service_areas: Annotated[SummaryIndex, Meta(description="As aspects")] = UNSET
@@ -135,7 +135,7 @@ class OneReview(Struct):
     """The data of ``get_review``."""
 
     review: Annotated[dict[str, Raw], Meta(description=_REVIEW_FIELDS)]
-    next_text_offset: Annotated[int | None, Meta(description="null at the end of the text")]
+    next_text_offset: Annotated[int | None, Meta(description="null at the end")]
     insight: Annotated[
         PerReview | None, Meta(description="sentiment, score and ids of what it mentions")
     ]

@@ -95,6 +95,7 @@ class Renderer:
                 "base_url": site.base_url,
                 "foreign": self._foreign(),
                 "navigation": self._navigation(),
+                "legal": self._legal_links(),
                 "site_has_insights": site.insights is not None,
                 "as_of": self.as_of(),
                 "verified_note": self.verified_note(),
@@ -138,6 +139,12 @@ class Renderer:
         if insights is not None and insights.summary:
             pages.append(("summary", urls.SUMMARY))
         return [(self.words(key), path) for key, path in pages]
+
+    def _legal_links(self) -> list[tuple[str, str]]:
+        """Return (text, address) of the owner's legal notice and privacy policy, as far as given."""
+        business = self.site.business
+        links = {"legal_notice": business.legal_notice_url, "privacy": business.privacy_url}
+        return [(self.words(key), address) for key, address in links.items() if address]
 
     def verified_note(self) -> str | None:
         """Return what ``verified`` means here, or that nothing was checked; None without reviews."""

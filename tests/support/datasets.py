@@ -37,7 +37,7 @@ _SHAPES: dict[str, Document] = {
     "business": dict.fromkeys(("id", "name", "description", "category", "url", "phone", "email"))
     | {"address": None, "geo": None, "hours": [], "service_areas": [], "social_urls": []}
     | {"logo_url": None, "language": "en", "verification_statement": None, "reports": None}
-    | {"review_urls": {}},
+    | {"legal_notice_url": None, "privacy_url": None, "review_urls": {}},
     "address": dict.fromkeys(("street", "city", "region", "postal_code", "country")),
     "geo": dict.fromkeys(("latitude", "longitude")),
     "hours": dict.fromkeys(("day", "opens", "closes")),

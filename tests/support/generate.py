@@ -71,6 +71,8 @@ _BUSINESS = {
     "language": "en",
     "verification_statement": "Acme asks every customer by e-mail after the work is done.",
     "reports": None,
+    "legal_notice_url": None,
+    "privacy_url": None,
 }
 
 

@@ -84,6 +84,28 @@ def test_every_page_links_to_it(place: Place) -> None:
     assert place.get("/index.json").body.decode().count("/about-reviews") == 1
 
 
+def test_every_page_links_to_the_legal_notice_and_the_privacy_policy(place: Place) -> None:
+    """A page of a business in Germany needs both (DDG 5, GDPR 13), one click away."""
+    notice, policy = "https://acme.example/impressum?a=1&b=2", "https://acme.example/datenschutz"
+    links = {"legal_notice_url": notice, "privacy_url": policy}
+    place.publish([review("a")], {"name": "Acme", "language": "de", **links})
+    for target in ("/", "/reviews", "/reviews?rating=4", "/r/a", "/about-reviews", "/r/nobody"):
+        html = Html(place.get(target).body.decode())
+        assert {notice, policy} <= set(html.links), target
+        assert "Impressum Datenschutz" in html.text, target
+    assert (
+        f"- [Impressum](<{notice}>)\n- [Datenschutz](<{policy}>)\n"
+        in place.get("/index.md").body.decode()
+    )
+
+
+def test_without_them_nothing_stands_in_their_place(place: Place) -> None:
+    place.publish([review("a")])
+    page = place.page("/")
+    assert "Legal notice" not in page.text
+    assert "Privacy policy" not in page.text
+
+
 @pytest.mark.parametrize(
     ("reports", "href"),
     [
