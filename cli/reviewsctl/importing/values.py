@@ -69,9 +69,13 @@ def listed(names: Collection[str]) -> str:
 
 
 def words(value: object) -> str | None:
-    """Return a text, verbatim; None if there is none."""
+    """Return a text, verbatim; None if there is none.
+
+    Letters and their accents are joined (NFC), as some programs of a Mac part them: else the same review would be
+    another one.
+    """
     if isinstance(value, str):
-        return value if value and not value.isspace() else None
+        return unicodedata.normalize("NFC", value) if value and not value.isspace() else None
     if isinstance(value, float) and value.is_integer():
         return str(int(value))  # a spreadsheet has nothing but floats
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -1,6 +1,7 @@
 """A review that was edited in a table without ids keeps its correction and its reply (corrections.md C23 to C25)."""
 
 import json
+import unicodedata
 
 import pytest
 
@@ -43,6 +44,15 @@ def test_edited_review_stays_corrected(shop: Shop, action: Action) -> None:
     (entry,) = log(shop)
     assert (f"{action} (request)", [new]) == (entry["action"], entry["reviews"])
     assert f"by an import: it is an edited version of {old}" == entry["note"]
+
+
+def test_letters_parted_from_their_accents_make_no_other_review(shop: Shop) -> None:
+    """Some programs of a Mac write a table so."""
+    rows = ("2026-03-14,5,Jürgen Köhler,Schön und günstig.\n", "2026-03-15,4,Zoë,Très bien.\n")
+    imported(shop, *rows)
+    parted = imported(shop, *(unicodedata.normalize("NFD", row) for row in rows))
+    assert (0, 2) == tuple(map(parted.merge.count, (Fate.NEW, Fate.UNCHANGED)))
+    assert {"Jürgen Köhler", "Zoë"} == {*shop.reviews}
 
 
 def test_edited_review_is_a_changed_one(shop: Shop) -> None:
