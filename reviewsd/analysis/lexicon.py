@@ -50,6 +50,7 @@ class Lexicon:
         lists = {name: frozenset(words) for name, words in data.words.items()}
         none = frozenset[str]()
         self.negations = lists.get("negations", none)
+        self._alternatives = lists.get("alternatives", none)
         self.leads = self.negations | lists.get("leads", none)
         """Words that a phrase may begin with before what matched."""
         numbers = lists.get("numbers", none)
@@ -137,16 +138,20 @@ class Lexicon:
     def negated(self, words: Sequence[str], at: int, start: int) -> bool:
         """Return whether one of the three words before token ``at`` negates it, after any comma.
 
-        A negation does not negate another one: "no fuss no upselling", "non ... per niente".
+        Beside "or" six words count, and commas do not: "aren't competent, friendly or helpful". A negation does not
+        negate another one: "no fuss no upselling", "non ... per niente".
         """
         if words[at] in self.negations:
             return False
-        first = at - WINDOW
+        first = at - 2 * WINDOW
         first = first if first > start else start  # noqa: FURB136  max() takes three times as long
         if self.negations.isdisjoint(words[first:at]):
             return False
+        is_listed = not self._alternatives.isdisjoint(words[at - 1 : at + 2])
+        if not is_listed:
+            first = max(first, at - WINDOW)
         for back in range(at - 1, first - 1, -1):
-            if words[back] == ",":
+            if words[back] == "," and not is_listed:
                 return False
             if words[back] in self.negations and not self._is_excused(words, back):
                 return True

@@ -16,8 +16,9 @@ from msgspec import Struct
 # with a lookaround, so that it fails fast; words, the most frequent kind, come first.
 _MARKS: Final = (
     r"|[.](?<!\bdr[.])(?<!\bmr[.])(?<!\bms[.])(?<!\bst[.])(?<!\bsr[.])(?<!\bhr[.])(?<!\bm[.])"  # "Dr. Lee"
-    r"(?<!\bmrs[.])(?<!\bmme[.])(?<!\bsra[.])(?<!\bsig[.])(?<!\bdhr[.])(?!\w)"
-    r"|[!?](?!\w)|[,;:()\u2013\u2014\u2026\n]"
+    r"(?<!\bmrs[.])(?<!\bmme[.])(?<!\bsra[.])(?<!\bsig[.])(?<!\bdhr[.])"
+    r"(?:(?!\w)|(?<=[^\W\d_]{3}[.])(?=[^\W\d_]{2})(?!(?:com|co|net|org|de|fr|es|it|nl|pt|uk)\b))"  # food.The room
+    r"|[!?](?:(?!\w)|(?<=[^\W\d_]{2}[!?])(?=[^\W\d_]{2}))|[,;:()\u2013\u2014\u2026\n]"
     r"|[$\u00a3\u20ac]?\d++(?:[.,:]\d++)*+(?:[ \u00a0]?\u20ac)?+"  # 8:30, 1,200, $99.50, 45 euros
     r"|-(?:-++|(?<=\s-)(?=\s)))"
 )

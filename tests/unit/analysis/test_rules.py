@@ -147,7 +147,25 @@ def rules() -> Rules:
         (5, "Told me I didn't need a new one.", {"pricing": "positive"}),
         (5, "I figured it would be expensive.", {}),
         # praise of a trade, and what the work did
-        (5, "What a great mechanic.", {"technical_knowledge": "positive"}),
+        (5, "What a great mechanic.", {}),  # praise of everything
+        (5, "Best vet in town, very professional!", {}),
+        (4, "We paid $40.", {"pricing": "positive"}),
+        (
+            2,
+            "The tellers aren't knowledgeable, friendly or helpful.",
+            {"technical_knowledge": "negative", "friendliness": "negative"},
+        ),
+        (
+            1,
+            "None of the employees are overly courteous or friendly.",
+            {"friendliness": "negative"},
+        ),
+        (5, "We never have to wait.", {"response_time": "positive"}),
+        (1, "The line is long.", {"response_time": "negative"}),
+        (5, "He was informative.", {"communication": "positive"}),
+        (5, "A pleasure to work with, and they love what they do.", {"friendliness": "positive"}),
+        (4, "I like this branch a great deal.", {}),
+        (5, "All of my questions were answered.", {"communication": "positive"}),
         (3, "She passed her exam.", {"work_quality": "positive"}),
         (1, "\u00a3160 for that.", {"pricing": "negative"}),
         # silence, and a wait of weeks

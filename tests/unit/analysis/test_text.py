@@ -27,7 +27,9 @@ def sentences(text: str) -> list[str]:
         ("same-day a/c", ["same", "day", "a", "c"]),
         ("Good... bad", ["good", ".", ".", ".", "bad"]),
         ("so - no", ["so", "-", "no"]),
-        ("reviews.example", ["reviews", "example"]),
+        ("www.acme.com", ["www", ".", "acme", "com"]),
+        ("good food.The room", ["good", "food", ".", "the", "room"]),
+        ("Great!!Really", ["great", "!", "really"]),
         ("\u0130stanbul", ["\u0130stanbul"]),  # its lower case has two characters
         ("\U0001f600\U0001f600", []),
     ],
