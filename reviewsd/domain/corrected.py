@@ -185,12 +185,11 @@ class _CorrectedReview(NamedTuple):
         """
         if isinstance(self.correction, Erasure) or self.correction.hides:
             return None
-        action = self.correction.action
         members: dict[str, object] = dict(_members.decode(self.raw))
-        if action != "restore":
+        if self.correction.action != "restore":
             members = {name: value for name, value in members.items() if name in _SAFE_MEMBERS}
-        if action == "hide-text":
+        if self.correction.hides_words:
             members |= {"text": None, "owner_reply": None}
-        if action == "anonymize":
+        if self.correction.hides_author:
             members |= {"author": ANONYMOUS, "author_avatar_url": None, "source_url": None}
         return _encode(members | {"changed_at": self.changed_at.astimezone(datetime.UTC)})

@@ -26,7 +26,16 @@ CORRECTIONS_FILE: Final = "corrections.json"
 
 VERSION: Final = 1
 
-Action = Literal["hide", "hide-text", "anonymize", "restore"]
+Action = Literal["hide", "stars-only", "hide-text", "anonymize", "restore"]
+"""What is decided about a review; ``stars-only`` is ``hide-text`` and ``anonymize`` in one."""
+
+_WITHHELD: Final[Mapping[Action, frozenset[str]]] = {
+    "hide": frozenset(("review", "words", "author")),
+    "stars-only": frozenset(("words", "author")),
+    "hide-text": frozenset(("words",)),
+    "anonymize": frozenset(("author",)),
+    "restore": frozenset(),
+}
 
 Reason = Literal[
     "personal-data",
@@ -44,6 +53,13 @@ Reason = Literal[
 negative is banned (EU 2005/29/EC annex I 23c)."""
 
 REASONS: Final[tuple[str, ...]] = get_args(Reason)
+
+
+def combined(*actions: Action) -> Action:
+    """Return the action that withholds what any of some actions withholds."""
+    parts = frozenset[str]().union(*map(_WITHHELD.__getitem__, actions))
+    return next(action for action, withheld in _WITHHELD.items() if withheld == parts)
+
 
 _DIGEST = 16  # bytes
 _MAX_KEY = 64  # bytes, of BLAKE2b
@@ -109,12 +125,12 @@ class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields
     @property
     def hides_words(self) -> bool:
         """Whether its text is hidden."""
-        return self.action in {"hide", "hide-text"}
+        return "words" in _WITHHELD[self.action]
 
     @property
     def hides_author(self) -> bool:
         """Whether its author is hidden."""
-        return self.action in {"hide", "anonymize"}
+        return "author" in _WITHHELD[self.action]
 
 
 class Erasure(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):

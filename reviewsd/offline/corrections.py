@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Raw, Struct
@@ -26,6 +26,7 @@ from reviewsd.domain.corrections import (
     Overlay,
     Reason,
     check_not_lost,
+    combined,
     copy_digest,
     copy_key,
     digests,
@@ -136,15 +137,19 @@ class ReviewsWithCorrections:
         reason: Reason | None,
         now: datetime.datetime,
     ) -> "ReviewsWithCorrections":
-        """Return a copy in which some reviews have a further correction, also under the ids that they had before."""
+        """Return a copy in which some reviews have a further correction, also under the ids that they had before.
+
+        It adds to an earlier one, but a hidden review becomes what is decided now.
+        """
         key = self._key_of_copies()
         earlier_ids = self._earlier_ids(reviews)
         entries = self._entries_without([*(review.id for review in reviews), *earlier_ids])
-        entries |= {
-            review_id: Correction(action=action, reason=reason, at=now) for review_id in earlier_ids
-        }
+        for review_id in earlier_ids:
+            both = _both(self._overlay.of_id(review_id), action)
+            entries[review_id] = Correction(action=both, reason=reason, at=now)
         for review, members in self._digests(key, reviews):
-            correction = Correction(action=action, reason=reason, at=now, **members)
+            both = _both(self._overlay.find(review), action)
+            correction = Correction(action=both, reason=reason, at=now, **members)
             before = self._overlay.of_id(review.id)
             if action != "restore" and isinstance(before, Correction):
                 correction = correction.knowing(before, *before.others)
@@ -190,15 +195,12 @@ class ReviewsWithCorrections:
         corrections = replace(self.corrections, reviews=reviews, erased=erased)
         return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
 
-    def copies_left(self, reviews: Sequence[Review], action: str) -> list[Review]:
+    def copies_left(
+        self, reviews: Sequence[Review], action: Action | Literal["erase"]
+    ) -> list[Review]:
         """Return the copies of some reviews that a correction of these has not reached, newest first."""
         ids, keys = {review.id for review in reviews}, {copy_key(review) for review in reviews}
-        reached = {"erase"} if action == "erase" else {action, "hide"}  # hiding covers all others
-        left = [
-            entry.review
-            for entry in self.reviews
-            if entry.correction is None or entry.correction.action not in reached
-        ]
+        left = [entry.review for entry in self.reviews if not _is_reached(entry.correction, action)]
         return [one for one in left if one.id not in ids and copy_key(one) in keys - {None}]
 
     def _digests(
@@ -270,6 +272,20 @@ def read(folder: Path, own_ids: Collection[str] = ()) -> ReviewsWithCorrections:
     return ReviewsWithCorrections(
         load_dataset(files.reviews, None), parse(files.corrections), own_ids
     )
+
+
+def _both(before: Correction | Erasure | None, action: Action) -> Action:
+    """Return the action of a review after a further one."""
+    if not isinstance(before, Correction) or before.hides or action == "restore":
+        return action
+    return combined(before.action, action)
+
+
+def _is_reached(correction: Correction | Erasure | None, action: Action | Literal["erase"]) -> bool:
+    """Return whether a review has what a correction of its copy does."""
+    if action == "erase" or not isinstance(correction, Correction):
+        return isinstance(correction, Erasure)
+    return combined(correction.action, action) == correction.action
 
 
 def check_present(folder: Path, *, is_restored: bool = False) -> None:

@@ -16,6 +16,7 @@ from reviewsd.domain.corrections import (
     Overlay,
     Reason,
     ReviewDigests,
+    combined,
     digests,
     version_digests,
 )
@@ -24,14 +25,9 @@ from reviewsd.offline.corrections import encoded, parse, without_digests
 
 
 def strictest(corrections: Sequence[Correction]) -> tuple[Action, Reason | None]:
-    """Return the action that withholds everything the corrections withhold, and the reason of the strictest.
-
-    If one correction hides the text and another the author, the review is hidden.
-    """
-    order: tuple[Action, ...] = ("hide", "hide-text", "anonymize")
-    first, *rest = sorted(corrections, key=lambda correction: order.index(correction.action))
-    is_mixed = any(correction.action != first.action for correction in rest)
-    return ("hide" if is_mixed else first.action), first.reason
+    """Return the action that withholds everything the corrections withhold, and the reason of the strictest."""
+    strict = max(corrections, key=lambda correction: (correction.hides, correction.hides_words))
+    return combined(*(correction.action for correction in corrections)), strict.reason
 
 
 class PassedCorrection(Struct, frozen=True, kw_only=True):

@@ -231,8 +231,8 @@ def hide(  # noqa: PLR0913  options
 ) -> None:
     """Hides reviews, and the pages say how many and why.
 
-    Hidden reviews are not shown and not counted. It asks first if many are hidden, or if the hidden
-    ones have far fewer stars than the others.
+    Hidden reviews are not shown and not counted. It asks first if many are hidden, if these have far
+    fewer stars than the others, or if --text would show a hidden one again.
     """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
@@ -251,6 +251,7 @@ def anonymize(
     reason: Why,
     note: Note = "",
     dry_run: DryRun = False,
+    yes: Yes = False,
     data: DataDir = None,
     config: ConfigFile = None,
     as_json: Json = False,
@@ -258,12 +259,12 @@ def anonymize(
     """Shows reviews without their author.
 
     They have no name, no picture and no link to the original. Names in texts and replies stay; the
-    command lists them.
+    command lists them. Words that were hidden stay hidden. It asks first if a review is hidden now.
     """
     from reviewsctl.corrections.deciding import Decision  # msgspec, see main
 
     decision = Decision("anonymize", reason, note)
-    decision.make(ids, data, config, Output(as_json=as_json), dry_run=dry_run)
+    decision.make(ids, data, config, Output(as_json=as_json, yes=yes), dry_run=dry_run)
 
 
 @app.command(

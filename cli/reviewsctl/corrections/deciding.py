@@ -15,6 +15,7 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.target import reviews_file
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
+from reviewsd.api.texts import first_of, plain_text
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Action, Reason
@@ -109,8 +110,6 @@ def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
     Raises:
         UnknownReviewError: There are none.
     """
-    from reviewsd.api.texts import plain_text  # see main
-
     name = plain_text(author)
     ids = [entry.review.id for entry in reviews.reviews if plain_text(entry.review.author) == name]
     if not ids:
@@ -164,7 +163,10 @@ class Decision:
         *,
         dry_run: bool,
     ) -> None:
-        """Write corrections.json and report the consequences; ask before a selection by stars."""
+        """Write corrections.json and report the consequences.
+
+        It asks before a selection by stars, and before it shows anything of what was hidden.
+        """
         target, reviews = reading(data, config)
         chosen = named(ids, reviews)
         if self._action == "restore":
@@ -174,6 +176,7 @@ class Decision:
         corrected = reviews.with_correction(chosen, self._action, self._reason, self._now)
         output.show(chosen)
         state = STATES[self._action]
+        shown_again = self._shown_again(state, reviews, chosen)
         consequences = list(self._consequences(state, reviews, corrected, chosen))
         copies: list[Review] = []
         if self._reason is not None:
@@ -182,10 +185,12 @@ class Decision:
         consequences += files.erased_note(len(reviews.erased))
         selection = corrected.selection_warning if self._action == "hide" else None
         if dry_run:
-            if selection is not None:
-                output.warn(selection)
+            for warning in filter(None, (selection, shown_again)):
+                output.warn(warning)
             output.report(state, chosen, consequences, copies, dry_run=True)
             return
+        if shown_again:
+            output.ask(f"{shown_again}. Go on?")
         if selection is not None:
             output.ask(f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?")
         files.write(target, corrected)
@@ -193,6 +198,16 @@ class Decision:
         label = self._action if self._reason is None else f"{self._action} ({self._reason})"
         files.note(target, self._now, [review.id for review in chosen], label, self._note)
         output.report(state, chosen, consequences, copies)
+
+    def _shown_again(
+        self, state: str, reviews: "ReviewsWithCorrections", chosen: "Sequence[Review]"
+    ) -> str:
+        """Return that the decision shows reviews of which nothing is shown now; "" if it shows none."""
+        if self._action in ("hide", "restore"):
+            return ""
+        hidden = [review.id for review in chosen if reviews.action(review) == "hide"]
+        ids = first_of(hidden, _NAMED, ", ")
+        return f"hidden now, and shown again, {state}: {ids}" if hidden else ""
 
     def _consequences(
         self,
@@ -203,6 +218,9 @@ class Decision:
     ) -> Iterator[str]:
         yield f"{state} within three seconds by a running daemon, and after every later import"
         yield _EFFECTS[self._action]
+        both = [review.id for review in chosen if after.action(review) == "stars-only"]
+        if both:
+            yield f"{STATES['stars-only']}, as what was decided before stays: {first_of(both, _NAMED, ', ')}"
         yield _rating_line(before, after)
         if self._action == "restore":
             yield _UPDATE

@@ -42,7 +42,12 @@ if TYPE_CHECKING:
     from reviewsd.offline.passed_corrections import PassedCorrection
 
 _SHOW: Final = "if it is another review: reviewsctl reviews restore {}"
-_COMMANDS: Final = {"hide": "hide {}", "hide-text": "hide {} --text", "anonymize": "anonymize {}"}
+_COMMANDS: Final = {
+    "hide": ("hide {}",),
+    "stars-only": ("anonymize {}", "hide {} --text"),
+    "hide-text": ("hide {} --text",),
+    "anonymize": ("anonymize {}",),
+}
 
 
 class KnownCorrections:
@@ -345,11 +350,13 @@ class KnownCorrections:
             notes += 1
             if notes > MAX_NAMED:
                 continue
-            command = _COMMANDS[correction.action].format(new.get("id"))
+            commands = " && ".join(
+                f"reviewsctl reviews {command.format(new.get('id'))} --reason {correction.reason}"
+                for command in _COMMANDS[correction.action]
+            )
             yield (
                 f"a review that is {STATES[correction.action]} is not in the table ({described(old)}), and one that "
-                f"may be it is new, and shown ({described(new)}); if it is: reviewsctl reviews {command} "
-                f"--reason {correction.reason}"
+                f"may be it is new, and shown ({described(new)}); if it is: {commands}"
             )
         if (more := notes - MAX_NAMED) > 0:
             yield f"and {more:,} more such pairs"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STATES: Final = {
     "hide": "hidden",
+    "stars-only": "anonymous, without words",
     "hide-text": "without words",
     "anonymize": "anonymous",
     "restore": "shown again",

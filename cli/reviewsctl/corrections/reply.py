@@ -84,7 +84,7 @@ def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> No
 
 def effect_of(text: str, review_id: str, action: str) -> str:
     """Return what readers see of a reply, or of one that was taken away, to a review with a correction or without."""
-    if action in ("hide", "hide-text"):
+    if action in ("hide", "hide-text", "stars-only"):
         restore = f"reviewsctl reviews restore {review_id}"
         return f"your page stays as it is, as the review is {STATES[action]}; to show it: {restore}"
     effect = "on your page" if text else "gone from your page"

@@ -129,6 +129,39 @@ def test_command_that_restores_can_be_pasted_into_a_shell(shop: Shop, data: Path
     assert ["restore", "it's&1"] == shlex.split(command.partition("reviewsctl reviews ")[2])
 
 
+@pytest.mark.parametrize(
+    ("first", "second"), [("anonymize", "hide --text"), ("hide --text", "anonymize")]
+)
+def test_later_correction_brings_back_nothing_of_an_earlier_one(
+    shop: Shop, first: str, second: str
+) -> None:
+    for command in (first, second):
+        printed, _ = shop.run("reviews", *command.split(), ERASED, "--reason", "request")
+    assert f"anonymous, without words, as what was decided before stays: {ERASED}\n" in printed
+    (listed,) = map(
+        json.loads, shop.run("reviews", "list", "--author", AUTHOR, "--json")[0].splitlines()
+    )
+    assert "stars-only" == listed["correction"]["action"]
+    exported = shop.run("export", "--csv")[0]
+    assert not [words for words in (SECRET, AUTHOR) if words in exported]
+    shop.run("reviews", "restore", ERASED)
+    assert SECRET in shop.run("export", "--csv")[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "state"), [("anonymize", "anonymous"), ("hide --text", "without words")]
+)
+def test_hidden_review_is_shown_again_only_on_request(shop: Shop, command: str, state: str) -> None:
+    shop.run("reviews", "hide", ERASED, "--reason", "defamation", "--yes")
+    words = ("reviews", *command.split(), ERASED, "--reason", "request")
+    question = f"hidden now, and shown again, {state}: {ERASED}"
+    assert question in shop.run(*words, "--dry-run")[1]
+    assert question in shop.run(*words, code=1)[1]
+    assert SECRET not in shop.run("export", "--csv")[0]
+    shop.run(*words, "--yes")
+    assert 26 == len(shop.run("export", "--csv")[0].splitlines())
+
+
 def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> None:
     with edited(data) as file:
         file["reviews"][0]["text"] = "Signed, Jane"
