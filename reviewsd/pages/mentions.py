@@ -36,17 +36,25 @@ class Mentioned:
 
 
 def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
-    """Return the most mentioned aspects, with mentions counted: rules miss some, but hardly any of a name."""
-    return _most(renderer, insights, insights.aspects, "mentions_aspect", "aspect_mentions")
+    """Return the most mentioned aspects, with mentions counted: rules miss some, but hardly any of a name.
+
+    Of made ones those without a share are left out if any has one: of few mentions too many are misread.
+    """
+    entries = _most(renderer, insights, insights.aspects, "mentions_aspect", "aspect_mentions")
+    sure = [entry for entry in entries if entry.positive is not None]
+    return sure if sure and _are_made(renderer) else entries
 
 
 def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Mentioned]]]:
-    """Return (heading, entries) of people, services, topics, areas and problems, each label once."""
+    """Return (heading, entries) of people, services, topics, areas and problems, each label once.
+
+    Topics that are made repeat the services, of which they are groups.
+    """
     groups = insights.entities
     listed = (
         ("technicians", groups.technicians, "mentions_technician"),
         ("services", groups.services, "mentions_service"),
-        ("topics", insights.topics, "mentions_topic"),
+        ("topics", () if _are_made(renderer) else insights.topics, "mentions_topic"),
         ("areas", groups.service_areas, "mentions_area"),
         ("problems", groups.problems, "mentions_problem"),
     )
@@ -59,6 +67,11 @@ def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Menti
         if entries:
             headed.append((renderer.words(heading), entries))
     return headed
+
+
+def _are_made(renderer: Renderer) -> bool:
+    """Return whether the insights are made, and not the owner's file, which has no note on the method."""
+    return renderer.site.insights_note is not None
 
 
 def _word(entity: Entity) -> str:

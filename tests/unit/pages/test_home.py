@@ -209,6 +209,25 @@ def test_topic_with_the_name_of_a_service_is_shown_once(place: Place) -> None:
     ]
 
 
+def test_made_aspects_without_a_share_and_made_topics_are_not_shown(place: Place) -> None:
+    """Strict readers found most of these misread, and the topics to repeat the services."""
+    texts = [*["Friendly staff, and the pizza was delicious."] * 6, "The table was dirty."]
+    reviews = [review(f"r{at}", text=f"{text} {at}.") for at, text in enumerate(texts)]
+    business = {"name": "Acme", "category": "Restaurant"}
+
+    def shown(count: int) -> set[str]:
+        place.publish(reviews[-count:], business)
+        place.directories.publish(insights="auto")
+        place.snapshots.refresh()
+        links = [str(link["href"]) for link in place.page("/").named("a")]
+        return {href.partition("mentions_")[2] for href in links if "mentions_" in href}
+
+    assert {"aspect=friendliness", "aspect=work_quality"} == {
+        name for name in shown(7) if not name.startswith("service")
+    }
+    assert "aspect=cleanliness" in shown(3)
+
+
 def test_telephone_is_called_before_all_reviews_are_read(place: Place) -> None:
     place.publish([review()], {"name": "Acme", "phone": "+1 207 555 0100"})
     classes = [link.get("class") for link in place.page("/").named("a")]
