@@ -79,7 +79,7 @@ class Business:
             sleep=self.pauses.append,
             report_wait=self.told.append,
         )
-        return [outcome for outcome, _ in sync.run(names)]
+        return list(sync.run(names))
 
     def state(self) -> SourceState:
         """Run a sync of a single source and return its state."""

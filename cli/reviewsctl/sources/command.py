@@ -146,16 +146,15 @@ def _run(options: SyncOptions, config: Config) -> int:
     code, began = 0, time.monotonic()
     outcomes: list[Outcome] = []
     try:
-        for outcome, requests in sync.run(options.names):
+        for outcome in sync.run(options.names):
             seconds, began = time.monotonic() - began, time.monotonic()
             code = code if outcome.state.is_read else EXIT_FAILED
             outcomes.append(outcome)
             if options.as_json:
-                typer.echo(json_line(report.document(outcome, requests)))
+                typer.echo(json_line(report.document(outcome)))
             elif not options.quiet or outcome.is_notable:
                 lines = report.lines(
                     outcome,
-                    requests,
                     seconds,
                     width,
                     dry_run=options.run.dry_run,

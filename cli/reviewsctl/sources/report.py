@@ -20,7 +20,6 @@ _HEADINGS: Final = ("NAME", "TYPE", "STATE", "LAST COMPLETE READ", "NEXT", "REVI
 
 def lines(
     outcome: Outcome,
-    requests: int,
     seconds: float,
     width: int,
     *,
@@ -29,7 +28,7 @@ def lines(
 ) -> Iterator[str]:
     """Yield the lines of one outcome of a run; its name is padded to ``width`` characters."""
     state, indent = outcome.state, " " * (width + 2)
-    yield f"{outcome.name:<{width}}  {_summary(outcome, requests, seconds, dry_run=dry_run)}"
+    yield f"{outcome.name:<{width}}  {_summary(outcome, seconds, dry_run=dry_run)}"
     if state.state == "warn":
         yield f"{indent}warning: {state.detail}"
     yield from (f"{indent}{line}" for line in outcome.shown)
@@ -60,7 +59,7 @@ def _listed(result: ImportResult, name: str, *, verbose: bool) -> Iterator[str]:
         yield f"and {more:,} more: reviewsctl sync {name} --dry-run --full -v"
 
 
-def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) -> str:
+def _summary(outcome: Outcome, seconds: float, *, dry_run: bool) -> str:
     state = outcome.state
     if not state.is_read:
         verb = "failed" if state.state == "failed" else "stopped"
@@ -71,18 +70,19 @@ def _summary(outcome: Outcome, requests: int, seconds: float, *, dry_run: bool) 
     if outcome.is_unchanged or outcome.merge is None:
         return "unchanged" if outcome.is_unchanged else "no reviews"
     new, changed, removed = map(outcome.merge.count, (Fate.NEW, Fate.CHANGED, Fate.REMOVED))
-    cost = f"{counted(requests, 'request')}, " if requests else ""
+    cost = f"{counted(outcome.requests, 'request')}, " if outcome.requests else ""
     return (
         f"{counted(state.reviews, 'review')} read: {new:,} new, {changed:,} changed, {removed:,} gone "
         f"({cost}{seconds:.0f} s)"
     )
 
 
-def document(outcome: Outcome, requests: int) -> dict[str, object]:
+def document(outcome: Outcome) -> dict[str, object]:
     """Return one outcome as JSON."""
     state = outcome.state
     members: dict[str, object] = {"source": outcome.name, "state": state.state}
-    members |= {"unchanged": outcome.is_unchanged, "reviews": state.reviews, "requests": requests}
+    members |= {"unchanged": outcome.is_unchanged, "reviews": state.reviews}
+    members["requests"] = outcome.requests
     if outcome.merge is not None:
         for fate in (Fate.NEW, Fate.CHANGED, Fate.REMOVED):
             members[fate.value] = outcome.merge.count(fate)

@@ -67,6 +67,7 @@ class Outcome:
     removal_at: datetime.datetime | None = None
     """The time after which a read removes the reviews that are missing."""
     warning: str = ""
+    requests: int = 0
 
     @property
     def is_notable(self) -> bool:

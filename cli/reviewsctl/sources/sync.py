@@ -44,8 +44,8 @@ class Sync:
     report_wait: Callable[[str], None] = lambda _: None
     """Called with what a person waits for."""
 
-    def run(self, names: Sequence[str]) -> Iterator[tuple[Outcome, int]]:
-        """Run the sources; each outcome comes with the number of its requests.
+    def run(self, names: Sequence[str]) -> Iterator[Outcome]:
+        """Run the sources, and yield their outcomes.
 
         Args:
             names: Of the sources; all that are enabled if it is empty.
@@ -70,13 +70,13 @@ class Sync:
                     continue
                 if self.options.due and not schedule.is_due(before, self.now()):
                     continue
-                outcome, requests = self._run(source, before)
+                outcome = self._run(source, before)
                 if not self.options.dry_run:
                     states[source.name] = outcome.state
                     state.save(folder, states)
-                yield outcome, requests
+                yield outcome
 
-    def _run(self, source: ReviewSource, before: SourceState) -> tuple[Outcome, int]:
+    def _run(self, source: ReviewSource, before: SourceState) -> Outcome:
         now = self.now()
         day = now.date().isoformat()
         used = before.requests if before.day == day else 0
@@ -105,7 +105,7 @@ class Sync:
         else:
             outcome = run.run(reader)
         counted = replace(outcome.state, day=day, requests=used + wire.requests)
-        return dataclasses.replace(outcome, state=counted), wire.requests
+        return dataclasses.replace(outcome, state=counted, requests=wire.requests)
 
 
 def _current(source: ReviewSource, before: SourceState) -> SourceState:

@@ -38,8 +38,8 @@ def business(tmp_path: Path, stub: Stub) -> Business:
 
 def synced(business: Business, *, full: bool = False) -> Outcome:
     (outcome,) = business.sync(full=full)
-    lines = report.lines(outcome, 0, 0, 0, dry_run=False)
-    shown = [json.dumps(report.document(outcome, 0)), *lines]
+    lines = report.lines(outcome, 0, 0, dry_run=False)
+    shown = [json.dumps(report.document(outcome)), *lines]
     files = [file for file in business.folder.rglob("*") if file.is_file()]
     kept = [file for file in files if file.name not in {"reviewsd.yaml", "portal.header"}]
     for content in (*map(str.encode, shown), *(file.read_bytes() for file in kept)):

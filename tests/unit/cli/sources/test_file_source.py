@@ -111,7 +111,7 @@ def test_missing_reviews_are_told_with_the_time_of_their_removal(business: Busin
     for number in range(5):
         put(business, table("abcd" if number == 0 else "ad") + "\n" * number)
         (outcome,) = business.sync()
-        told.append([*report.lines(outcome, 0, 0, 4, dry_run=False)][1:])
+        told.append([*report.lines(outcome, 0, 4, dry_run=False)][1:])
         business.now += SEVEN_HOURS
     text = "      2 missing; removed if a read after 2030-01-0{} UTC misses them too"
     assert [[], [text.format("1 19:00")], [text.format("1 20:00")], [], []] == told
@@ -321,7 +321,10 @@ def test_holder_of_the_lock_that_has_not_written_yet_is_not_named(business: Busi
     with opened(business.folder / "data") as folder, locked(folder, business.now):
         (business.folder / "data" / ".reviewsctl" / "sources.lock").write_bytes(b"")
         assert "a sync is running" == running(folder)
-        with pytest.raises(BusyError, match=r"^a sync is running$"), locked(folder, business.now):
+        with (
+            pytest.raises(BusyError, match=r"^a sync is running$"),
+            locked(folder, business.now),
+        ):
             pass
 
 
