@@ -16,7 +16,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.escaping import printable_lines
-from reviewsctl.terminal.output import fail, json_line
+from reviewsctl.terminal.output import CommandError, json_line
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def backup(
         elif isinstance(fault, PermissionError):
             remedy = "Run it as root, or as the user of the daemon."
         detail = f"{place}: {fault.strerror or fault}"
-        fail("the backup was not written", detail, remedy, as_json=as_json)
+        raise CommandError("the backup was not written", detail, remedy) from fault
     if as_json:
         typer.echo(json_line({"file": str(file), **report}))
     elif not quiet:

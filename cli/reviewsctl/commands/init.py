@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.units import install_command, is_packaged, sudo_reviewsctl
-from reviewsctl.terminal.output import NOTHING_WRITTEN, fail
+from reviewsctl.terminal.output import NOTHING_WRITTEN, CommandError
 from reviewsctl.terminal.remedies import in_container, to_write
 
 CONFIG: Final = "reviewsd.yaml"
@@ -96,12 +96,8 @@ def init(
         typer.echo(NOTHING_WRITTEN)
         return
     if os.path.lexists(folder / CONFIG) and not force:
-        fail(
-            "not written",
-            f"{folder / CONFIG} is there already",
-            "Replace it with --force.",
-            as_json=False,
-        )
+        detail = f"{folder / CONFIG} is there already"
+        raise CommandError("not written", detail, "Replace it with --force.")
     for path in (data / DATA, data / INSIGHTS):
         if os.path.lexists(path):
             del files[path]
@@ -109,8 +105,9 @@ def init(
         try:
             _write(path, text)
         except OSError as fault:
+            detail = f"cannot write {path}: {fault.strerror}"
             remedy = to_write(path.parent, "name another folder.", fault)
-            fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
+            raise CommandError("not written", detail, remedy) from fault
         typer.echo(f"wrote {path}")
     importing = "import EXPORT" + ("" if name else " --set name=NAME")
     importing = importing if data / DATA in files else ""

@@ -11,7 +11,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.interruption import Stopped
-from reviewsctl.terminal.output import complain, echo, fail, json_line
+from reviewsctl.terminal.output import CommandError, complain, echo, json_line
 from reviewsctl.terminal.remedies import in_container, to_write
 
 if TYPE_CHECKING:
@@ -168,12 +168,8 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
     with _folder(config, data) as folder:
         path = folder.path / FILE
         if os.path.lexists(path) and not replace:
-            fail(
-                "not written",
-                f"{path} is there already",
-                "Replace it with --replace; it is kept as .bak, .bak1 and so on.",
-                as_json=False,
-            )
+            remedy = "Replace it with --replace; it is kept as .bak, .bak1 and so on."
+            raise CommandError("not written", f"{path} is there already", remedy)
         insights = folder.members(folder.make(folder.settings))
     echo(_write(path.parent, msgspec.json.encode(insights)))
 
@@ -262,7 +258,7 @@ def label(  # noqa: PLR0913  # these are the command's options
         file, counts = run.label(options)
     except Stopped as stopped:
         detail = "labels of finished batches are stored; run the same command to continue"
-        fail("interrupted", detail, as_json=as_json, code=stopped.exit_code)
+        raise CommandError("interrupted", detail, exit_code=stopped.exit_code) from None
     if warning := counts.warning(model):
         complain("warning", {"detail": warning}, as_json=as_json)
     if as_json:
@@ -301,8 +297,9 @@ def _write(folder: Path, insights: bytes) -> str:
             is_replaced = place.look(FILE) is not None
             commit(new, lambda: place.keep(FILE, backup_name))
     except OSError as fault:
+        detail = f"cannot write {path}: {fault.strerror}"
         remedy = to_write(folder, "name another --data DIR.", fault)
-        fail("not written", f"cannot write {path}: {fault.strerror}", remedy, as_json=False)
+        raise CommandError("not written", detail, remedy) from fault
     backup = f", the old one is {backup_name}" if is_replaced else ""
     return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.session import Session
-from reviewsctl.terminal.output import echo, fail
+from reviewsctl.terminal.output import CommandError, echo
 
 EPILOG = """\b
 Examples:
@@ -46,4 +46,4 @@ def open_(
     import webbrowser  # 10 ms
 
     if not webbrowser.open(address):
-        fail("no browser could be started", remedy="Open the address yourself.", as_json=False)
+        raise CommandError("no browser could be started", remedy="Open the address yourself.")

@@ -14,7 +14,7 @@ from reviewsctl.commands.data_options import in_folder
 from reviewsctl.daemon import units
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, fail, json_line
+from reviewsctl.terminal.output import NOTHING_WRITTEN, CommandError, echo, json_line
 from reviewsctl.terminal.words import counted
 from reviewsd.api.disk import is_full
 from reviewsd.api.places import KEPT_FOLDER, SYSTEM
@@ -100,11 +100,11 @@ def restore(
                 elsewhere = _elsewhere(contents.manifest)
                 _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
                 written.extend(restoring.restore(archive, plan, places, merged))
-                erased = _take_out_erased(places, as_json=as_json)
+                erased = _take_out_erased(places)
     except OSError as fault:
         title, remedy = _failure(fault, len(written))
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
-        fail(title, detail, remedy, as_json=as_json)
+        raise CommandError(title, detail, remedy) from fault
     actions = {str(places.target(name)): action for name, action in plan.items()}
     made_at = contents.manifest.made_at
     if as_json:
@@ -147,14 +147,14 @@ def _failure(fault: OSError, written: int) -> tuple[str, str]:
     return title, f"{remedy} Then run it again with --force, which replaces what is there."
 
 
-def _take_out_erased(places: "Places", *, as_json: bool) -> int:
+def _take_out_erased(places: "Places") -> int:
     from reviewsctl.backups.restoring import take_out_erased
 
     try:
         return take_out_erased(places, datetime.datetime.now(datetime.UTC))
     except ImportRefusedError as error:
         title = "restored, but what was erased may be in it again"
-        fail(title, error.detail, error.remedy, as_json=as_json)
+        raise CommandError(title, error.detail, error.remedy) from error
 
 
 def _files(actions: "Mapping[str, Action]", kept: Path) -> "Iterator[tuple[Action, str]]":

@@ -13,11 +13,10 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.session import Session, own_version
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.interruption import Stopped
-from reviewsctl.terminal.output import complain
+from reviewsctl.terminal.output import CommandError, complain
 
 GROUPS: Final = {
     "Setting up": ("init", "config", "service", "doctor"),
@@ -160,7 +159,7 @@ def _explained(context: Any) -> Iterator[None]:  # noqa: ANN401  Typer's context
             members = {"title": "interrupted", "detail": "nothing was written"}
             complain("error", members, as_json=as_json)
         raise typer.Exit(stopped.exit_code) from None
-    except DaemonError as error:
+    except CommandError as error:
         complain("error", error.members(), as_json=as_json)
         raise typer.Exit(error.exit_code) from error
     except ImportRefusedError as error:

@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -26,7 +26,7 @@ from reviewsctl.daemon.units import (
     is_packaged,
     sudo_reviewsctl,
 )
-from reviewsctl.terminal.output import NOTHING_WRITTEN, fail
+from reviewsctl.terminal.output import NOTHING_WRITTEN, CommandError
 from reviewsd.api.places import HERE, SYSTEM
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def install(
         typer.echo(unit(installation, SERVICE), nl=False)
         return
     if not dry_run:
-        _refuse_if_impossible(root, "service install")
+        _refuse_if_impossible(root, "service install", "not installed")
     _refuse_what_others_can_change(installation, root)
     from reviewsctl.manual.shares import shared_files  # it reads all commands
 
@@ -167,15 +167,13 @@ def uninstall(*, dry_run: DryRun = False, root: Root = ROOT) -> None:
     too. The Debian package is removed by apt instead.
     """
     if is_packaged(root) and folder(root) != OWN:
-        _refuse(
-            "the Debian package has installed the service",
-            "Remove it: sudo apt-get remove reviewsd",
-            title="not removed",
-        )
+        detail = "the Debian package has installed the service"
+        raise CommandError("not removed", detail, "Remove it: sudo apt-get remove reviewsd")
     if not os.path.lexists(below(root, OWN) / SERVICE):
-        _refuse(f"there is no {OWN / SERVICE}", "Nothing is to be done.", title="not removed")
+        detail = f"there is no {OWN / SERVICE}"
+        raise CommandError("not removed", detail, "Nothing is to be done.")
     if not dry_run:
-        _refuse_if_impossible(root, "service uninstall", title="not removed")
+        _refuse_if_impossible(root, "service uninstall", "not removed")
     from reviewsctl.files.installation import removal
 
     steps = list(removal(root))
@@ -221,10 +219,12 @@ def _faults() -> "Iterator[None]":
     try:
         yield
     except OSError as fault:
-        _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
+        detail = f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault)
+        raise CommandError("not installed", detail, _AGAIN) from fault
     except subprocess.CalledProcessError as fault:
         journal = _journal(began) if SERVICE in fault.cmd else ""
-        _refuse(f"{shlex.join(fault.cmd)}: exit code {fault.returncode}{journal}", _AGAIN)
+        detail = f"{shlex.join(fault.cmd)}: exit code {fault.returncode}{journal}"
+        raise CommandError("not installed", detail, _AGAIN) from fault
 
 
 def _journal(since: float) -> str:
@@ -276,7 +276,8 @@ def _refuse_what_others_can_change(installation: "Installation", root: Path) -> 
     if problems:
         listed = "\n".join(f"  {fault.path}: {fault.reason}" for fault in problems)
         remedies = "\n".join(f"  {fault.remedy}" for fault in problems)
-        _refuse(
+        raise CommandError(
+            "not installed",
             f"others than root can change what the service runs or reads\n{listed}",
             f"Fix it, or install the program where only root can write:\n{remedies}",
         )
@@ -298,19 +299,16 @@ def _refuse_if_packaged(root: Path) -> None:
                 f"  sudo systemctl reenable {' '.join((*SOCKETS, SERVICE))}\n"
                 f"  sudo systemctl restart {SERVICE}"
             )
-        _refuse("the Debian package has installed the units of the service", remedy)
+        detail = "the Debian package has installed the units of the service"
+        raise CommandError("not installed", detail, remedy)
 
 
-def _refuse_if_impossible(root: Path, command: str, *, title: str = "not installed") -> None:
+def _refuse_if_impossible(root: Path, command: str, title: str) -> None:
     if shutil.which("systemctl") is None or (root == ROOT and not BOOTED.is_dir()):
-        _refuse(
+        raise CommandError(
+            title,
             "this machine does not run systemd",
             "Have its own init, or your container, run: reviewsd --config /etc/reviewsd/reviewsd.yaml",
-            title=title,
         )
     if os.geteuid() != 0:
-        _refuse("only root may do this", f"{sudo_reviewsctl()} {command}", title=title)
-
-
-def _refuse(detail: str, remedy: str, *, title: str = "not installed") -> NoReturn:
-    fail(title, detail, remedy, as_json=False)
+        raise CommandError(title, "only root may do this", f"{sudo_reviewsctl()} {command}")

@@ -33,17 +33,17 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
     """
     import datetime
 
-    from reviewsctl.sources import command, report  # 0.2 s, see main
-    from reviewsctl.sources.state import SourceState
+    from reviewsctl.files.folders import opened
+    from reviewsctl.sources import command, report, state  # 0.2 s, see main
     from reviewsctl.terminal.output import echo, json_line
 
-    settings = command.loaded(config, [], as_json=as_json)
-    with command.refusals(as_json=as_json):
-        states, running = command.states_of(settings)
+    settings = command.loaded(config)
+    with command.readable_files(), opened(settings.data_dir) as folder:
+        states, running = state.load(folder), state.running(folder)
     if as_json:
         for source in settings.sources:
-            state = states.get(source.name, SourceState())
-            typer.echo(json_line(report.listed(source, state)))
+            known = states.get(source.name, state.SourceState())
+            typer.echo(json_line(report.listed(source, known)))
         return
     if not settings.sources:
         typer.echo("no sources; add one: reviewsctl sources add")

@@ -10,7 +10,7 @@ import typer
 from reviewsctl.daemon.default_paths import configuration, source_names
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.columns import show_fields
-from reviewsctl.terminal.output import fail
+from reviewsctl.terminal.output import CommandError
 
 EPILOG = """\b
 Examples:
@@ -43,7 +43,7 @@ def status(
     if quiet:
         if answer.value.snapshot is None:
             detail = f"the state is {answer.value.data.state}; see: reviewsctl status"
-            fail("no reviews are served yet", detail, as_json=as_json)
+            raise CommandError("no reviews are served yet", detail)
         return
     if as_json:
         typer.echo(answer.text)

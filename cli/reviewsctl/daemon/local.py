@@ -11,26 +11,28 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from reviewsctl.daemon.errors import DaemonError, Missing
+from reviewsctl.daemon.errors import Missing
 from reviewsctl.daemon.transport import Answer
 from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.output import CommandError
 from reviewsd.api.files import CheckReport, EffectiveConfig
 from reviewsd.api.jobs import Step
 
 if TYPE_CHECKING:
+    from reviewsd.config.schema import Config
     from reviewsd.offline.backup import StoppedState
     from reviewsd.offline.insights import Folder
 
 _T = TypeVar("_T")
 
 
-class Unusable(DaemonError):  # noqa: N818  # named as the outcome it is
+class Unusable(CommandError):  # noqa: N818  # named as the outcome it is
     """The configuration or the data is missing, or cannot be used."""
 
     def __init__(self, subject: str, lines: Sequence[str]) -> None:
         first, *rest = map(printable, lines)
         remedy = "\n".join([*rest, "See all: reviewsctl check"])
-        super().__init__(f"the {subject} cannot be used", first, remedy=remedy)
+        super().__init__(f"the {subject} cannot be used", first, remedy)
 
 
 def check(
@@ -60,6 +62,14 @@ def settings(config: Path | None, content: bytes | None = None) -> Answer[Effect
         return _answer(show.shown(load.examine(config, os.environ, content=content)))
 
 
+def configuration(config: Path | None) -> "Config":
+    """Return the configuration; arguments and errors as ``settings``."""
+    from reviewsd.config import load
+
+    with _errors():
+        return load.load(config, os.environ)[0]
+
+
 def json_fault(text: bytes) -> tuple[int, int, str] | None:
     """Return line, column and reason of the first place where UTF-8 is not JSON, as ``check`` has them."""
     from reviewsd.domain import json_file
@@ -82,7 +92,7 @@ def data_folder(config: Path | None, data: Path | None) -> "Iterator[Folder]":
         try:
             yield insights.read(config, data, os.environ)
         except insights.NothingThereError as error:
-            raise Missing("not found", str(error), remedy=error.remedy) from error
+            raise Missing("not found", str(error), error.remedy) from error
 
 
 def state(config: Path | None) -> "StoppedState":
@@ -90,7 +100,7 @@ def state(config: Path | None) -> "StoppedState":
 
     Raises:
         Unusable: The configuration is missing or invalid.
-        DaemonError: The store cannot be copied.
+        CommandError: The store cannot be copied.
         OSError: No copy can be made.
     """
     from reviewsd.config.errors import ConfigError
@@ -102,7 +112,7 @@ def state(config: Path | None) -> "StoppedState":
     except ConfigError as error:
         raise Unusable("configuration", error.lines) from error
     except StoreError as error:
-        raise DaemonError("the backup was not written", str(error)) from error
+        raise CommandError("the backup was not written", str(error)) from error
 
 
 def _answer(value: _T) -> Answer[_T]:

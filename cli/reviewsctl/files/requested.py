@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 from reviewsctl.daemon import local
 from reviewsctl.daemon.units import below
@@ -17,7 +17,7 @@ from reviewsctl.files.named_files import (
     named_files,
     unreadable_secrets,
 )
-from reviewsctl.terminal.output import fail
+from reviewsctl.terminal.output import CommandError
 from reviewsd.api.places import SYSTEM
 
 _DATA: Final = Path("/srv/reviews")
@@ -57,7 +57,7 @@ def requested(config: Path | None, root: Path) -> Installation:
 
     Raises:
         Unusable: It cannot be used.
-        typer.Exit: It cannot be installed, and the reason is printed.
+        CommandError: It cannot be installed.
     """
     there = below(root, SYSTEM)
     settings = local.settings(there if there.exists() else config).value
@@ -65,12 +65,12 @@ def requested(config: Path | None, root: Path) -> Installation:
         remedy = (
             "Take it out and put it into libpq's password file, or write the file there yourself."
         )
-        _refuse(
-            f"hub.store of {settings.file} has a password, and the copy is for all to read", remedy
-        )
+        detail = f"hub.store of {settings.file} has a password, and the copy is for all to read"
+        raise CommandError("not installed", detail, remedy)
     if there.exists():
         for file in unreadable_secrets(settings, root):
-            _refuse(
+            raise CommandError(
+                "not installed",
                 f"{file.key}: the service cannot read {file.path}",
                 f"Have systemd hand it over:\n  {file.copying}\nand take the key out of {there}.",
             )
@@ -121,13 +121,10 @@ def _program(name: str) -> Path:
     """Return the path of a program: beside this Python, or else the one that a shell finds."""
     beside, installed = Path(sys.executable).with_name(name), shutil.which(name)
     if not beside.exists() and installed is None:
-        _refuse(f"there is no {beside}", "Install it: uv tool install reviewsd, or pipx.")
+        remedy = "Install it: uv tool install reviewsd, or pipx."
+        raise CommandError("not installed", f"there is no {beside}", remedy)
     program = beside if beside.exists() else Path(str(installed)).absolute()
     if ".cache" in program.parts:
-        remedy = "Install it for good: uv tool install reviewsd"
-        _refuse(f"{program} is temporary, as uvx makes them", remedy)
+        detail = f"{program} is temporary, as uvx makes them"
+        raise CommandError("not installed", detail, "Install it for good: uv tool install reviewsd")
     return program
-
-
-def _refuse(detail: str, remedy: str) -> NoReturn:
-    fail("not installed", detail, remedy, as_json=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from reviewsctl.daemon.errors import DaemonError
+from reviewsctl.terminal.output import CommandError
 
 MAX_KEY: Final = 4096  # characters
 
@@ -17,11 +17,11 @@ _MAX_LABEL: Final = 63  # the same
 _HOST_CHARACTERS: Final = frozenset(f"{string.ascii_lowercase}{string.digits}-._")
 
 
-class ModelError(DaemonError):
+class ModelError(CommandError):
     """The run ends; what is labeled until then is kept."""
 
     def __init__(self, detail: str, remedy: str = "", *, title: str = "not labeled") -> None:
-        super().__init__(title, detail, remedy=remedy)
+        super().__init__(title, detail, remedy)
 
 
 def parse_endpoint(url: str) -> SplitResult:

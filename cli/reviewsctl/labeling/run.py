@@ -57,7 +57,7 @@ def label(options: Options) -> tuple[Path, Counts]:
     """Label the reviews, with progress on stderr; return the file of the labels and the counts.
 
     Raises:
-        DaemonError: The data cannot be used, the answers of the model are of no use, or the user
+        CommandError: The data cannot be used, the answers of the model are of no use, or the user
             declined; labels of earlier batches are stored.
     """
     endpoint = parse_endpoint(options.endpoint)

@@ -6,8 +6,8 @@ from typing import Final
 
 import yaml
 
-from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.files.folders import opened, real
+from reviewsctl.terminal.output import CommandError
 from reviewsd.config import load as configuration
 from reviewsd.config.yaml_source import scalar
 
@@ -33,7 +33,7 @@ def with_source(text: str, source: Mapping[str, object]) -> str:
     """Return the text of a configuration with one more source.
 
     Raises:
-        DaemonError: Its list of sources is written on one line, which only a person can add to.
+        CommandError: Its list of sources is written on one line, which only a person can add to.
     """
     item = yaml.safe_dump([dict(source)], sort_keys=False, allow_unicode=True)
     lines = text.splitlines(keepends=True)
@@ -48,7 +48,7 @@ def with_source(text: str, source: Mapping[str, object]) -> str:
     first = next(next_lines, "")
     if value or not first.lstrip().startswith("- "):
         detail, remedy = "the section sources is not a list of lines", f"Add this to it:\n{item}"
-        raise DaemonError("not added", detail, remedy=remedy)
+        raise CommandError("not added", detail, remedy)
     indent = first[: len(first) - len(first.lstrip())]
     lines.insert(at + 1, _indented(item, indent))
     return "".join(lines)
@@ -68,7 +68,7 @@ def add(
     """Add a source to the configuration, and return its path.
 
     Raises:
-        DaemonError: Only a person can.
+        CommandError: Only a person can.
         ConfigError: The configuration with it cannot be used; it stays as it was.
         OSError: It cannot be read or written.
     """

@@ -5,7 +5,7 @@ import datetime
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
@@ -13,13 +13,13 @@ from typing import Final, NoReturn
 import typer
 
 from reviewsctl.daemon import local
-from reviewsctl.files.folders import opened
+from reviewsctl.daemon.errors import Missing
 from reviewsctl.importing.bounds import bound_memory, unbound_memory
-from reviewsctl.sources import adding, readers, report, state
+from reviewsctl.sources import adding, readers, report
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.oauth import log_in
 from reviewsctl.sources.run import Outcome, RunOptions
-from reviewsctl.sources.state import BusyError, SourceState, StateUnreadableError
+from reviewsctl.sources.state import BusyError
 from reviewsctl.sources.sync import REVIEWS, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.escaping import printable
@@ -27,17 +27,15 @@ from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import (
     EXIT_FAILED,
     NOTHING_WRITTEN,
+    CommandError,
     complain,
     echo,
-    fail,
     json_line,
 )
 from reviewsd.api.spelling import nearest
-from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config
 
-EXIT_UNKNOWN: Final = 4
 _TESTING: Final = (
     'While the consent screen of the project says "Testing", a login lasts 7 days: publish it.'
 )
@@ -69,47 +67,29 @@ class SyncOptions:
 
 
 @contextlib.contextmanager
-def refusals(*, as_json: bool) -> Iterator[None]:
-    """End the command on a configuration or a folder that cannot be used."""
+def readable_files() -> Iterator[None]:
+    """Raise a fault of a file or folder in the block as ``CommandError``."""
     try:
         yield
-    except ConfigError as error:
-        first, *rest = map(printable, error.lines)
-        fail("the configuration cannot be used", first, "\n".join(rest), as_json=as_json)
-    except StateUnreadableError as error:
-        remedy = "Move it away to start over; the next sync reads all sources completely."
-        fail("not synced", str(error), remedy, as_json=as_json)
     except OSError as error:
-        fail("not synced", f"{error.filename or 'a file'}: {error.strerror}", as_json=as_json)
+        detail = f"{error.filename or 'a file'}: {error.strerror}"
+        raise CommandError("not synced", detail) from error
 
 
-def loaded(config: Path | None, names: Sequence[str], *, as_json: bool) -> Config:
+def loaded(config: Path | None, names: Sequence[str] = ()) -> Config:
     """Return the configuration.
 
     Raises:
-        typer.Exit: It cannot be used, or has no source of a name.
+        Unusable: It cannot be used.
+        Missing: It has no source of a name.
     """
-    with refusals(as_json=as_json):
-        settings = configuration.load(config, os.environ)[0]
+    settings = local.configuration(config)
     existing = [source.name for source in settings.sources]
     unknown = [name for name in names if name not in existing]
     if unknown:
-        hint = nearest(unknown[0], existing)
-        detail = f"no source {printable(unknown[0])}{hint}"
-        remedy = f"There are: {', '.join(existing) or 'none'}"
-        fail("not found", detail, remedy, as_json=as_json, code=EXIT_UNKNOWN)
+        detail = f"no source {printable(unknown[0])}{nearest(unknown[0], existing)}"
+        raise Missing("not found", detail, f"There are: {', '.join(existing) or 'none'}")
     return settings
-
-
-def states_of(config: Config) -> tuple[Mapping[str, SourceState], str]:
-    """Return what is known of the sources, and which sync is running, or "".
-
-    Raises:
-        StateUnreadableError: sources.json cannot be read.
-        OSError: There is no data directory.
-    """
-    with opened(config.data_dir) as folder:
-        return state.load(folder), state.running(folder)
 
 
 def sync(options: SyncOptions) -> int:
@@ -117,23 +97,21 @@ def sync(options: SyncOptions) -> int:
 
     A configuration that is changed between two rounds is read again; a fault in it ends the round.
     """
-    loaded(options.config, options.names, as_json=options.as_json)
+    config = loaded(options.config, options.names)
+    if options.every is None:
+        return _run(options, config)
     while True:
         try:
-            config = loaded(options.config, options.names, as_json=options.as_json)
-            with refusals(as_json=options.as_json):
-                code = _run(options, config)
-        except typer.Exit as ended:
-            code = ended.exit_code
-        if options.every is None:
-            return code
+            _run(options, loaded(options.config, options.names))
+        except CommandError as error:
+            complain("error", error.members(), as_json=options.as_json)
         time.sleep(options.every)
 
 
 def _run(options: SyncOptions, config: Config) -> int:
     if not config.sources:
         remedy = "Add one: reviewsctl sources add"
-        fail("no sources", "the configuration has none", remedy, as_json=options.as_json)
+        raise CommandError("no sources", "the configuration has none", remedy)
     bound_memory(config.data_dir / REVIEWS)
     sync = Sync(
         config=config,
@@ -146,24 +124,25 @@ def _run(options: SyncOptions, config: Config) -> int:
     code, began = 0, time.monotonic()
     outcomes: list[Outcome] = []
     try:
-        for outcome in sync.run(options.names):
-            seconds, began = time.monotonic() - began, time.monotonic()
-            code = code if outcome.state.is_read else EXIT_FAILED
-            outcomes.append(outcome)
-            if options.as_json:
-                typer.echo(json_line(report.document(outcome)))
-            elif not options.quiet or outcome.is_notable:
-                lines = report.lines(
-                    outcome,
-                    seconds,
-                    width,
-                    dry_run=options.run.dry_run,
-                    verbose=options.verbose,
-                )
-                echo(*lines, err=options.quiet)
-    except BusyError as busy:
+        with readable_files():
+            for outcome in sync.run(options.names):
+                seconds, began = time.monotonic() - began, time.monotonic()
+                code = code if outcome.state.is_read else EXIT_FAILED
+                outcomes.append(outcome)
+                if options.as_json:
+                    typer.echo(json_line(report.document(outcome)))
+                elif not options.quiet or outcome.is_notable:
+                    lines = report.lines(
+                        outcome,
+                        seconds,
+                        width,
+                        dry_run=options.run.dry_run,
+                        verbose=options.verbose,
+                    )
+                    echo(*lines, err=options.quiet)
+    except BusyError:
         if not options.run.due:
-            fail("not synced", str(busy), as_json=options.as_json)
+            raise
     except Stopped as stopped:
         _interrupted(stopped, options, outcomes)
     if options.run.dry_run and not (options.as_json or options.quiet):
@@ -198,16 +177,16 @@ def _interrupted(stopped: Stopped, options: SyncOptions, outcomes: Sequence[Outc
     written = [outcome.name for outcome in outcomes if _is_written(outcome)]
     was_or_were = "was" if len(written) == 1 else "were"
     detail = f"{', '.join(written)} {was_or_were} imported" if written else NOTHING_WRITTEN
-    fail("interrupted", detail, as_json=options.as_json, code=stopped.exit_code)
+    raise CommandError("interrupted", detail, exit_code=stopped.exit_code) from None
 
 
 def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
     """Run ``reviewsctl sources login`` or ``logout`` and return the exit code."""
-    settings = loaded(config, [name], as_json=False)
+    settings = loaded(config, [name])
     source = next(entry for entry in settings.sources if entry.name == name)
     if source.type != "google-business":
         detail = f"a source of type {source.type} has no login, but files with its secrets"
-        fail("no login", detail, as_json=False)
+        raise CommandError("no login", detail)
 
     wire = Wire(
         allow_private=False,
@@ -224,7 +203,7 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
             return 0
         log_in(tokens, echo, sys.stdin)
     except ReadFailedError as fault:
-        fail("failed", fault.detail, fault.remedy, as_json=False)
+        raise CommandError("failed", fault.detail, fault.remedy) from fault
     typer.echo(f"Logged in. Try it: reviewsctl sources test {name}")
     typer.echo(_TESTING)
     return 0
@@ -232,8 +211,11 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
 
 def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path | None) -> None:
     """Run ``reviewsctl sources add``."""
-    with refusals(as_json=False):
-        file = adding.add(config, os.environ, kind, name, settings)
+    try:
+        with readable_files():
+            file = adding.add(config, os.environ, kind, name, settings)
+    except ConfigError as error:
+        raise local.Unusable("configuration", error.lines) from error
     echo(f"added to {file}")
     values = dict(settings)
     is_table = kind in {"file", "url"} and not any(".zip" in value for value in values.values())

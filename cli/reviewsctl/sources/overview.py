@@ -36,7 +36,7 @@ def line(data: Path, now: datetime.datetime, names: Collection[str] = ()) -> str
     try:
         by_name = states(data, names)
     except StateUnreadableError as error:
-        return str(error)
+        return error.detail
     if not by_name:
         return None
     counts = Counter(source.state for source in by_name.values())
@@ -51,7 +51,7 @@ def diagnoses(data: Path, now: datetime.datetime, names: Collection[str] = ()) -
     try:
         by_name = states(data, names)
     except StateUnreadableError as error:
-        return [fail(str(error), "Write it again: reviewsctl sync")]
+        return [fail(error.detail, "Write it again: reviewsctl sync")]
     return [_diagnosis(name, state, now) for name, state in by_name.items()]
 
 

@@ -10,6 +10,7 @@ from typing import BinaryIO, Final, Literal
 import msgspec
 
 from reviewsctl.files.folders import Folder
+from reviewsctl.terminal.output import CommandError
 from reviewsctl.terminal.times import moment
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE, SOURCES_VERSION, SourceCondition
@@ -56,8 +57,15 @@ class _File(msgspec.Struct, kw_only=True):
     sources: dict[str, SourceState]
 
 
-class StateUnreadableError(Exception):
+class StateUnreadableError(CommandError):
     """sources.json cannot be read."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            "not synced",
+            f"{KEPT_FOLDER}/{SOURCES_FILE} {reason}",
+            "Move it away to start over; the next sync reads all sources completely.",
+        )
 
 
 def load(folder: Folder) -> dict[str, SourceState]:
@@ -73,13 +81,9 @@ def load(folder: Folder) -> dict[str, SourceState]:
         return {}
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
         reason = getattr(fault, "strerror", None) or fault
-        raise StateUnreadableError(
-            f"{KEPT_FOLDER}/{SOURCES_FILE} cannot be read: {reason}"
-        ) from fault
+        raise StateUnreadableError(f"cannot be read: {reason}") from fault
     if decoded.version != SOURCES_VERSION:
-        raise StateUnreadableError(
-            f"{KEPT_FOLDER}/{SOURCES_FILE} is of another version of reviewsctl"
-        )
+        raise StateUnreadableError("is of another version of reviewsctl")
     return decoded.sources
 
 
@@ -95,8 +99,8 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
         new.put(facts.st_mode & 0o664)
 
 
-class BusyError(Exception):
-    """Another sync is running; the message has its process and its beginning, once they are written."""
+class BusyError(CommandError):
+    """Another sync is running; the detail has its process and its beginning, once they are written."""
 
 
 @contextlib.contextmanager
@@ -121,7 +125,7 @@ def running(folder: Folder) -> str:
     except FileNotFoundError:
         return ""
     except BusyError as busy:
-        return str(busy)
+        return busy.detail
     return ""
 
 
@@ -131,4 +135,4 @@ def _lock(file: BinaryIO, kind: int) -> None:
     except BlockingIOError:
         holder = file.read(_MAX_HOLDER).decode(errors="replace")
         about = f" ({holder})" if holder else ""  # it has the lock, and has not written yet
-        raise BusyError(f"a sync is running{about}") from None
+        raise BusyError("not synced", f"a sync is running{about}") from None

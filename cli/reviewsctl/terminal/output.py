@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from typing import TYPE_CHECKING, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Final, Literal
 
 import typer
 
@@ -17,11 +17,38 @@ if TYPE_CHECKING:
     from reviewsctl.daemon.transport import Answer
     from reviewsd.api.jobs import Step
 
-EXIT_FAILED: Final = 1  # interfaces.md 1.4; 3 and 4 come with the DaemonError
+EXIT_FAILED: Final = 1  # interfaces.md 1.4; 3 and 4 come with the errors of the daemon
 EXIT_FOUND: Final = 5
 
 NOTHING_WRITTEN: Final = "nothing was written"
 """The last line of a dry run."""
+
+
+class CommandError(Exception):
+    """A failure that ends the command; ``commands/root`` prints it.
+
+    Attributes:
+        title: The kind of failure.
+        detail: The failure, or empty.
+        remedy: What the operator can do, or empty.
+        exit_code: interfaces.md 1.4.
+    """
+
+    exit_code = EXIT_FAILED
+
+    def __init__(
+        self, title: str, detail: str = "", remedy: str = "", *, exit_code: int | None = None
+    ) -> None:
+        super().__init__(f"{title}: {detail}" if detail else title)
+        self.title = title
+        self.detail = detail
+        self.remedy = remedy
+        if exit_code is not None:
+            self.exit_code = exit_code
+
+    def members(self) -> dict[str, object]:
+        """Return the members of the error as a JSON object."""
+        return {"title": self.title, "detail": self.detail, "remedy": self.remedy}
 
 
 @contextlib.contextmanager
@@ -43,7 +70,7 @@ def steps(
             yield step
     except Stopped as stopped:
         detail = f"the daemon goes on with the {job}; how it ends: {outcome}"
-        fail("detached", detail, as_json=as_json, code=stopped.exit_code)
+        raise CommandError("detached", detail, exit_code=stopped.exit_code) from None
 
 
 @contextlib.contextmanager
@@ -100,18 +127,6 @@ def complain(
     for line in printable_lines(text).split("\n"):
         indent = len(line) - len(line.lstrip())
         typer.echo(folded(line, indent=indent, err=True), err=True)
-
-
-def fail(
-    title: str, detail: str = "", remedy: str = "", *, as_json: bool, code: int = EXIT_FAILED
-) -> NoReturn:
-    """Print an error on stderr and end the command.
-
-    Raises:
-        typer.Exit: Always, with the exit code.
-    """
-    complain("error", {"title": title, "detail": detail, "remedy": remedy}, as_json=as_json)
-    raise typer.Exit(code)
 
 
 def json_line(document: "Mapping[str, object]") -> str:

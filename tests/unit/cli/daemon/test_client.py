@@ -119,7 +119,8 @@ def test_a_problem_is_a_refusal_with_its_reason(
         Client(daemon.path).blocks()
 
     members = caught.value.members()
-    assert {"title": "no such block", "status": status, "detail": "Because."} == members
+    expected = {"title": "no such block", "status": status, "detail": "Because.", "remedy": ""}
+    assert expected == members
     assert exit_code == caught.value.exit_code
 
 

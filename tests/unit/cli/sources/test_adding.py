@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.sources.adding import add, with_source
+from reviewsctl.terminal.output import CommandError
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
 
@@ -39,7 +39,7 @@ def test_source_is_added_to_the_list(section: str, others: list[object]) -> None
     "section", ["sources: [{name: old, type: file, path: x}]\n", "sources:\n", "sources: null\n"]
 )
 def test_list_on_one_line_is_left_to_a_person(section: str) -> None:
-    with pytest.raises(DaemonError) as caught:
+    with pytest.raises(CommandError) as caught:
         with_source(BASE + section, SHOP)
     assert "- name: shop\n" in caught.value.remedy
 

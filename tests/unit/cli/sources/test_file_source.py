@@ -322,7 +322,7 @@ def test_holder_of_the_lock_that_has_not_written_yet_is_not_named(business: Busi
         (business.folder / "data" / ".reviewsctl" / "sources.lock").write_bytes(b"")
         assert "a sync is running" == running(folder)
         with (
-            pytest.raises(BusyError, match=r"^a sync is running$"),
+            pytest.raises(BusyError, match=r"not synced: a sync is running$"),
             locked(folder, business.now),
         ):
             pass
