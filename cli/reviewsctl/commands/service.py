@@ -4,6 +4,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -24,6 +25,7 @@ from reviewsctl.daemon.units import (
     folder,
     install_command,
     is_packaged,
+    output_of,
     sudo_reviewsctl,
 )
 from reviewsctl.terminal.output import NOTHING_WRITTEN, CommandError
@@ -191,12 +193,9 @@ def uninstall(*, dry_run: DryRun = False, root: Root = ROOT) -> None:
 
 def _service_is(state: str, root: Path) -> bool:
     """Whether systemd has the service in this state; in an image it has none."""
-    import subprocess  # see main
-
     if root != ROOT or not BOOTED.is_dir():
         return False
-    command = ("systemctl", f"is-{state}", "--quiet", SERVICE)
-    return subprocess.run(command, check=False).returncode == 0  # noqa: S603  # no input
+    return output_of("systemctl", f"is-{state}", SERVICE) is not None
 
 
 def _do(steps: "Sequence[Step]", root: Path) -> None:
@@ -213,8 +212,6 @@ def _do(steps: "Sequence[Step]", root: Path) -> None:
 @contextlib.contextmanager
 def _faults() -> "Iterator[None]":
     """End the command where a file or a command of the block fails."""
-    import subprocess  # see main
-
     began = time.time()
     try:
         yield
@@ -229,16 +226,11 @@ def _faults() -> "Iterator[None]":
 
 def _journal(since: float) -> str:
     """The last lines of the service's journal since a POSIX time, indented."""
-    import subprocess  # see main
-
-    command = (
+    output = output_of(
         *("journalctl", f"--unit={SERVICE}", f"--since=@{since:.0f}", f"--lines={_JOURNAL_LINES}"),
         *("--output=cat", "--no-pager", "--quiet"),
     )
-    done = subprocess.run(  # noqa: S603  # no input
-        command, capture_output=True, text=True, check=False
-    )
-    lines = "".join(f"\n  {line}" for line in done.stdout.splitlines())
+    lines = "".join(f"\n  {line}" for line in (output or "").splitlines())
     return f"; the journal of {SERVICE} ends with:{lines}" if lines else ""
 
 

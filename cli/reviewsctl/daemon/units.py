@@ -6,6 +6,7 @@ replace those for good, and no upgrade of the package would change them.
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +44,8 @@ BOOTED: Final = Path("/run/systemd/system")
 
 SUDO_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Debian's ``secure_path``, in which sudo looks for commands."""
+
+_SECONDS: Final = 3.0  # to wait for a program of systemd
 
 
 def is_packaged(root: Path = ROOT) -> bool:
@@ -99,6 +102,24 @@ def sudo_reviewsctl(search_path: str = SUDO_PATH) -> str:
     """Return how to run this program as root: sudo does not find what is in a home directory."""
     program = shutil.which("reviewsctl", path=search_path)
     return "sudo reviewsctl" if program else 'sudo "$(command -v reviewsctl)"'
+
+
+def output_of(*command: str) -> str | None:
+    """Return the output of a program of systemd; None if it fails or takes too long."""
+    program = shutil.which(command[0])
+    if program is None:
+        return None
+    try:
+        completed = subprocess.run(  # noqa: S603  # a program of systemd with arguments of ours
+            [program, *command[1:]],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return completed.stdout
 
 
 def below(root: Path, path: Path) -> Path:

@@ -1,12 +1,16 @@
 """Tests of the running daemon: its socket, its hub, the service of systemd."""
 
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.errors import DaemonError
-from reviewsctl.daemon.units import BOOTED, install_command, restart_remedy, start_command
+from reviewsctl.daemon.units import (
+    BOOTED,
+    install_command,
+    output_of,
+    restart_remedy,
+    start_command,
+)
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.times import moment
 from reviewsctl.terminal.words import counted
@@ -14,7 +18,6 @@ from reviewsd.api.files import EffectiveConfig
 from reviewsd.api.jobs import ConfigChanges, instant
 from reviewsd.api.status import Status
 
-_SECONDS: Final = 3.0  # to wait for a program of systemd
 _RESTARTS: Final = 3  # since its start; more of them point to a fault
 
 
@@ -114,7 +117,7 @@ def systemd(unit: str = "reviewsd.service") -> Diagnosis:
     if not BOOTED.is_dir():
         return skip("this machine does not run systemd")
     properties = "LoadState,ActiveState,SubState,Result,NRestarts,UnitFileState"
-    output = _output_of("systemctl", "show", unit, f"--property={properties}")
+    output = output_of("systemctl", "show", unit, f"--property={properties}")
     if output is None:
         return skip("systemctl does not answer")
     state = dict(line.partition("=")[::2] for line in output.splitlines())
@@ -139,27 +142,9 @@ def synchronized() -> Diagnosis:
     """Test whether a time service sets the clock."""
     if not BOOTED.is_dir():
         return skip("this machine does not run systemd")
-    output = _output_of("timedatectl", "show", "--property=NTPSynchronized", "--value")
+    output = output_of("timedatectl", "show", "--property=NTPSynchronized", "--value")
     if output is None:
         return skip("timedatectl does not answer")
     if output.strip() != "yes":
         return warn("the clock is not synchronized", "sudo timedatectl set-ntp true")
     return ok("the clock is synchronized")
-
-
-def _output_of(*command: str) -> str | None:
-    """Return the output of a program, or None if it fails or takes too long."""
-    program = shutil.which(command[0])
-    if program is None:
-        return None
-    try:
-        completed = subprocess.run(  # noqa: S603  # a program of systemd with constant arguments
-            [program, *command[1:]],
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return completed.stdout
