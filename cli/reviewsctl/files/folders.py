@@ -23,6 +23,9 @@ from reviewsctl.daemon.units import ROOT
 from reviewsctl.files.ownership import user_name
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE: Final = (
+    os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+)  # a pipe is not waited for
 _MAX_LINKS: Final = 40  # the limit of the kernel, path_resolution(7)
 _BUFFER: Final = 1024 * 1024  # bytes
 _DRAFT: Final = re.compile(r"\..+-[0-9a-f]{16}\.new")
@@ -98,26 +101,35 @@ class Folder:
             LinkError: It is a link.
             OSError: It is no regular file, or cannot be read.
         """
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        file = os.fdopen(self._opened(name, os.O_RDONLY), "rb")
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.close()
+            raise OSError(errno.EINVAL, "it is not a regular file", str(self.path / name))
+        return file
+
+    def _opened(self, name: str, flags: int, mode: int = 0) -> int:
+        """Return the descriptor of a file, with its whole path in the errors."""
         path = self.path / name
         try:
-            file = os.fdopen(os.open(name, flags, dir_fd=self._descriptor), "rb")
+            return os.open(name, flags | _FILE, mode, dir_fd=self._descriptor)
         except OSError as fault:
             if fault.errno == errno.ELOOP:
                 raise LinkError(path) from fault
             raise OSError(fault.errno, fault.strerror, str(path)) from fault
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            file.close()
-            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        return file
+
+    @contextlib.contextmanager
+    def _listable(self) -> Iterator[int]:
+        """Yield a descriptor that can be listed and synced; the own one may be O_PATH."""
+        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
     def names(self) -> list[str]:
         """Return the sorted names of the entries."""
-        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # the own one may be O_PATH
-        try:
+        with self._listable() as descriptor:
             return sorted(os.listdir(descriptor))  # noqa: PTH208  # of a descriptor
-        finally:
-            os.close(descriptor)
 
     @contextlib.contextmanager
     def folder(self, name: str, *, make: bool = False) -> "Iterator[Folder]":
@@ -160,19 +172,14 @@ class Folder:
             LinkError: It is a link.
             OSError: It is no regular file, has a second name, or cannot be written.
         """
-        flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        path, is_new = self.path / name, self.look(name) is None
-        try:
-            descriptor = os.open(name, flags | os.O_CREAT, mode, dir_fd=self._descriptor)
-        except OSError as fault:
-            if fault.errno == errno.ELOOP:
-                raise LinkError(path) from fault
-            raise OSError(fault.errno, fault.strerror, str(path)) from fault
+        is_new = self.look(name) is None
+        descriptor = self._opened(name, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode)
         file = os.fdopen(descriptor, "r+b", buffering=0)
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
             file.close()
-            raise OSError(errno.EINVAL, "it is not a regular file with one name", str(path))
+            fault = "it is not a regular file with one name"
+            raise OSError(errno.EINVAL, fault, str(self.path / name))
         if is_new:
             os.fchmod(descriptor, mode)
             with contextlib.suppress(PermissionError):
@@ -202,13 +209,13 @@ class Folder:
 
     def sweep(self) -> None:
         """Remove the drafts of commands that were killed: those that no process has locked."""
-        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         for name in filter(_DRAFT.fullmatch, self.names()):
-            with contextlib.suppress(OSError):  # it is locked, of another user, or gone meanwhile
-                descriptor = os.open(name, flags, dir_fd=self._descriptor)
-                with os.fdopen(descriptor, "r+b", buffering=0) as file:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    self.remove(name)
+            with (
+                contextlib.suppress(OSError),  # it is locked, of another user, or gone meanwhile
+                os.fdopen(self._opened(name, os.O_RDWR), "r+b", buffering=0) as file,
+            ):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.remove(name)
 
     def write(self, name: str, content: bytes, mode: int) -> None:
         """Make or replace a file."""
@@ -235,11 +242,8 @@ class Folder:
 
     def sync(self) -> None:
         """Wait until the names are on the disk."""
-        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # the own one may be O_PATH
-        try:
+        with self._listable() as descriptor:
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextlib.contextmanager
