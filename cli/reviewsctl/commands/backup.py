@@ -124,9 +124,7 @@ def _live(daemon: "Client", config: Path | None, store: BinaryIO) -> _State:
     from reviewsctl.daemon.errors import Refused
 
     data = Path(daemon.status().value.data.dir)
-    folder = default_paths.state_dir(
-        {**os.environ, "REVIEWSD_CONFIG": "" if config is None else str(config)}
-    )
+    folder = default_paths.state_dir(config, os.environ)
     try:
         contents = daemon.backup(store.write)
     except Refused as error:  # the store is in PostgreSQL

@@ -314,7 +314,7 @@ def next_step(reviews: Path) -> str:
     data = None if config is None else default_paths.data_dir(config, os.environ)
     if data is None or data.resolve() != reviews.parent:
         return f"next: reviewsctl check --data {shlex.quote(str(reviews.parent))}"
-    if os.path.lexists(default_paths.admin_socket(os.environ)):  # False without permission
+    if os.path.lexists(default_paths.admin_socket(config)):  # False without permission
         return "next: reviewsctl check; the running daemon picks them up"
     if in_container():
         return "next: start the container that serves them; a running one picks them up"

@@ -208,9 +208,8 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
 
     data, state, keys = map(moved, (manifest.data_dir, manifest.state_dir, manifest.keys_dir))
     if target.exists():
-        environ = {**os.environ, "REVIEWSD_CONFIG": str(target)}
-        data = default_paths.data_dir(target, environ) or data
-        keys = state = default_paths.state_dir(environ)
+        data = default_paths.data_dir(target, os.environ) or data
+        keys = state = default_paths.state_dir(target, os.environ)
     return Places(config=target.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
 
 
@@ -233,6 +232,5 @@ def _elsewhere(manifest: "Manifest") -> str:
 def _runs(session: Session, config: Path) -> bool:
     from reviewsctl.daemon import client, default_paths, errors  # 25 ms, see main
 
-    environ = {**os.environ, "REVIEWSD_CONFIG": str(config)}
-    socket = session.named_socket or default_paths.admin_socket(environ)
+    socket = session.named_socket or default_paths.admin_socket(config)
     return not isinstance(client.quick_status(socket), errors.Unreachable)

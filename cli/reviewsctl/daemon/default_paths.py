@@ -29,13 +29,12 @@ def has_no_configuration(environ: Mapping[str, str], places: Sequence[Path] = PL
     return not environ.get("REVIEWSD_CONFIG") and not any(map(os.path.lexists, places))
 
 
-def admin_socket(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:
-    """Return the configured admin socket.
+def admin_socket(file: Path | None) -> Path:
+    """Return the admin socket of a configuration, or the default.
 
     If it does not exist and a single node (``reviewsd --node``) runs, return the socket of the node.
     A configuration that cannot be read names no socket; ``check`` reports its faults.
     """
-    file = configuration(environ, places)
     configured = (None if file is None else _path(file, "admin_socket")) or SOCKET
     nodes = [] if os.path.lexists(configured) else node_sockets(configured)
     return nodes[0] if len(nodes) == 1 else configured
@@ -46,11 +45,10 @@ def node_sockets(configured: Path) -> list[Path]:
     return sorted(path for path in configured.parent.glob("*.sock") if path != configured)
 
 
-def state_dir(environ: Mapping[str, str]) -> Path:
-    """Return the configured state directory."""
+def state_dir(file: Path | None, environ: Mapping[str, str]) -> Path:
+    """Return the state directory of a configuration, or the default."""
     if override := environ.get("REVIEWSD_STATE_DIR"):
         return Path(override)
-    file = configuration(environ)
     return (None if file is None else _path(file, "state_dir")) or STATE
 
 

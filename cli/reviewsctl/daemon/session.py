@@ -12,6 +12,7 @@ from reviewsctl.daemon.default_paths import (
     GO_TO_FOLDER,
     NO_CONFIGURATION,
     admin_socket,
+    configuration,
     has_no_configuration,
     node_sockets,
     state_dir,
@@ -38,7 +39,7 @@ class Session:
     @property
     def socket(self) -> Path:
         """The admin socket: the named one, else the configured one."""
-        return self.named_socket or admin_socket(os.environ)
+        return self.named_socket or admin_socket(configuration(os.environ))
 
     @property
     def is_unconfigured(self) -> bool:
@@ -74,7 +75,9 @@ class Session:
                 raise errors.NotRunning(
                     NO_CONFIGURATION, f"{GO_TO_FOLDER}, or name its socket with --socket."
                 ) from None
-            directory = None if self.named_socket else state_dir(os.environ)
+            if self.named_socket is not None:
+                raise
+            directory = state_dir(configuration(os.environ), os.environ)
             raise start_failure.explained(error, directory) from None
 
 

@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def found(folder: Path, environ: dict[str, str] | None = None) -> Path:
-    return admin_socket(environ or {}, (HERE, folder / "system.yaml"))
+    return admin_socket(configuration(environ or {}, (HERE, folder / "system.yaml")))
 
 
 def test_current_folder_comes_before_the_system() -> None:
@@ -64,7 +64,7 @@ def test_named_configuration_comes_before_all_others(folder: Path) -> None:
     (folder / "named.yaml").write_text("admin_socket: named.sock\nstate_dir: remembered")
     named = {"REVIEWSD_CONFIG": str(folder / "named.yaml")}
     assert folder / "named.sock" == found(folder, named)
-    assert folder / "remembered" == state_dir(named)
+    assert folder / "remembered" == state_dir(configuration(named), named)
     assert SOCKET == found(folder, {"REVIEWSD_CONFIG": str(folder / "none.yaml")})
 
 
