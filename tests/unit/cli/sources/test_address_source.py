@@ -164,14 +164,6 @@ def test_web_page_is_never_a_read(business: Business, stub: Stub, page: str) -> 
     assert 2 == len(business.authors)
 
 
-def test_cut_json_is_never_a_read(business: Business, stub: Stub) -> None:
-    stub.answer = lambda _: response(table("ab"))
-    synced(business)
-    stub.answer = lambda _: response('{"reviews": [{"id": "1", "rating": 5, "da')
-    assert "failed" == (synced(business)).state.state
-    assert 2 == len(business.authors)
-
-
 @pytest.mark.parametrize(
     ("status", "state"), [(401, "stopped"), (403, "stopped"), (404, "failed"), (400, "failed")]
 )
@@ -192,12 +184,6 @@ def test_empty_answer_is_named_by_its_host(business: Business, stub: Stub) -> No
     stub.answer = lambda _: response("")
     host = stub.url.removeprefix("http://")
     assert f"the answer of {host} is empty" == synced(business).state.detail
-
-
-def test_missing_file_never_stops_the_source(business: Business, stub: Stub) -> None:
-    """The file of a shop is missing while its new version is installed."""
-    stub.answer = lambda _: response(status=404)
-    assert ["failed"] * 4 == [(synced(business)).state.state for _ in range(4)]
 
 
 def test_tries_by_hand_do_not_postpone_the_next_run(business: Business, stub: Stub) -> None:
@@ -233,13 +219,6 @@ def test_failure_of_a_source_ends_when_it_is_disabled(business: Business, stub: 
     assert "failing_since" in business.states["portal"]
     business.sync(due=True)
     assert "failing_since" not in business.states["portal"]
-
-
-def test_state_of_a_removed_source_goes_with_the_next_sync(business: Business) -> None:
-    business.sync()
-    business.configure("  - {name: other, type: file, path: in/none.csv, enabled: false}\n")
-    business.sync()
-    assert {} == business.states
 
 
 def test_redirect_at_the_same_origin_keeps_the_header(business: Business, stub: Stub) -> None:

@@ -93,15 +93,27 @@ def test_disabled_source_is_run_only_by_name(business: Business) -> None:
     assert 1 == len(business.sync(["shop"]))
 
 
-def test_review_goes_after_the_second_read_without_it(business: Business) -> None:
-    business.configure(SHOP.replace("gone: 1", "gone: 2"))
-    put(business, table("abc"))
-    business.sync()
-    for number, authors in (("1", ["Ann a", "Ann b", "Ann c"]), ("2", ["Ann a", "Ann c"])):
+@pytest.mark.parametrize(
+    ("gone", "reads", "left"),
+    [
+        ("2", ("abc", "ac"), "abc"),
+        ("2", ("abc", "ac", "ac"), "ac"),
+        ("2", ("abc", "ac", "abc", "ac"), "abc"),
+        ("keep", ("abc", "ac", "ac"), "abc"),
+        ("1", ("abc", "bc", "bc"), "abc"),
+    ],
+    ids=["missed once", "missed twice", "returned", "kept", "before the oldest"],
+)
+def test_review_goes_after_the_reads_without_it(
+    business: Business, gone: str, reads: tuple[str, ...], left: str
+) -> None:
+    """An export may begin later than the reviews; only a platform that was asked has all."""
+    business.configure(SHOP.replace("gone: 1", f"gone: {gone}"))
+    for number, numbers in enumerate(reads):
         business.now += SEVEN_HOURS
-        put(business, table("ac") + "\n" * int(number))
+        put(business, table(numbers) + "\n" * number)
         business.sync()
-        assert authors == business.authors
+    assert [f"Ann {name}" for name in left] == business.authors
 
 
 def test_missing_reviews_are_told_with_the_time_of_their_removal(business: Business) -> None:
@@ -147,33 +159,6 @@ def test_edited_row_is_its_review_before_the_second_read(business: Business) -> 
     assert [(ids[0], ids[1])] == [(one["id"], one["successor"]) for one in document["removed"]]
 
 
-def test_review_that_returns_is_not_missing_any_more(business: Business) -> None:
-    business.configure(SHOP.replace("gone: 1", "gone: 2"))
-    for round_, numbers in enumerate(("abc", "ac", "abc", "ac")):
-        business.now += SEVEN_HOURS
-        put(business, table(numbers) + "\n" * round_)
-        business.sync()
-    assert ["Ann a", "Ann b", "Ann c"] == business.authors
-
-
-def test_review_before_the_oldest_of_a_file_stays(business: Business) -> None:
-    """An export may begin later than the reviews; only a platform that was asked has all."""
-    for round_, numbers in enumerate(("abc", "bc", "bc")):
-        business.now += SEVEN_HOURS
-        put(business, table(numbers) + "\n" * round_)
-        business.sync()
-    assert ["Ann a", "Ann b", "Ann c"] == business.authors
-
-
-def test_kept_review_stays_for_good(business: Business) -> None:
-    business.configure(SHOP.replace("gone: 1", "gone: keep"))
-    for round_, numbers in enumerate(("abc", "ac", "ac")):
-        business.now += SEVEN_HOURS
-        put(business, table(numbers) + "\n" * round_)
-        business.sync()
-    assert ["Ann a", "Ann b", "Ann c"] == business.authors
-
-
 def test_loss_stops_the_source_until_it_is_accepted(business: Business) -> None:
     put(business, table(ALL))
     business.sync()
@@ -199,15 +184,6 @@ def test_loss_that_is_only_missing_so_far_stops_the_source(business: Business) -
     put(business, table(ALL[:20]) + "\n", age=60)
     assert "stopped" == business.state().state
     assert "missing" not in business.states["shop"]
-
-
-def test_no_reviews_where_there_were_some_is_never_a_read(business: Business) -> None:
-    put(business, table("ab"))
-    business.sync()
-    put(business, table("") + "\n", age=60)
-    state = business.state()
-    assert "stopped" == state.state
-    assert ["Ann a", "Ann b"] == business.authors
 
 
 MAP = "map: {id: nr, rating: Score, date: Visited, author: by}, scale: 5"
@@ -298,13 +274,6 @@ def test_dry_run_writes_nothing(business: Business) -> None:
     assert 2 == outcome.merge.count(Fate.NEW)
     assert not business.reviews_file.exists()
     assert not (business.folder / "data" / ".reviewsctl" / "sources.json").exists()
-
-
-def test_download_is_deleted_after_success_and_failure(business: Business) -> None:
-    for content in (table("ab"), "<html>"):
-        put(business, content, age=60)
-        business.sync()
-        assert [] == list((business.folder / "state" / "spool").iterdir())
 
 
 def test_second_sync_does_not_run(business: Business) -> None:

@@ -211,17 +211,6 @@ def test_unchanged_first_page_ends_the_read(google: Place, stub: Stub) -> None:
     assert not (google.sync()).is_unchanged
 
 
-def test_review_goes_after_two_reads_without_it(google: Place, stub: Stub) -> None:
-    platform = stub.answer = Google(60)
-    google.sync()
-    platform.reviews.pop(0)
-    for count in (60, 60, 59):
-        google.now += datetime.timedelta(hours=4)
-        platform.reviews[0]["comment"] = f"edited {google.now}"
-        google.sync()
-        assert count == len(google.authors)
-
-
 @pytest.mark.parametrize("name", ["google", "trustpilot"])
 def test_refused_row_of_a_platform_holds_back_its_own_review_alone(
     request: pytest.FixtureRequest, stub: Stub, name: str

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -24,14 +23,14 @@ SOURCE = "  - {name: shop, type: file, path: in/*.csv, import: {verified: true, 
 
 
 @pytest.fixture
-def business(tmp_path: Path) -> Business:
+def business(tmp_path: Path, ctl: Ctl) -> Business:
     business = Business(tmp_path, SOURCE)
+    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
     business.export(table("ab"))
     return business
 
 
 def test_sync_prints_a_line_for_each_source(business: Business, ctl: Ctl) -> None:
-    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
     first = ctl("sync")
     assert (0, "shop  2 reviews read: 2 new, 0 changed, 0 gone (0 s)\n") == (
         *(first.returncode, first.stdout),
@@ -57,7 +56,6 @@ def test_sync_prints_a_line_for_each_source(business: Business, ctl: Ctl) -> Non
 
 def test_reviews_of_another_source_are_not_added_twice(business: Business, ctl: Ctl) -> None:
     """A table that was imported by hand, and is then added as a source, has another source's name."""
-    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
     export = business.export(table("abc"))
     options = ("--from", "csv", "--set", "name=Harbor", "--source")
     assert 0 == ctl("import", str(export), *options, "website").returncode
@@ -75,8 +73,7 @@ def test_reviews_of_another_source_are_not_added_twice(business: Business, ctl: 
 
 def test_signal_ends_a_sync_that_stays(business: Business, ctl: Ctl) -> None:
     """A container is stopped by SIGTERM, and a terminal by Ctrl-C."""
-    config = str(business.folder / "reviewsd.yaml")
-    with started(ctl.environment, "sync", "--every", "1h", "--config", config) as process:
+    with started(ctl.environment, "sync", "--every", "1h") as process:
         assert process.stdout is not None
         assert "2 reviews read" in process.stdout.readline()
         process.send_signal(signal.SIGTERM)
@@ -87,11 +84,10 @@ def test_signal_ends_a_sync_that_stays(business: Business, ctl: Ctl) -> None:
 
 def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
     """Only here it is seen that a column is not taken, such as one of ids in another language."""
-    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
-    export = business.folder / "in" / "shop.csv"
+    export = business.export("")
+    written = export.stat().st_mtime
     export.write_bytes("Nr;Bewertung;Datum;Name\n1;5;13.11.2026;Jürgen\n".encode("cp1252"))
-    hour_ago = time.time() - 3600
-    os.utime(export, (hour_ago, hour_ago))
+    os.utime(export, (written, written))
     read, form, columns, new, end = ctl("sources", "test", "shop").stdout.splitlines()
     assert "Jürgen" in new
     assert read.startswith("shop  1 review read: 1 new, 0 changed, 0 gone (")
@@ -108,7 +104,6 @@ def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
 
 def test_sync_says_that_refused_data_is_not_published(business: Business, ctl: Ctl) -> None:
     """Another hand has written a rating of 7; the sync keeps it, and the daemon keeps what it serves."""
-    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
     assert 0 == ctl("sync").returncode
     text = business.reviews_file.read_text()
     business.reviews_file.write_text(text.replace('"rating":5', '"rating":7'))
@@ -131,7 +126,6 @@ def test_sync_that_waits_says_so_until_it_is_interrupted(
 ) -> None:
     url = f"  - {{name: portal, type: url, url: {stub.url}/r.csv, allow_private: true}}\n"
     business.configure(SOURCE + url)
-    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
     stub.answer = lambda _: response(status=503, Retry_After="120")
     command = [sys.executable, "-m", REVIEWSCTL, "sync"]
     master, slave = pty.openpty()
@@ -157,7 +151,6 @@ def test_sync_that_waits_says_so_until_it_is_interrupted(
 def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: Ctl) -> None:
     """Also where it prints nothing else: the owner may want to look at the new words."""
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
-    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
 
     def sync(text: str, *options: str) -> tuple[str, str]:
         business.export(f"date,stars,author,text\n2026-03-14,1,Ann Lee,{text}\n")
@@ -181,7 +174,6 @@ def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: 
 def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, ctl: Ctl) -> None:
     """A guest was missing and a deletion not done, and nothing said so."""
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
-    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
     business.export(table("abcd"))
     assert 0 == ctl("sync").returncode
     business.export(table("abd").replace("2026-01-15", "4.5.20224"))
@@ -221,7 +213,6 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
 def test_reviews_of_a_sync_are_named_on_request(business: Business, ctl: Ctl) -> None:
     """An owner saw "1 gone" and could not know who."""
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
-    ctl.environment["REVIEWSD_CONFIG"] = str(business.folder / "reviewsd.yaml")
     business.export(table("abcd"))
     assert "      new: Ann c, 2026-01-16, shop" in ctl("sync", "-v").stdout.splitlines()
     by_hand = business.reviews_file.read_text().replace("Ann b", "Ann Bo")
