@@ -26,7 +26,7 @@ class Progress:
         self._now = now
         self._last_line_at = now()
         self._bars: Bars | None = None
-        self._task: tuple[str, TaskID] | None = None  # the stage of the bar
+        self._tasks: dict[str, TaskID] = {}  # the bar by its stage; there is one at most
 
     def show(self, step: Step) -> None:
         """Show a step; a stage without work has none."""
@@ -34,8 +34,7 @@ class Progress:
             return
         if sys.stderr.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}:
             self._show_bar(step)
-            return
-        if self._now() - self._last_line_at >= _INTERVAL:
+        elif self._now() - self._last_line_at >= _INTERVAL:
             self._last_line_at = self._now()
             typer.echo(progress_line(step), err=True)
 
@@ -44,21 +43,21 @@ class Progress:
             self._bars = _bars()
             self._bars.start()
         failed = f", {step.failed:,} failed" if step.failed else ""
-        shown = f"{printable(step.stage)}{failed}"
-        if self._task is not None and self._task[0] == step.stage:
-            _, task = self._task
-            self._bars.update(task, description=shown, completed=step.done, total=step.total)
+        text = f"{printable(step.stage)}{failed}"
+        if step.stage in self._tasks:
+            task = self._tasks[step.stage]
+            self._bars.update(task, description=text, completed=step.done, total=step.total)
             return
-        if self._task is not None:
-            self._bars.remove_task(self._task[1])
-        task = self._bars.add_task(shown, completed=step.done, total=step.total)
-        self._task = step.stage, task
+        for task in self._tasks.values():
+            self._bars.remove_task(task)
+        task = self._bars.add_task(text, completed=step.done, total=step.total)
+        self._tasks = {step.stage: task}
 
     def close(self) -> None:
         """Hide the bar until the next step."""
         if self._bars is not None:
             self._bars.stop()
-        self._bars = self._task = None
+        self._bars, self._tasks = None, {}
 
 
 def _bars() -> "Bars":
@@ -75,17 +74,8 @@ def _bars() -> "Bars":
     return progress.Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def percent(progress: Step) -> int:
-    """Return the progress of a stage, 0 to 100; a stage without work is at 100."""
-    if progress.total <= 0:
-        return 100
-    return max(0, min(100, progress.done * 100 // progress.total))
-
-
-def progress_line(progress: Step) -> str:
-    """Return a step of a job as a line."""
-    failed = f", {progress.failed:,} failed" if progress.failed else ""
-    return (
-        f"{printable(progress.stage)} {percent(progress)}% "
-        f"({progress.done:,} of {progress.total:,}{failed})"
-    )
+def progress_line(step: Step) -> str:
+    """Return a step as a line; its work is never 0."""
+    percent = max(0, min(100, step.done * 100 // step.total))
+    failed = f", {step.failed:,} failed" if step.failed else ""
+    return f"{printable(step.stage)} {percent}% ({step.done:,} of {step.total:,}{failed})"

@@ -241,9 +241,3 @@ def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
 
     assert [part.count("\\u") for part in output] == [5, 7, 2, 1, 2, 1]
     assert not any(hostile in part for part in output)
-
-
-def test_a_callback_is_not_markup() -> None:
-    listing = one({"callback": "https://x.example/[bold]x[/bold]:smile:"})
-
-    assert "[bold]x[/bold]:smile:" in shown(listing)

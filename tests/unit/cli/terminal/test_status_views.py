@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from reviewsctl.terminal import progress, status_views, times
+from reviewsctl.terminal import status_views, times
 from reviewsd.api.hub import HubState
-from reviewsd.api.jobs import InsightsOrigin, LastReload, ReloadResult, Step
+from reviewsd.api.jobs import InsightsOrigin, LastReload, ReloadResult
 from reviewsd.api.status import DataStatus, SnapshotStatus, Status
 from tests.support.hub_answers import STATE
 from tests.support.views import text, uncolored
@@ -133,14 +133,6 @@ def test_a_degraded_status_says_what_keeps_serving_and_every_problem() -> None:
     )
 
 
-def test_a_degraded_status_says_when_what_failed_is_tried_again() -> None:
-    status = data_of(DEGRADED, retry_at=NOW + datetime.timedelta(seconds=16))
-
-    assert "failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago), tried again in 16 s\n" in (
-        shown(status)
-    )
-
-
 def test_a_restart_on_the_last_good_data_is_degraded_without_a_reload() -> None:
     status = data_of(DEGRADED, last_reload=None, failing_since=None, problems=())
 
@@ -258,17 +250,10 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
         shown(status),
         uncolored(status_views.reload_text(result)),
         uncolored(status_views.reload_text(published)),
-        progress.progress_line(Step(stage=hostile, done=1, total=2)),
     ]
 
-    assert [part.count("\\u") for part in output] == [6, 1, 1, 1]
+    assert [part.count("\\u") for part in output] == [6, 1, 1]
     assert not any(hostile in part for part in output)
-
-
-def test_the_text_of_a_problem_is_not_markup() -> None:
-    status = data_of(DEGRADED, problems=("reviews.json: got [bold]x[/bold] :smile:",))
-
-    assert "got [bold]x[/bold] :smile:" in shown(status)
 
 
 def test_color_tells_ok_from_degraded() -> None:
@@ -348,29 +333,3 @@ def test_reload_does_not_speak_of_good_data_while_nothing_is_served(
 )
 def test_a_duration_has_its_two_largest_units(seconds: float, output: str) -> None:
     assert output == times.duration(seconds)
-
-
-@pytest.mark.parametrize(
-    ("done", "total", "percent"),
-    [(0, 10, 0), (1, 3, 33), (10, 10, 100), (11, 10, 100), (0, 0, 100)],
-)
-def test_progress_stays_within_0_and_100_percent(done: int, total: int, percent: int) -> None:
-    assert percent == progress.percent(Step(stage="reading", done=done, total=total))
-
-
-def test_a_step_is_one_line() -> None:
-    step = Step(stage="validating", done=412_000, total=1_000_000)
-
-    assert progress.progress_line(step) == "validating 41% (412,000 of 1,000,000)"
-
-
-@pytest.mark.parametrize(
-    ("failed", "line"),
-    [
-        (0, "pushing 40% (4,000 of 10,000)"),
-        (7, "pushing 40% (4,000 of 10,000, 7 failed)"),
-    ],
-)
-def test_a_step_of_a_job_whose_parts_can_fail_counts_them(failed: int, line: str) -> None:
-    step = Step(stage="pushing", done=4000, total=10_000, failed=failed)
-    assert progress.progress_line(step) == line
