@@ -1,9 +1,11 @@
-"""An HTTP server for tests of sources, with scripted answers, over real sockets on loopback."""
+"""An HTTP server with scripted answers, over real sockets on loopback."""
 
 import socketserver
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
@@ -49,19 +51,31 @@ def response(body: str | bytes = "", status: int = 200, *, cut: int = 0, **heade
 
 
 class Stub(socketserver.ThreadingTCPServer):
-    """A server; ``answer`` makes the response to a request, None leaves it open."""
+    """A server; ``answer`` makes the response to a request, None leaves it open.
+
+    Args:
+        name: The host of its address.
+        identity: Its certificate with the key; it then speaks TLS.
+    """
 
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "127.0.0.1", identity: Path | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Connection)
         self.asked: list[Asked] = []
         self.answer: Callable[[Asked], bytes | None] = lambda _: response()
         self.linger = 0.0
         """Seconds between an answer and the end of its connection."""
         self.closing = threading.Event()
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self.url = f"http://{name}:{self.server_address[1]}"
+        if identity is not None:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(identity)
+            self.socket = context.wrap_socket(
+                self.socket, server_side=True, do_handshake_on_connect=False
+            )
+            self.url = self.url.replace("http", "https")
 
     def __enter__(self) -> Self:
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()

@@ -1,12 +1,9 @@
 """``reviewsctl doctor``: each test on its own, and the command against real listeners."""
 
-import http.server
 import json
 import os
 import shlex
-import ssl
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,16 +21,18 @@ from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import ConfigChanges, instant
 from reviewsd.api.places import DATA_FILES
 from reviewsd.api.status import Status
-from tests.support.admin_fake import STATUS
+from tests.support import admin_fake
 from tests.support.authority import authority
 from tests.support.commands import Ctl
+from tests.support.hub_answers import STATE
+from tests.support.source_stub import Asked, Stub, response
 from tests.unit.cli.test_main import DEGRADED
 
 OK: Final = "ok"
 WARN: Final = "warn"
 FAIL: Final = "fail"
 SKIP: Final = "skip"
-GOOD = msgspec.convert(STATUS, Status)
+GOOD = msgspec.convert(admin_fake.STATUS, Status)
 GONE = Unreachable("it is not running: there is no /s", "Start it")
 
 
@@ -159,29 +158,16 @@ def test_serving_reports_count_and_refused_data() -> None:
     )
 
 
-HUB = {
-    "paused": False,
-    "active": 7,
-    "pending": 0,
-    "due": 2,
-    "in_flight": 0,
-    "oldest_due_at": None,
-    "blocks": 0,
-    "opened_networks": (),
-    "store": "ok",
-}
-
-
 @pytest.mark.parametrize(
     ("members", "verdict", "detail"),
     [
-        ({}, OK, "7 subscriptions, 2 of them behind"),
+        ({}, OK, "1,204 subscriptions, 12 of them behind"),
         ({"paused": True}, WARN, "it is paused, nothing is sent"),
         ({"store": "disk full"}, FAIL, "the store cannot be used: disk full"),
     ],
 )
 def test_hub_reports_its_state(members: dict[str, object], verdict: Verdict, detail: str) -> None:
-    hub = msgspec.convert({**HUB, **members}, HubState)
+    hub = msgspec.convert({**STATE, **members}, HubState)
     diagnosis = running.hub(msgspec.structs.replace(GOOD, hub=hub))
     assert (verdict, detail) == (diagnosis.verdict, diagnosis.detail)
 
@@ -422,49 +408,24 @@ def test_implausible_clock_is_reported(data: Path) -> None:
 
 # --- the public address
 
-Answer = Callable[[str, str], tuple[int, dict[str, str]]]
-
-
-def ours(base_url: str, path: str) -> tuple[int, dict[str, str]]:
-    links = f'<{base_url}/api/feed.json>; rel="self", <{base_url}/api/websub/hub>; rel="hub"'
-    return (405 if path == "/mcp" else 200), {"Link": links}
-
 
 @contextmanager
-def listening(answer: Answer, identity: Path | None = None) -> Iterator[str]:
-    """Run an HTTP server, and return its address."""
+def listening(
+    answer: Callable[[Asked], bytes] | None = None, identity: Path | None = None
+) -> Iterator[str]:
+    """Run a server that answers as this service does, or otherwise; yield its address."""
+    with Stub("localhost", identity) as stub:
+        stub.answer = answer or (lambda asked: ours(stub.url, asked))
+        yield stub.url
 
-    class Answering(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            status, headers = answer(address, self.path)
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": "0"}.items():
-                self.send_header(name, value)
-            self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    scheme = "http"
-    if identity is not None:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(identity)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        scheme = "https"
-    address = f"{scheme}://localhost:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield address
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def ours(base_url: str, asked: Asked) -> bytes:
+    links = f'<{base_url}/api/feed.json>; rel="self", <{base_url}/api/websub/hub>; rel="hub"'
+    return response(status=405 if asked.path == "/mcp" else 200, Link=links)
 
 
 def test_this_service_is_recognized_by_its_links() -> None:
-    with listening(ours) as address:
+    with listening() as address:
         assert [OK, OK, WARN, WARN] == [
             test.verdict
             for test in (
@@ -479,15 +440,12 @@ def test_this_service_is_recognized_by_its_links() -> None:
 @pytest.mark.parametrize(
     ("answer", "detail"),
     [
-        (lambda *_: (404, {}), "/api/feed.json is 404"),
-        (lambda *_: (200, {}), 'rel="self" is missing, not'),
-        (
-            lambda _, path: ours("http://other", path),
-            'rel="self" is http://other/api/feed.json, not',
-        ),
+        (lambda _: response(status=404), "/api/feed.json is 404"),
+        (lambda _: response(), 'rel="self" is missing, not'),
+        (lambda asked: ours("http://other", asked), 'rel="self" is http://other/api/feed.json'),
     ],
 )
-def test_foreign_answer_at_base_url_fails(answer: Answer, detail: str) -> None:
+def test_foreign_answer_at_base_url_fails(answer: Callable[[Asked], bytes], detail: str) -> None:
     with listening(answer) as address:
         diagnosis = public.answers(address)
     assert FAIL == diagnosis.verdict
@@ -496,12 +454,12 @@ def test_foreign_answer_at_base_url_fails(answer: Answer, detail: str) -> None:
 
 @pytest.mark.parametrize(("status", "verdict"), [(405, OK), (403, FAIL), (421, FAIL), (502, FAIL)])
 def test_mcp_endpoint_is_tested_by_its_status(status: int, verdict: Verdict) -> None:
-    with listening(lambda *_: (status, {})) as address:
+    with listening(lambda _: response(status=status)) as address:
         assert verdict == public.agents(address).verdict
 
 
 def test_refused_connection_is_reported() -> None:
-    with listening(ours) as address:
+    with listening() as address:
         pass
     assert [FAIL, SKIP] == [public.answers(address).verdict, public.agents(address).verdict]
     secure = address.replace("http", "https")
@@ -517,7 +475,7 @@ def test_certificate_is_verified_with_its_expiry(
 ) -> None:
     identity = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     ca = authority().identity.write(tmp_path / "ca.pem")
-    with listening(ours, identity) as address:
+    with listening(identity=identity) as address:
         untrusted = public.certificate(address, 0.0)
         assert FAIL == untrusted.verdict
         assert "of your own authority: SSL_CERT_FILE=ca.pem reviewsctl doctor" in untrusted.remedy
@@ -619,7 +577,7 @@ def test_quiet_prints_failures_alone(ctl: Ctl, shop: Path) -> None:
 
 
 def test_public_address_is_tested(ctl: Ctl, shop: Path) -> None:
-    with listening(ours) as address:
+    with listening() as address:
         ctl.environment["REVIEWSD_BASE_URL"] = address
         done = ctl("doctor", "--outbound", "outside.invalid")
     assert f"ok    answers         this service answers at {address}" in done.stdout
