@@ -43,6 +43,19 @@ STATUS: dict[str, Any] = {
 }
 """The answer of a healthy daemon to ``GET /v1/status``."""
 
+PROBLEMS = [f"reviews.json: $.reviews[{n}].rating: expected 1..5, got 7{' ' * 80}." for n in (1, 2)]
+DEGRADED: dict[str, Any] = {
+    **STATUS,
+    "data": {
+        "dir": "/srv/reviews",
+        "state": "degraded",
+        "last_reload": {"at": "2026-11-21T08:00:00Z", "outcome": "refused", "seconds": 0.42},
+        "failing_since": "2026-11-21T08:00:00Z",
+        "problems": PROBLEMS,
+    },
+}
+"""The answer of a daemon that refuses the newest data."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scripted:

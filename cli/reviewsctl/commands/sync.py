@@ -1,5 +1,6 @@
 """``reviewsctl sync``: reads the sources of the configuration and imports their reviews (sources.md)."""
 
+import re
 from typing import Annotated, Final
 
 import typer
@@ -16,7 +17,7 @@ EPILOG: Final = """\b
       reviewsctl sync --every 15m"""
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-_MAX_DIGITS: Final = 5
+_TIME: Final = re.compile(r"([1-9][0-9]{0,4})([smhd])")
 
 
 def sync(  # noqa: PLR0913  # these are the options of the command
@@ -91,9 +92,7 @@ def sync(  # noqa: PLR0913  # these are the options of the command
 
 
 def _seconds(text: str) -> float:
-    number, unit = text[:-1], text[-1:]
-    if not (number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS and int(number)):
-        unit = ""
-    if unit not in _UNITS:
+    match = _TIME.fullmatch(text)
+    if match is None:
         raise typer.BadParameter("expected a time such as 15m or 1h", param_hint="--every")
-    return float(int(number) * _UNITS[unit])
+    return float(int(match[1]) * _UNITS[match[2]])

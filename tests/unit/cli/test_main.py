@@ -18,7 +18,9 @@ from reviewsctl.daemon.default_paths import SOCKET
 from reviewsctl.daemon.units import START
 from reviewsd.api.places import SYSTEM
 from tests.support.admin_fake import (
+    DEGRADED,
     HEADERS,
+    PROBLEMS,
     STATUS,
     AdminFake,
     Scripted,
@@ -38,18 +40,6 @@ PAGES = [
     *(f"insights {name}" for name in ("show", "label", "explain", "suggest", "compare", "write")),
 ]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
-
-PROBLEMS = [f"reviews.json: $.reviews[{n}].rating: expected 1..5, got 7{' ' * 80}." for n in (1, 2)]
-DEGRADED = {
-    **STATUS,
-    "data": {
-        "dir": "/srv/reviews",
-        "state": "degraded",
-        "last_reload": {"at": "2026-11-21T08:00:00Z", "outcome": "refused", "seconds": 0.42},
-        "failing_since": "2026-11-21T08:00:00Z",
-        "problems": PROBLEMS,
-    },
-}
 
 
 def result(outcome: str, problems: list[str] | None = None) -> dict[str, object]:

@@ -255,12 +255,3 @@ def test_import_says_of_broken_json_what_check_says(ctl: Ctl, folder: Path, text
     refused = ctl("import", str(file), "--data", str(folder))
     place, _, reason = fault.removeprefix(f"{file.parent}/").partition(": invalid JSON: ")
     assert f"{place}: invalid JSON: {reason}\n" in refused.stderr
-
-
-def test_language_of_insights_that_is_no_tag_is_a_warning(ctl: Ctl, folder: Path) -> None:
-    """The data were published with it, and go on being so."""
-    write(folder, [REVIEW])
-    (folder / "data/insights.yaml").write_text("language: en_IE\n")
-    done = ctl("check")
-    expected = 'expected a language tag such as "en" or "de", got "en_IE"; write "en-IE"; no review is read in it'
-    assert (0, True) == (done.returncode, expected in done.stdout), done.stdout

@@ -26,7 +26,6 @@ from tests.support.authority import authority
 from tests.support.commands import Ctl
 from tests.support.hub_answers import STATE
 from tests.support.source_stub import Asked, Stub, response
-from tests.unit.cli.test_main import DEGRADED
 
 OK: Final = "ok"
 WARN: Final = "warn"
@@ -151,7 +150,7 @@ def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
 
 def test_serving_reports_count_and_refused_data() -> None:
     assert "120 reviews of /srv/reviews" == running.serving(GOOD).detail
-    diagnosis = running.serving(msgspec.convert(DEGRADED, Status))
+    diagnosis = running.serving(msgspec.convert(admin_fake.DEGRADED, Status))
     assert FAIL == diagnosis.verdict
     assert diagnosis.detail.startswith(
         "120 reviews, but not the newest: reviews.json: $.reviews[1]"
