@@ -32,6 +32,12 @@ def restore(daemon: Daemon, copy: Path, *options: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+def ctl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run reviewsctl in a folder, with no configuration in the environment."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
+    return reviewsctl(environ, *arguments, folder=folder)
+
+
 def test_restored_backup_has_all_that_was_backed_up(tmp_path: Path, subscriber: Subscriber) -> None:
     """Subscriptions with their secrets, sessions, and those that have ended."""
     copy = tmp_path / "copy.sqlite"
@@ -192,11 +198,6 @@ def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(tmp_path: 
     shop, elsewhere = tmp_path / "shop", tmp_path / "elsewhere"
     for folder in (shop, elsewhere):
         folder.mkdir()
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
-
-    def ctl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return reviewsctl(environ, *arguments, folder=folder)
-
     address = "https://shop.example.com"
     assert 0 == ctl(shop, "init", "--name", "Acme", "--base-url", address).returncode
     assert 0 == ctl(shop, "backup", str(tmp_path / "copy")).returncode
@@ -222,24 +223,19 @@ def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(tmp_path: 
 def test_backup_of_a_service_is_restored_elsewhere_as_its_remedy_says(tmp_path: Path) -> None:
     """Its data are not in the folder of its configuration, so a new place of that alone moved nothing."""
     shop, data = tmp_path / "etc", tmp_path / "srv"
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
-
-    def ctl(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return reviewsctl(environ, *arguments, folder=tmp_path)
-
-    assert 0 == ctl("init", str(shop), "--name", "Acme").returncode
+    assert 0 == ctl(tmp_path, "init", str(shop), "--name", "Acme").returncode
     (shop / "data").rename(data)
     config = shop / "reviewsd.yaml"
     config.write_text(config.read_text().replace("data_dir: data", f"data_dir: {data}"))
-    assert 0 == ctl("backup", "copy", "--config", "etc/reviewsd.yaml").returncode
+    assert 0 == ctl(tmp_path, "backup", "copy", "--config", "etc/reviewsd.yaml").returncode
     before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
 
-    refused = ctl("restore", "copy", "--config", "new/reviewsd.yaml")
+    refused = ctl(tmp_path, "restore", "copy", "--config", "new/reviewsd.yaml")
     assert f"{data}/reviews.json exists already" in refused.stderr
     _, _, remedy = refused.stderr.strip().partition("to restore it elsewhere: ")
     first, second = remedy.replace("NEW-FOLDER", "new").split(", and here ")
-    assert 0 == ctl(*first.split()[1:]).returncode
-    done = ctl("restore", "copy", *second.split())
+    assert 0 == ctl(tmp_path, *first.split()[1:]).returncode
+    done = ctl(tmp_path, "restore", "copy", *second.split())
     assert 0 == done.returncode, done.stderr
 
     assert before == {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
@@ -249,16 +245,14 @@ def test_backup_of_a_service_is_restored_elsewhere_as_its_remedy_says(tmp_path: 
 
 def test_backup_is_restored_into_the_folder_that_config_names(tmp_path: Path) -> None:
     """The folder was kept as the configuration, and the state went to /var/lib/reviewsd."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
-    assert 0 == reviewsctl(environ, "init", "shop", folder=tmp_path).returncode
-    made = reviewsctl(environ, "backup", "copy", "--config", "shop", folder=tmp_path)
-    assert 0 == made.returncode, made.stderr
+    assert 0 == ctl(tmp_path, "init", "shop").returncode
+    assert 0 == ctl(tmp_path, "backup", "copy", "--config", "shop").returncode
     (tmp_path / "new").mkdir()
-    done = reviewsctl(environ, "restore", "copy", "--config", "new", folder=tmp_path)
+    done = ctl(tmp_path, "restore", "copy", "--config", "new")
     assert 0 == done.returncode, done.stderr
     for name in ("reviewsd.yaml", "data/reviews.json", "data/insights.yaml"):
         assert (tmp_path / "shop" / name).read_bytes() == (tmp_path / "new" / name).read_bytes()
-    checked = reviewsctl(environ, "check", "--config", "new", folder=tmp_path)
+    checked = ctl(tmp_path, "check", "--config", "new")
     assert "configuration  new/reviewsd.yaml\n" in checked.stdout
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -57,21 +58,21 @@ def exported(ctl: Ctl, data: Path, *options: str) -> bytes:
 
 def written(ctl: Ctl, data: Path, kind: str, path: Path) -> Path:
     """Export as bytes: the text mode of subprocess would take the \\r of a text away."""
-    command = [sys.executable, "-m", "reviewsctl.main", "export", kind, "--data", str(data)]
     with path.open("wb") as out:
-        subprocess.run(command, env=ctl.environment, stdout=out, check=True, timeout=60)
+        assert 0 == run_into(out, ctl, data, kind).returncode
     return path
 
 
+def run_into(out: BinaryIO, ctl: Ctl, data: Path, kind: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "reviewsctl.main", "export", kind, "--data", str(data)]
+    return subprocess.run(
+        command, env=ctl.environment, stdout=out, stderr=subprocess.PIPE, check=False
+    )
+
+
 def correct(ctl: Ctl, data: Path, action: str, *options: str) -> None:
-    arguments = [
-        str(REVIEWS[0]["id"]),
-        *options,
-        "--reason",
-        "request",
-        *["--yes"][: action == "hide"],
-    ]
-    run = ctl("reviews", action, *arguments, "--data", str(data))
+    why = ("--reason", "request", *["--yes"][: action == "hide"])
+    run = ctl("reviews", action, str(REVIEWS[0]["id"]), *options, *why, "--data", str(data))
     assert 0 == run.returncode, run.stderr
 
 
@@ -83,20 +84,8 @@ def test_lines_are_the_reviews_with_all_members(ctl: Ctl, data: Path) -> None:
 
 def test_output_into_the_file_itself_is_refused_with_the_way_back(ctl: Ctl, data: Path) -> None:
     """The shell empties it before the command runs."""
-    target = data / "reviews.json"
-    with target.open("wb") as stdout:
-        command = [
-            sys.executable,
-            "-m",
-            "reviewsctl.main",
-            "export",
-            "--jsonl",
-            "--data",
-            str(data),
-        ]
-        run = subprocess.run(
-            command, env=ctl.environment, stdout=stdout, stderr=subprocess.PIPE, check=False
-        )
+    with (data / "reviews.json").open("wb") as stdout:
+        run = run_into(stdout, ctl, data, "--jsonl")
     assert 1 == run.returncode
     assert b"the output is reviews.json itself" in run.stderr
     assert b"reviewsctl reviews undo" in run.stderr
@@ -130,15 +119,8 @@ def test_exported_reviews_are_imported_unchanged(
     path = written(ctl, data, kind, tmp_path / name)
     onto = ctl("import", str(path), "--data", str(data), "--json")
     (tmp_path / "new").mkdir()
-    new = ctl(
-        "import",
-        str(path),
-        "--data",
-        str(tmp_path / "new"),
-        "--set",
-        "name=Acme",
-        "--json",
-    )
+    options = ("--data", str(tmp_path / "new"), "--set", "name=Acme", "--json")
+    new = ctl("import", str(path), *options)
 
     assert (0, 0, 2, "reviewsd") == tuple(
         json.loads(onto.stdout)[name] for name in ("new", "changed", "unchanged", "format")

@@ -19,13 +19,15 @@ from reviewsd.api.jobs import Step
 from tests.support.admin_fake import (
     HEADERS,
     STATUS,
+    AdminFake,
     Scripted,
-    admin_fake,
     document,
     events,
     problem,
 )
 
+SCRIPT: Mapping[str, Scripted] = {}
+BLOCKS, RELOAD = "GET /v1/blocks", "POST /v1/reload"
 RESULT = {
     "type": "result",
     "outcome": "published",
@@ -44,19 +46,19 @@ def progress(done: int) -> Mapping[str, object]:
     return {"type": "progress", "stage": "validating", "done": done, "total": 10}
 
 
-def test_unknown_members_are_ignored_and_kept_in_the_text(tmp_path: Path) -> None:
+def test_unknown_members_are_ignored_and_kept_in_the_text(daemon: AdminFake) -> None:
     newer = {**STATUS, "weather": {"in": "Bergen"}}
-    with admin_fake(tmp_path / "s", {"GET /v1/status": document(newer)}) as daemon:
-        answer = Client(daemon.path).status()
+    daemon.script = {"GET /v1/status": document(newer)}
+    answer = Client(daemon.path).status()
 
     assert json.dumps(newer, separators=(",", ":")) == answer.text
     assert answer.value.pid == 123
 
 
-def test_the_request_is_what_the_daemon_lets_in(tmp_path: Path) -> None:
+def test_the_request_is_what_the_daemon_lets_in(daemon: AdminFake) -> None:
     """A2: another Host, an Origin or a Sec-Fetch header would be a 403."""
-    with admin_fake(tmp_path / "s", {"GET /v1/blocks": document({"blocks": []})}) as daemon:
-        Client(daemon.path).blocks()
+    daemon.script = {BLOCKS: document({"blocks": []})}
+    Client(daemon.path).blocks()
 
     (asked,) = daemon.asked
     assert asked.headers == {
@@ -66,61 +68,53 @@ def test_the_request_is_what_the_daemon_lets_in(tmp_path: Path) -> None:
     }
 
 
-def test_a_reload_hands_out_its_steps_and_returns_its_result(tmp_path: Path) -> None:
+def test_a_step_arrives_before_the_reload_ends(daemon: AdminFake) -> None:
     steps: list[int] = []
-    script = {"POST /v1/reload": events(progress(1), progress(2), RESULT)}
-    with admin_fake(tmp_path / "s", script) as daemon:
-        result = Client(daemon.path).reload(lambda step: steps.append(step.value.done))
+    ended = threading.Event()  # set by the second step: buffered steps would wait for ever
+
+    def step(answer: Answer[Step]) -> None:
+        steps.append(answer.value.done)
+        if len(steps) == 2:
+            ended.set()
+
+    daemon.script = {RELOAD: events(progress(1), progress(2), ended, RESULT)}
+    result = Client(daemon.path, silence_seconds=10).reload(step)
 
     assert steps == [1, 2]
     assert result.value.outcome == "published"
 
 
-def test_a_step_arrives_before_the_reload_ends(tmp_path: Path) -> None:
-    ended = threading.Event()  # set by the step itself: buffered steps would wait for ever
-    script = {"POST /v1/reload": events(progress(1), ended, RESULT)}
-    with admin_fake(tmp_path / "s", script) as daemon:
-        Client(daemon.path, silence_seconds=10).reload(lambda _: ended.set())
-
-    assert ended.is_set()
-
-
-def test_an_event_of_a_newer_daemon_is_passed_over(tmp_path: Path) -> None:
-    script = {"POST /v1/reload": events({"type": "hint", "text": "hello"}, RESULT)}
-    with admin_fake(tmp_path / "s", script) as daemon:
-        assert Client(daemon.path).reload(ignore).value.review_count == 120
+def test_an_event_of_a_newer_daemon_is_passed_over(daemon: AdminFake) -> None:
+    daemon.script = {RELOAD: events({"type": "hint", "text": "hello"}, RESULT)}
+    assert Client(daemon.path).reload(ignore).value.review_count == 120
 
 
 @pytest.mark.parametrize("cut", [True, False])
-def test_a_reload_without_a_result_is_an_unexpected_answer(tmp_path: Path, *, cut: bool) -> None:
-    script = {"POST /v1/reload": events(progress(1), cut=cut)}
-    with (
-        admin_fake(tmp_path / "s", script) as daemon,
-        pytest.raises(errors.UnexpectedAnswer, match="ended before the result"),
-    ):
+def test_a_reload_without_a_result_is_an_unexpected_answer(daemon: AdminFake, *, cut: bool) -> None:
+    daemon.script = {RELOAD: events(progress(1), cut=cut)}
+    with pytest.raises(errors.UnexpectedAnswer, match="ended before the result"):
         Client(daemon.path).reload(ignore)
 
 
-def test_a_fault_of_the_terminal_is_not_blamed_on_the_daemon(tmp_path: Path) -> None:
+def test_a_fault_of_the_terminal_is_not_blamed_on_the_daemon(daemon: AdminFake) -> None:
     def closed(_: Answer[Step]) -> None:
         raise BrokenPipeError
 
-    script = {"POST /v1/reload": events(progress(1), RESULT)}
-    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(BrokenPipeError):
+    daemon.script = {RELOAD: events(progress(1), RESULT)}
+    with pytest.raises(BrokenPipeError):
         Client(daemon.path).reload(closed)
 
 
 @pytest.mark.parametrize(("status", "exit_code"), [(403, 1), (404, 4), (409, 1), (500, 1)])
 def test_a_problem_is_a_refusal_with_its_reason(
-    tmp_path: Path, status: int, exit_code: int
+    daemon: AdminFake, status: int, exit_code: int
 ) -> None:
-    script = {"GET /v1/blocks": problem(status, "No Such Block", "Because.")}
-    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused) as caught:
+    daemon.script = {BLOCKS: problem(status, "No Such Block", "Because.")}
+    with pytest.raises(errors.Refused) as caught:
         Client(daemon.path).blocks()
 
-    members = caught.value.members()
     expected = {"title": "no such block", "status": status, "detail": "Because.", "remedy": ""}
-    assert expected == members
+    assert expected == caught.value.members()
     assert exit_code == caught.value.exit_code
 
 
@@ -142,23 +136,18 @@ def raw(body: bytes, headers: Mapping[str, str] = HEADERS, status: int = 200) ->
         (raw(b" " * (transport.MAX_BODY + 1)), "more than 16,777,216 bytes"),
     ],
 )
-def test_another_answer_is_unexpected(tmp_path: Path, answer: Scripted, says: str) -> None:
-    with (
-        admin_fake(tmp_path / "s", {"GET /v1/blocks": answer}) as daemon,
-        pytest.raises(errors.UnexpectedAnswer, match=says) as caught,
-    ):
+def test_another_answer_is_unexpected(daemon: AdminFake, answer: Scripted, says: str) -> None:
+    daemon.script = {BLOCKS: answer}
+    with pytest.raises(errors.UnexpectedAnswer, match=says) as caught:
         Client(daemon.path).blocks()
 
     assert caught.value.exit_code == 1
 
 
-def test_a_line_without_end_is_not_read_for_ever(tmp_path: Path) -> None:
+def test_a_line_without_end_is_not_read_for_ever(daemon: AdminFake) -> None:
     part = b" " * (transport.MAX_LINE // 4)
-    endless = Scripted(parts=(part,) * 5, headers=HEADERS)
-    with (
-        admin_fake(tmp_path / "s", {"POST /v1/reload": endless}) as daemon,
-        pytest.raises(errors.UnexpectedAnswer),
-    ):
+    daemon.script = {RELOAD: Scripted(parts=(part,) * 5, headers=HEADERS)}
+    with pytest.raises(errors.UnexpectedAnswer):
         Client(daemon.path).reload(ignore)
 
 
@@ -182,17 +171,16 @@ def test_a_silent_daemon_is_not_waited_for_for_ever(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as mute:  # listens, never accepts
         mute.bind(str(tmp_path / "s"))
         mute.listen()
-        with pytest.raises(errors.Unreachable, match=r"no answer on .* within 0.05 s"):
+        with pytest.raises(errors.Unreachable, match=r"no answer on .* within 0\.05 s"):
             Client(tmp_path / "s", answer_seconds=0.05).blocks()
 
 
-def test_a_reload_that_falls_silent_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+def test_a_reload_that_falls_silent_is_not_waited_for_for_ever(daemon: AdminFake) -> None:
     never = threading.Event()
-    script = {"POST /v1/reload": events(progress(1), never, RESULT)}
-    with admin_fake(tmp_path / "s", script) as daemon:
-        with pytest.raises(errors.Unreachable, match=r"within 0\.2 s"):
-            Client(daemon.path, silence_seconds=0.2).reload(ignore)
-        never.set()
+    daemon.script = {RELOAD: events(progress(1), never, RESULT)}
+    with pytest.raises(errors.Unreachable, match=r"within 0\.2 s"):
+        Client(daemon.path, silence_seconds=0.2).reload(ignore)
+    never.set()
 
 
 @pytest.mark.parametrize(
@@ -220,11 +208,11 @@ def test_peer_that_does_not_speak_http_is_no_daemon(
         thread.join()
 
 
-def test_peer_is_observed_even_when_the_request_is_refused(tmp_path: Path) -> None:
+def test_peer_is_observed_even_when_the_request_is_refused(daemon: AdminFake) -> None:
     """A3: a mismatch of versions explains the refusal, so it must be known."""
     seen: list[Peer] = []
-    script = {"GET /v1/blocks": document({}, status=400, Reviewsd_Version="9.9\x9b")}
-    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused):
+    daemon.script = {BLOCKS: document({}, status=400, Reviewsd_Version="9.9\x9b")}
+    with pytest.raises(errors.Refused):
         Client(daemon.path, observe=seen.append).blocks()
 
     assert [Peer(1, "9.9\\u009b")] == seen
