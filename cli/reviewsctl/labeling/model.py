@@ -14,7 +14,6 @@ import msgspec
 
 from reviewsctl.labeling.counts import BYTES, Counts
 from reviewsctl.labeling.endpoint import ModelError
-from reviewsctl.terminal.escaping import printable
 
 try:
     import openai
@@ -123,7 +122,7 @@ class Model:
             return status
         if self._key is not None:  # some servers repeat it
             reason = reason.replace(self._key, "(the key)")
-        return f"{status}: {printable(reason[:_REASON])}"
+        return f"{status}: {reason[:_REASON]}"
 
     def _unreachable(self, error: openai.APIConnectionError) -> ModelError:
         if isinstance(error, openai.APITimeoutError):
