@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from reviewsctl.daemon.session import Session, own_version
-from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import CommandError, complain
 
@@ -36,6 +35,7 @@ _REFUSED: Final = {
     "reviews list": "not listed",
     "reviews reply": "not written",
     "reviews undo": "not undone",
+    "insights label": "not labeled",
     "insights write": "not written",
 }
 """The titles of refusals by command; those of other commands are "not corrected"."""
@@ -160,12 +160,8 @@ def _explained(context: Any) -> Iterator[None]:  # noqa: ANN401  Typer's context
             complain("error", members, as_json=as_json)
         raise typer.Exit(stopped.exit_code) from None
     except CommandError as error:
-        complain("error", error.members(), as_json=as_json)
-        raise typer.Exit(error.exit_code) from error
-    except ImportRefusedError as error:
-        title = _REFUSED.get(path, "not corrected")
-        members = {"title": title, "detail": error.detail, "remedy": error.remedy}
-        complain("error", members, as_json=as_json)
+        title = error.title or _REFUSED.get(path, "not corrected")
+        complain("error", error.members() | {"title": title}, as_json=as_json)
         raise typer.Exit(error.exit_code) from error
 
 

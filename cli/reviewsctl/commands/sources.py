@@ -126,7 +126,7 @@ def login(name: Name, *, config: ConfigFile = None) -> None:
     """
     from reviewsctl.sources.command import log_in_or_out  # 0.2 s, see main
 
-    raise typer.Exit(log_in_or_out(name, config, is_login=True))
+    log_in_or_out(name, config, is_login=True)
 
 
 @app.command()
@@ -134,4 +134,4 @@ def logout(name: Name, *, config: ConfigFile = None) -> None:
     """Removes and revokes the tokens of a source; its reviews stay."""
     from reviewsctl.sources.command import log_in_or_out  # 0.2 s, see main
 
-    raise typer.Exit(log_in_or_out(name, config, is_login=False))
+    log_in_or_out(name, config, is_login=False)

@@ -1,21 +1,13 @@
 """Reasons for which an import or a row is refused."""
 
+from reviewsctl.terminal.output import CommandError
 
-class ImportRefusedError(Exception):
-    """The export cannot be imported as it is, or the data not be written.
 
-    Attributes:
-        detail: The fault.
-        remedy: The next step, or empty.
-        exit_code: interfaces.md 1.4.
-    """
-
-    exit_code = 1
+class ImportRefusedError(CommandError):
+    """The export cannot be imported as it is, or the data not be written; the root has the title."""
 
     def __init__(self, detail: str, remedy: str = "") -> None:
-        super().__init__(detail)
-        self.detail = detail
-        self.remedy = remedy
+        super().__init__("", detail, remedy)
 
 
 class NoReviewsError(ImportRefusedError):

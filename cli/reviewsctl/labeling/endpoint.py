@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import CommandError
 
 MAX_KEY: Final = 4096  # characters
@@ -21,7 +22,7 @@ class ModelError(CommandError):
     """The run ends; what is labeled until then is kept."""
 
     def __init__(self, detail: str, remedy: str = "", *, title: str = "not labeled") -> None:
-        super().__init__(title, detail, remedy)
+        super().__init__(title, printable(detail), remedy)  # it quotes the model
 
 
 def parse_endpoint(url: str) -> SplitResult:

@@ -14,7 +14,6 @@ import msgspec
 
 from reviewsctl.daemon import local
 from reviewsctl.files import folders
-from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.options import Prompts
 from reviewsctl.labeling import records
 from reviewsctl.labeling.counts import ANSWERED, BYTES, SERVED_INSTEAD, Counts, line
@@ -69,8 +68,6 @@ def label(options: Options) -> tuple[Path, Counts]:
             prompts(silent=options.quiet) as dialog,
         ):
             return _run(options, endpoint, model, counts, dialog), counts
-    except ImportRefusedError as refusal:
-        raise ModelError(refusal.detail, "Run it again; labels are stored.") from refusal
     except OSError as fault:
         raise ModelError(
             f"{fault.filename or 'the data directory'}: {fault.strerror}",

@@ -16,7 +16,6 @@ from reviewsctl.daemon import local
 from reviewsctl.daemon.errors import Missing
 from reviewsctl.importing.bounds import bound_memory, unbound_memory
 from reviewsctl.sources import adding, readers, report
-from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.oauth import log_in
 from reviewsctl.sources.run import Outcome, RunOptions
 from reviewsctl.sources.state import BusyError
@@ -180,8 +179,8 @@ def _interrupted(stopped: Stopped, options: SyncOptions, outcomes: Sequence[Outc
     raise CommandError("interrupted", detail, exit_code=stopped.exit_code) from None
 
 
-def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
-    """Run ``reviewsctl sources login`` or ``logout`` and return the exit code."""
+def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> None:
+    """Run ``reviewsctl sources login`` or ``logout``."""
     settings = loaded(config, [name])
     source = next(entry for entry in settings.sources if entry.name == name)
     if source.type != "google-business":
@@ -195,18 +194,14 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> int:
         report_wait=_report_wait,
     )
     folder = state_folder(settings, os.environ)
-    try:
-        tokens = readers.google_tokens(source, wire, folder, os.environ, _now)
-        if not is_login:
-            tokens.log_out()
-            typer.echo("Logged out: the tokens are removed and revoked.")
-            return 0
-        log_in(tokens, echo, sys.stdin)
-    except ReadFailedError as fault:
-        raise CommandError("failed", fault.detail, fault.remedy) from fault
+    tokens = readers.google_tokens(source, wire, folder, os.environ, _now)
+    if not is_login:
+        tokens.log_out()
+        typer.echo("Logged out: the tokens are removed and revoked.")
+        return
+    log_in(tokens, echo, sys.stdin)
     typer.echo(f"Logged in. Try it: reviewsctl sources test {name}")
     typer.echo(_TESTING)
-    return 0
 
 
 def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path | None) -> None:

@@ -2,23 +2,18 @@
 
 from typing import Final
 
+from reviewsctl.terminal.output import CommandError
+
 LOG_IN: Final = "Log in again: reviewsctl sources login {name}"
 
 
-class ReadFailedError(Exception):
-    """A read that did not come to an end; the next run tries again.
-
-    Attributes:
-        detail: The reason.
-        remedy: What the operator can do, or empty.
-    """
+class ReadFailedError(CommandError):
+    """A read that did not come to an end; the next run tries again."""
 
     is_stop = False
 
     def __init__(self, detail: str, remedy: str = "") -> None:
-        super().__init__(detail)
-        self.detail = detail
-        self.remedy = remedy
+        super().__init__("failed", detail, remedy)
 
 
 class SourceStoppedError(ReadFailedError):

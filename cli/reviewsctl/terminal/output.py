@@ -28,8 +28,8 @@ class CommandError(Exception):
     """A failure that ends the command; ``commands/root`` prints it.
 
     Attributes:
-        title: The kind of failure.
-        detail: The failure, each line printable; or empty.
+        title: The kind of failure; empty for that of the command.
+        detail: The failure, or empty.
         remedy: What the operator can do, or empty.
         exit_code: interfaces.md 1.4.
     """
@@ -39,9 +39,9 @@ class CommandError(Exception):
     def __init__(
         self, title: str, detail: str = "", remedy: str = "", *, exit_code: int | None = None
     ) -> None:
+        super().__init__(": ".join(filter(None, (title, detail))))
         self.title = title
-        self.detail = printable_lines(detail)
-        super().__init__(f"{title}: {self.detail}" if detail else title)
+        self.detail = detail
         self.remedy = remedy
         if exit_code is not None:
             self.exit_code = exit_code
