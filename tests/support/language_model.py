@@ -4,25 +4,20 @@ It speaks OpenAI's API, and keeps all requests.
 """
 
 import json
-import ssl
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import Any
+
+from tests.support.source_stub import Asked, Stub, response
 
 Review = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Received:
-    """A request."""
-
-    path: str
-    headers: dict[str, str]
-    """The header fields, by lower-case name."""
-    body: bytes
+@dataclass(frozen=True, slots=True)
+class Received(Asked):
+    """A request for labels."""
 
     @property
     def document(self) -> Any:  # noqa: ANN401  JSON
@@ -39,18 +34,8 @@ class Received:
         return reviews
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Raw:
-    """An answer as bytes; a length above that of the body cuts it."""
-
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    length: int | None = None
-
-
-Answer = Callable[[Received], "list[Review] | str | Raw"]
-"""Entries of reviews, a text of the model, or a whole answer."""
+Answer = Callable[[Received], list[Review] | str | bytes | None]
+"""Entries of reviews, a text of the model, a whole response, or None for one that never comes."""
 
 
 def honest(received: Received) -> list[Review]:
@@ -73,99 +58,33 @@ def honest(received: Received) -> list[Review]:
     ]
 
 
-class LanguageModel:
-    """The server while it runs; made by ``language_model``."""
+class LanguageModel(Stub):
+    """The server.
 
-    def __init__(self, *answers: Answer) -> None:
-        self.received: list[Received] = []
+    Args:
+        answers: The answers to the first requests; later requests are answered honestly.
+        identity: Its certificate with the key; it then speaks TLS.
+    """
+
+    def __init__(self, *answers: Answer, identity: Path | None = None) -> None:
+        super().__init__(identity=identity)
+        self.url += "/v1"
         self.answers = list(answers)
-        """The answers to the first requests; later requests are answered honestly."""
+        self.answer = self._answer
+        self.received: list[Received] = []
         self.requests = threading.Semaphore(0)
         """Released with each request."""
-        self.ending = threading.Event()
-        """Set when the test ends: what holds an answer back waits for it."""
-        self.port = 0
-        self.tls = False
 
-    @property
-    def url(self) -> str:
-        """The base URL of its API, which is OpenAI's."""
-        scheme = "https" if self.tls else "http"
-        return f"{scheme}://127.0.0.1:{self.port}/v1"
-
-    def hold(self, _received: Received) -> Raw:
-        """An answer that never comes."""
-        self.ending.wait()
-        return Raw(status=503)
-
-    def answer(self, received: Received) -> Raw:
-        """Return the answer to a request."""
-        number = len(self.received)
+    def _answer(self, asked: Asked) -> bytes | None:
+        number, received = len(self.received), Received(*astuple(asked))
         self.received.append(received)
         self.requests.release()
         answer = (self.answers[number] if number < len(self.answers) else honest)(received)
-        if isinstance(answer, Raw):
+        if answer is None or isinstance(answer, bytes):
             return answer
         text = answer if isinstance(answer, str) else json.dumps({"reviews": answer})
-        document: dict[str, object] = {
+        document = {
             "choices": [{"message": {"role": "assistant", "content": text}}],
             "usage": {"prompt_tokens": 1000, "completion_tokens": 100},
         }
-        return Raw(body=json.dumps(document).encode())
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: "_Server"
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        received = Received(path=self.path, headers=headers, body=body)
-        answer = self.server.model.answer(received)
-        try:
-            self.send_response(answer.status)
-            for name, value in answer.headers.items():
-                self.send_header(name, value)
-            length = len(answer.body) if answer.length is None else answer.length
-            self.send_header("Content-Length", str(length))
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(answer.body)
-        except OSError:  # the client has had enough
-            pass
-
-    def log_message(self, *_: object) -> None:
-        """Nothing: a test looks at what was received."""
-
-
-class _Server(ThreadingHTTPServer):
-    model: LanguageModel
-
-    def handle_error(self, *_: object) -> None:
-        """A client that hangs up, or does not like the certificate, is what a test is about."""
-
-
-@contextmanager
-def language_model(
-    *answers: Answer, context: ssl.SSLContext | None = None
-) -> Iterator[LanguageModel]:
-    """A server for the block."""
-    model = LanguageModel(*answers)
-    with _Server(("127.0.0.1", 0), _Handler) as server:
-        server.model = model
-        if context is not None:
-            server.socket = context.wrap_socket(
-                server.socket, server_side=True, do_handshake_on_connect=False
-            )
-            model.tls = True
-        model.port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield model
-        finally:
-            model.ending.set()
-            server.shutdown()
-            thread.join()
+        return response(json.dumps(document))

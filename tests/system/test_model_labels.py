@@ -15,14 +15,8 @@ import pytest
 
 from tests.support.columns import review
 from tests.support.commands import CLI, ctl
-from tests.support.language_model import (
-    Answer,
-    LanguageModel,
-    Raw,
-    Received,
-    honest,
-    language_model,
-)
+from tests.support.language_model import Answer, LanguageModel, Received, honest
+from tests.support.source_stub import response
 
 BATCH = 20
 SECRET = "sk-very-secret-0123456789"
@@ -85,7 +79,7 @@ def test_reviews_are_labeled_and_their_authors_never_sent(folder: Path) -> None:
     """A second run has nothing to ask."""
     key = folder / "key"
     key.write_text(f"{SECRET}\n")
-    with language_model() as model:
+    with LanguageModel() as model:
         result, output = label(folder, model, f"--key-file={key}")
         again, _ = label(folder, model)
         assert [20, 5] == [len(request.reviews) for request in model.received]
@@ -100,9 +94,9 @@ def test_reviews_are_labeled_and_their_authors_never_sent(folder: Path) -> None:
     assert (2000, 200) == (result["tokens_in"], result["tokens_out"])
     assert {f"Bearer {SECRET}"} == {request.headers["authorization"] for request in model.received}
     assert SECRET not in output
-    wire = b"".join(request.body for request in model.received)
+    wire = "".join(request.body for request in model.received)
     for hidden in ("Aldebrand", "Wintersgill", "Nobody", "id-of", "2026-01", "wordless"):
-        assert hidden.encode() not in wire
+        assert hidden not in wire
 
     assert not (folder / "insights.json").exists()
     insights = made(folder)
@@ -115,8 +109,7 @@ def test_reviews_are_labeled_and_their_authors_never_sent(folder: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Signals) -> None:
     """Ctrl-C publishes what is labeled; after a kill the next run does."""
-    with language_model(honest) as model:
-        model.answers.append(model.hold)
+    with LanguageModel(honest, lambda _: None) as model:
         command = [
             sys.executable,
             "-c",
@@ -165,15 +158,14 @@ def obey(received: Received) -> list[dict[str, Any]]:
 
 def test_a_server_that_limits_lies_apologizes_and_obeys_reviews(folder: Path) -> None:
     """The first batch is sent again with its faults, and then left to the rules until the next run."""
-    now = {"Retry-After-Ms": "1"}
     answers: list[Answer] = [
-        lambda _: Raw(status=429, headers=now, body=b'{"error": {"message": "slow down"}}'),
-        lambda _: Raw(status=503, headers=now),
+        lambda _: response('{"error": {"message": "slow down"}}', 429, Retry_After_Ms="1"),
+        lambda _: response(status=503, Retry_After_Ms="1"),
         lie,
         lambda _: "I am sorry",
         obey,
     ]
-    with language_model(*answers) as model:
+    with LanguageModel(*answers) as model:
         result, _ = label(folder, model)
         *_, first, second, last = model.received
         insights = made(folder)
@@ -209,9 +201,9 @@ def test_summary_is_written_of_checked_sentences(
         sentences = [{**subject, "reviews": reviews, "text": text} for text in answers.pop()]
         return f"<think>{{}}</think>{json.dumps({'summary': sentences, 'faq': []})}"
 
-    with language_model(honest, honest, write, write) as model:
+    with LanguageModel(honest, honest, write, write) as model:
         result, _ = label(folder, model, "--summary")
-        assert "Aldebrand" not in str(model.received[-1].body)
+        assert "Aldebrand" not in model.received[-1].body
         assert "summary[2]: text: a number is not one of" in model.received[-1].system
     assert (2 if dropped else 3, 0) == (result["sentences"], result["questions"])
     assert dropped == result["dropped"]
@@ -234,7 +226,7 @@ def test_two_useless_batches_end_the_run(folder: Path) -> None:
         json.dumps(document | {"reviews": document["reviews"] + more})
     )
     sorry = "I am sorry, \x1b[31mI cannot " + "x" * 300
-    with language_model(honest, *[lambda _: sorry] * 4) as model:
+    with LanguageModel(honest, *[lambda _: sorry] * 4) as model:
         done, output = label(folder, model, code=1)
         assert ({}, 5, BATCH) == (done, len(model.received), labeled_texts(folder))
         message = json.loads(output.splitlines()[-1])["error"]["detail"]
@@ -254,7 +246,7 @@ def test_labels_that_contradict_the_stars_are_a_warning(folder: Path) -> None:
             aspect["sentiment"] = "negative" if is_praise else "positive"
         return entries
 
-    with language_model(invert, invert) as model:
+    with LanguageModel(invert, invert) as model:
         result, output = label(folder, model)
     assert (25, 25) == (result["contradicting"], result["compared"])
     assert "in 25 of 25 texts the labels of tiny contradict the stars" in output
@@ -281,7 +273,7 @@ def test_a_file_of_the_owner_is_served_instead(folder: Path) -> None:
     )
     assert "insights.json is there, and is served until you move it away" in done.stderr
     assert '{"model": "mine"}' == (folder / "insights.json").read_text()
-    with language_model() as model:
+    with LanguageModel() as model:
         done = ctl(
             *("insights", "label", f"--data={folder}", "--model=tiny", f"--endpoint={model.url}")
         )

@@ -1,12 +1,9 @@
 """The model client against a server on loopback that limits, stalls, cuts, redirects, or is another."""
 
 import json
-import ssl
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,11 +11,11 @@ from reviewsctl.labeling.counts import Counts
 from reviewsctl.labeling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
 from tests.support.authority import authority, self_signed
 from tests.support.commands import CLI
-from tests.support.language_model import Raw, honest, language_model
+from tests.support.language_model import Answer, LanguageModel, honest
+from tests.support.source_stub import response
 
 REVIEWS = [{"id": "1", "rating": 5, "text": "Good work, all of it"}]
 SCHEMA: dict[str, object] = {"type": "object"}
-AT_ONCE = {"Retry-After-Ms": "1"}
 
 
 def ask(
@@ -34,12 +31,12 @@ def ask(
         model.close()
 
 
-def answering(**what: Any) -> Callable[[object], Raw]:  # noqa: ANN401  as Raw takes them
-    return lambda _: Raw(**what)
+def answering(body: bytes = b"", status: int = 200, *, cut: int = 0, **headers: str) -> Answer:
+    return lambda _: response(body, status, cut=cut, **headers)
 
 
 def test_model_is_asked_with_a_closed_schema() -> None:
-    with language_model() as model:
+    with LanguageModel() as model:
         text, counts = ask(model.url, key="k1")
         (received,) = model.received
     assert ("/v1/chat/completions", "Bearer k1") == (
@@ -67,7 +64,7 @@ def test_nothing_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv(name, "of-the-user")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
-    with language_model() as model:
+    with LanguageModel() as model:
         assert ask(model.url)[0]
         (received,) = model.received
     unsent = {"authorization", "openai-organization", "openai-project"}
@@ -76,24 +73,25 @@ def test_nothing_of_the_environment_is_sent(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_limits_and_broken_connections_are_retried() -> None:
-    cut = answering(body=b'{"choices": [', length=4000, headers=AT_ONCE)
-    busy = answering(status=429, headers=AT_ONCE)
-    overloaded = answering(status=529, headers=AT_ONCE)
-    with language_model(busy, overloaded, cut) as model:
+    cut = answering(b'{"choices": [' + b" " * 4000, cut=4000, Retry_After_Ms="1")
+    busy = answering(status=429, Retry_After_Ms="1")
+    overloaded = answering(status=529, Retry_After_Ms="1")
+    with LanguageModel(busy, overloaded, cut) as model:
         assert ask(model.url, retries=3)[0]
         assert 4 == len(model.received)
 
 
 def test_silent_server_ends_the_run() -> None:
-    with language_model() as model:
-        model.answers = [model.hold]
-        with pytest.raises(ModelError, match="does not respond in time"):
-            ask(model.url, seconds=0.2)
+    with (
+        LanguageModel(lambda _: None) as model,
+        pytest.raises(ModelError, match="does not respond in time"),
+    ):
+        ask(model.url, seconds=0.2)
 
 
 def test_run_ends_when_the_server_asks_for_a_long_wait() -> None:
-    late = answering(status=429, headers={"Retry-After": "900"})
-    with language_model(late) as model:
+    late = answering(status=429, Retry_After="900")
+    with LanguageModel(late) as model:
         with pytest.raises(ModelError, match="status 429") as raised:
             ask(model.url, retries=5)
         assert 1 == len(model.received)
@@ -101,16 +99,16 @@ def test_run_ends_when_the_server_asks_for_a_long_wait() -> None:
 
 
 def test_redirect_is_not_followed() -> None:
-    with language_model() as other:
-        away = answering(status=307, headers={"Location": f"{other.url}/chat/completions"})
-        with language_model(away) as model, pytest.raises(ModelError, match="status 307"):
+    with LanguageModel() as other:
+        away = answering(status=307, Location=f"{other.url}/chat/completions")
+        with LanguageModel(away) as model, pytest.raises(ModelError, match="status 307"):
             ask(model.url)
         assert [] == other.received
 
 
 def test_refusal_is_reported_without_the_key() -> None:
     body = json.dumps({"error": {"message": "no such key: k-123\x1b[2J"}}).encode()
-    with language_model(answering(status=401, body=body)) as model:
+    with LanguageModel(answering(body, 401)) as model:
         with pytest.raises(ModelError, match="status 401: no such key") as raised:
             ask(model.url, key="k-123", retries=5)
         assert 1 == len(model.received)
@@ -121,7 +119,7 @@ def test_refusal_is_reported_without_the_key() -> None:
 @pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"choices": 1}', b"[" * 100_000, b'"\xff"'])
 def test_response_of_another_api_ends_the_run(body: bytes) -> None:
     with (
-        language_model(answering(body=body)) as model,
+        LanguageModel(answering(body)) as model,
         pytest.raises(ModelError, match="OpenAI API"),
     ):
         ask(model.url)
@@ -132,14 +130,14 @@ def test_response_of_another_api_ends_the_run(body: bytes) -> None:
 )
 def test_impossible_usage_is_ignored(usage: object) -> None:
     document = {"choices": [{"message": {"content": None}}], "usage": usage}
-    with language_model(answering(body=json.dumps(document).encode())) as model:
+    with LanguageModel(answering(json.dumps(document).encode())) as model:
         text, counts = ask(model.url)
         assert ("", True, 0) == (text, counts.tokens_estimated, counts.tokens_out)
         assert 0 < counts.tokens_in < 100
 
 
 def test_unreachable_server_is_reported() -> None:
-    with language_model() as model:
+    with LanguageModel() as model:
         url = model.url
     with pytest.raises(ModelError, match="no connection"):
         ask(url)
@@ -166,19 +164,14 @@ def test_missing_extra_is_reported_with_the_command_that_installs_it() -> None:
     assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
 
 
-def served_with(tmp_path: Path, *, trusted: bool) -> ssl.SSLContext:
-    identity = authority().issue("127.0.0.1") if trusted else self_signed("127.0.0.1")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(identity.write_with_key(tmp_path / "server.pem"))
-    return context
-
-
 def test_certificates_are_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = authority().identity.write(tmp_path / "ca.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(ours))
-    with language_model(context=served_with(tmp_path, trusted=True)) as model:
+    trusted = authority().issue("127.0.0.1").write_with_key(tmp_path / "trusted.pem")
+    other = self_signed("127.0.0.1").write_with_key(tmp_path / "other.pem")
+    with LanguageModel(identity=trusted) as model:
         assert ask(model.url, key="k")[0]
-    with language_model(context=served_with(tmp_path, trusted=False)) as model:
+    with LanguageModel(identity=other) as model:
         with pytest.raises(ModelError, match="certificate is not valid"):
             ask(model.url, key="k")
         assert [] == model.received

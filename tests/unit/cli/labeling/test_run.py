@@ -11,7 +11,7 @@ from reviewsctl.importing.options import Prompts
 from reviewsctl.labeling import run
 from reviewsd.api.jobs import Step
 from tests.support.columns import review
-from tests.support.language_model import Received, honest, language_model
+from tests.support.language_model import LanguageModel, Received, honest
 
 
 def test_progress_begins_before_the_first_answer(
@@ -33,7 +33,7 @@ def test_progress_begins_before_the_first_answer(
         return honest(received)
 
     monkeypatch.setattr(run, "prompts", prompts)
-    with language_model(answer) as model:
+    with LanguageModel(answer) as model:
         options = run.Options(
             config=None,
             data=tmp_path,
