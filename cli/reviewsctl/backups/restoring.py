@@ -6,11 +6,10 @@ reviews that they erase are removed from the restored files.
 
 import datetime
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal
 
 from reviewsctl.backups import archive
 from reviewsctl.backups.archive import Manifest
@@ -140,7 +139,9 @@ def restore(
             continue
         target = places.target(name)
         mode = _DATA_MODE if target.parent == places.data or target == places.config else _PRIVATE
-        _write(target, merged if name == _CORRECTIONS and merged is not None else content, mode)
+        written = merged if name == _CORRECTIONS and merged is not None else content
+        with opened(target.parent, make=True) as folder:
+            folder.write(target.name, written, mode)
         yield target
     for suffix in ("-wal", "-shm"):  # left by the replaced store
         places.target(f"{archive.STORE}{suffix}").unlink(missing_ok=True)
@@ -157,14 +158,3 @@ def take_out_erased(places: Places, now: datetime.datetime) -> int:
     if not (target.exists() and (places.data / corrections.FILE).exists()):
         return 0
     return corrections.take_out_erased(target, corrections.read(target), now)
-
-
-def _write(target: Path, content: IO[bytes] | bytes, mode: int) -> None:
-    """Write a file for the owner of its folder."""
-    with opened(target.parent, make=True) as folder, folder.draft(target.name) as new:
-        if isinstance(content, bytes):
-            new.file.write(content)
-        else:
-            shutil.copyfileobj(content, new.file)
-        new.give(folder.facts.st_uid, folder.facts.st_gid)
-        new.put(mode)

@@ -17,7 +17,7 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import IO, BinaryIO, Final, cast
 
 from reviewsctl.daemon.units import ROOT
 from reviewsctl.files.ownership import user_name
@@ -217,10 +217,14 @@ class Folder:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self.remove(name)
 
-    def write(self, name: str, content: bytes, mode: int) -> None:
-        """Make or replace a file."""
+    def write(self, name: str, content: bytes | IO[bytes], mode: int) -> None:
+        """Make or replace a file for the owner of the folder."""
         with self.draft(name) as new:
-            new.file.write(content)
+            if isinstance(content, bytes):
+                new.file.write(content)
+            else:
+                shutil.copyfileobj(content, new.file)
+            new.give(self.facts.st_uid, self.facts.st_gid)
             new.put(mode)
 
     def keep(self, name: str, backup: str) -> None:

@@ -92,11 +92,8 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
     content = msgspec.json.format(
         msgspec.json.encode(_File(version=SOURCES_VERSION, sources=dict(states))), indent=1
     )
-    with folder.folder(KEPT_FOLDER, make=True) as own, own.draft(SOURCES_FILE) as new:
-        facts = own.facts
-        new.file.write(content + b"\n")
-        new.give(facts.st_uid, facts.st_gid)
-        new.put(facts.st_mode & 0o664)
+    with folder.folder(KEPT_FOLDER, make=True) as own:
+        own.write(SOURCES_FILE, content + b"\n", own.facts.st_mode & 0o664)
 
 
 class BusyError(CommandError):
