@@ -24,9 +24,9 @@ GO_TO_FOLDER: Final = "Go to the folder of your business"
 NO_CONFIGURATION: Final = f"no ./{HERE} here and no {SYSTEM}"
 
 
-def has_no_configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> bool:
+def has_no_configuration(environ: Mapping[str, str]) -> bool:
     """Return whether no configuration is named, and none is at a usual place."""
-    return not environ.get("REVIEWSD_CONFIG") and not any(map(os.path.lexists, places))
+    return not environ.get("REVIEWSD_CONFIG") and not any(map(os.path.lexists, PLACES))
 
 
 def admin_socket(file: Path | None) -> Path:

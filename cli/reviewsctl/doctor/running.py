@@ -6,6 +6,7 @@ from typing import Final
 from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.units import (
     BOOTED,
+    SERVICE,
     install_command,
     output_of,
     restart_remedy,
@@ -112,29 +113,29 @@ def same_configuration(
     return ok("the daemon uses this configuration")
 
 
-def systemd(unit: str = "reviewsd.service") -> Diagnosis:
+def systemd() -> Diagnosis:
     """Test the state of the service in systemd."""
     if not BOOTED.is_dir():
         return skip("this machine does not run systemd")
     properties = "LoadState,ActiveState,SubState,Result,NRestarts,UnitFileState"
-    output = output_of("systemctl", "show", unit, f"--property={properties}")
+    output = output_of("systemctl", "show", SERVICE, f"--property={properties}")
     if output is None:
         return skip("systemctl does not answer")
     state = dict(line.partition("=")[::2] for line in output.splitlines())
     if state.get("LoadState") == "not-found":
         remedy = f"To start it at boot: {install_command()}"
-        return warn(f"there is no {unit}", remedy)
-    detail = f"{unit} is {state.get('ActiveState')} ({state.get('SubState')})"
+        return warn(f"there is no {SERVICE}", remedy)
+    detail = f"{SERVICE} is {state.get('ActiveState')} ({state.get('SubState')})"
     if state.get("ActiveState") == "failed":
-        remedy = f"Why: journalctl -u {unit} -n 20; then: {start_command()}"
+        remedy = f"Why: journalctl -u {SERVICE} -n 20; then: {start_command()}"
         return fail(f"{detail}: {state.get('Result')}", remedy)
     if state.get("ActiveState") != "active":
         return warn(detail, f"Start it: {start_command()}")
     if int(state.get("NRestarts") or 0) > _RESTARTS:
         detail = f"{detail}, restarted {state['NRestarts']} times"
-        return warn(detail, f"Why: journalctl -u {unit}")
+        return warn(detail, f"Why: journalctl -u {SERVICE}")
     if state.get("UnitFileState") == "disabled":
-        return warn(f"{detail}, but not after a reboot", f"sudo systemctl enable {unit}")
+        return warn(f"{detail}, but not after a reboot", f"sudo systemctl enable {SERVICE}")
     return ok(detail)
 
 
