@@ -17,14 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from reviewsctl.sources import readers
-from reviewsctl.sources.google import GoogleReader
-from reviewsctl.sources.oauth import Client, GoogleTokens
 from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.sync import Sync
-from reviewsctl.sources.trustpilot import TrustpilotReader
 from reviewsctl.sources.wire import Wire
 from reviewsd.config.load import load
 from reviewsd.config.source_schema import ReviewSource
+from tests.support.platforms import google_reader, google_tokens, trustpilot_reader
 
 COUNTED = {
     *("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.truncate"),
@@ -42,18 +40,9 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
         local = Wire(allow_private=True, requests_left=2_000, now=lambda: now)
         match source.type:
             case "google-business":
-                tokens = GoogleTokens(
-                    local,
-                    Client("id", "s3cret"),
-                    state / "tokens",
-                    source.name,
-                    lambda: now,
-                    order["google"],
-                )
-                return GoogleReader(tokens, "accounts/1/locations/2", order["google"])
+                return google_reader(google_tokens(local, state, lambda: now, order["google"]))
             case "trustpilot":
-                address = order["trustpilot"]
-                return TrustpilotReader(local, "harbor.example", "k3y", "s3cret", address)
+                return trustpilot_reader(local, order["trustpilot"])
         return readers.reader(source, wire, state, *rest)
 
     running = Sync(

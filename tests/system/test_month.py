@@ -24,6 +24,7 @@ from reviewsd.domain.dataset import load
 from tests.support.commands import CLI, ctl
 from tests.support.examples import number
 from tests.support.fork_server import ROOT
+from tests.support.platforms import Google, Trustpilot, google_review, trustpilot_review
 from tests.support.source_stub import Asked, Stub, response
 
 pytestmark = pytest.mark.processes
@@ -31,7 +32,6 @@ pytestmark = pytest.mark.processes
 START = datetime.datetime(2026, 12, 1, 3, tzinfo=datetime.UTC)
 DAYS, KILLS = 30, 10
 HIDDEN, ERASED = "They broke the blue vase of my aunt", "My neighbor Paul had the same trouble"
-SCOPE = "https://www.googleapis.com/auth/business.manage"
 
 CONFIG = """\
 base_url: https://reviews.example.com
@@ -49,104 +49,56 @@ def day_of(count: int) -> str:
     return f"2026-{1 + count % 9:02}-{1 + count % 28:02}"
 
 
-def google_review(count: int) -> dict[str, Any]:
-    return {
-        "name": f"accounts/1/locations/2/reviews/g{count}",
-        "reviewId": f"g{count}",
-        "reviewer": {"displayName": f"Gina {count}"},
-        "starRating": "FOUR",
-        "comment": f"Google says {count}",
-        "createTime": f"{day_of(count)}T10:00:00Z",
-        "updateTime": f"{day_of(count)}T10:00:00Z",
-        "reviewReply": {"comment": f"Thanks {count}", "updateTime": "2026-10-01T10:00:00Z"},
-    }
+def of_google(count: int) -> dict[str, Any]:
+    time = f"{day_of(count)}T10:00:00Z"
+    reply = {"comment": f"Thanks {count}", "updateTime": "2026-10-01T10:00:00Z"}
+    return google_review(
+        count,
+        comment=f"Google says {count}",
+        createTime=time,
+        updateTime=time,
+        reviewReply=reply,
+    )
 
 
-def trustpilot_review(count: int) -> dict[str, Any]:
-    return {
-        "id": f"t{count}",
-        "consumer": {"displayName": f"Tom {count}"},
-        "businessUnit": {"id": "5a1", "displayName": "Harbor"},
-        "stars": 3,
-        "text": f"Trustpilot says {count}",
-        "createdAt": f"{day_of(count)}T11:00:00Z",
-        "isVerified": True,
-        "status": "active",
-    }
+def of_trustpilot(count: int) -> dict[str, Any]:
+    time = f"{day_of(count)}T11:00:00Z"
+    return trustpilot_review(count, text=f"Trustpilot says {count}", createdAt=time)
 
 
 @dataclass
 class World:
     """The platforms, as they are today."""
 
-    google: dict[str, dict[str, Any]]
-    trustpilot: dict[str, dict[str, Any]]
+    google: Google
+    trustpilot: Trustpilot
     portal: dict[str, tuple[str, str]]
     """Author and text by id."""
     takeout: dict[str, str]
     """Text by author."""
-    is_login_good: bool = True
     portal_is_a_login_page: bool = False
-    trustpilot_is_empty: bool = False
-    access: str = "acc3ss-0"
-    refreshes: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, asked: Asked) -> bytes:
         with self.lock:
-            status, text = self._answer(asked)
-        return response(text, status)
+            if asked.path == "/reviews.csv":
+                return response(self._table())
+            is_google = asked.path.startswith(("/token", "/v4/"))
+            return self.google(asked) if is_google else self.trustpilot(asked)
 
-    def _answer(self, asked: Asked) -> tuple[int, str]:
-        if asked.path == "/reviews.csv":
-            return self._table()
-        if asked.path == "/token":
-            return self._token()
-        if asked.path.startswith("/v4/"):
-            return self._google_page(asked)
-        return self._trustpilot_page(asked.path, asked.query)
-
-    def _table(self) -> tuple[int, str]:
+    def _table(self) -> str:
         if self.portal_is_a_login_page:
-            return 200, "<html>Log in"
+            return "<html>Log in"
         rows = [
             f"{key},5,{day_of(int(key[1:]))},{author},{text}"
             for key, (author, text) in self.portal.items()
         ]
-        return 200, "\n".join(["id,rating,date,author,text", *rows, ""])
-
-    def _token(self) -> tuple[int, str]:
-        if not self.is_login_good:
-            return 400, '{"error": "invalid_grant"}'
-        self.refreshes += 1
-        self.access = f"acc3ss-{self.refreshes}"
-        grant = {"access_token": self.access, "expires_in": 3599, "scope": SCOPE}
-        return 200, json.dumps({**grant, "refresh_token": f"r3fresh-{self.refreshes}"})
-
-    def _google_page(self, asked: Asked) -> tuple[int, str]:
-        bearer = asked.headers["authorization"]
-        if bearer != f"Bearer {self.access}" or not self.is_login_good:
-            return 401, "{}"
-        start = int(asked.query.get("pageToken", "0"))
-        reviews = list(self.google.values())
-        page = {"reviews": reviews[start : start + 50], "totalReviewCount": len(reviews)}
-        if start + 50 < len(reviews):
-            page["nextPageToken"] = str(start + 50)
-        return 200, json.dumps(page)
-
-    def _trustpilot_page(self, path: str, query: dict[str, str]) -> tuple[int, str]:
-        reviews = [] if self.trustpilot_is_empty else list(self.trustpilot.values())
-        if path.endswith("/accesstoken"):
-            return 200, json.dumps({"access_token": "t", "expires_in": "9999"})
-        if path == "/v1/business-units/find":
-            return 200, json.dumps({"id": "5a1", "numberOfReviews": {"total": len(reviews)}})
-        start = (int(query["page"]) - 1) * 100
-        return 200, json.dumps({"reviews": reviews[start : start + 100]})
+        return "\n".join(["id,rating,date,author,text", *rows, ""])
 
     def texts(self) -> set[str]:
         """The words of all reviews, those that were never to be shown apart."""
-        all_texts = {review["comment"] for review in self.google.values()}
-        all_texts |= {review["text"] for review in self.trustpilot.values()}
+        all_texts = {review["comment"] for review in self.google.reviews.values()}
+        all_texts |= {review["text"] for review in self.trustpilot.reviews.values()}
         all_texts |= {text for _, text in self.portal.values()} | set(self.takeout.values())
         return {text for text in all_texts if HIDDEN not in text and ERASED not in text}
 
@@ -189,9 +141,9 @@ class Owner:
 
     def log_in(self) -> None:
         """Log in at Google, as ``reviewsctl sources login`` does."""
-        self.world.is_login_good = True
+        self.world.google.is_login_good = True
         tokens = Tokens(
-            refresh_token="r3fresh", access_token=self.world.access, expires_at=self.now
+            refresh_token="r3fresh", access_token=self.world.google.accepted, expires_at=self.now
         )
         (self.folder / "state/tokens").mkdir(parents=True, exist_ok=True)
         (self.folder / "state/tokens/google").write_bytes(msgspec.json.encode(tokens))
@@ -277,23 +229,24 @@ class Owner:
 
 def story(owner: Owner, world: World) -> dict[int, Callable[[], object]]:
     """Return what happens on each day, before its first sync."""
+    google, trustpilot = world.google, world.trustpilot
 
     def edit(reviews: dict[str, dict[str, Any]], key: str, **members: object) -> None:
         reviews[key] = {**reviews[key], **members}
 
     def new_google() -> None:
-        world.google = {"g90": google_review(90), **world.google}
+        google.reviews = {"g90": of_google(90), **google.reviews}
 
     def expire() -> None:
-        world.is_login_good = False
+        google.is_login_good = False
 
     def wrong_export() -> None:
         good, world.takeout = world.takeout, {"Zoe": "Of the bakery next door"}
         owner.export(title="Bakery", location="99")
         world.takeout = good
 
-    def switch(name: str) -> Callable[[], None]:
-        return lambda: setattr(world, name, not getattr(world, name))
+    def switch(place: object, name: str) -> Callable[[], None]:
+        return lambda: setattr(place, name, not getattr(place, name))
 
     def portal_edit() -> None:
         world.portal["p3"] = ("Pia 3", "Portal says another thing")
@@ -306,35 +259,35 @@ def story(owner: Owner, world: World) -> dict[int, Callable[[], object]]:
         1: owner.import_by_hand,
         2: new_google,
         3: lambda: owner.correct("hide", HIDDEN),
-        4: lambda: edit(world.google, "g5", comment="Google says it otherwise", updateTime="2026-12-05T00:00:00Z"),
-        5: lambda: world.google["g7"].pop("reviewReply"),
-        6: lambda: world.trustpilot.update(t60=trustpilot_review(60)),
+        4: lambda: edit(google.reviews, "g5", comment="Google says it otherwise", updateTime="2026-12-05T00:00:00Z"),
+        5: lambda: google.reviews["g7"].pop("reviewReply"),
+        6: lambda: trustpilot.reviews.update(t60=of_trustpilot(60)),
         7: portal_edit,
         8: expire,
         10: lambda: owner.correct("erase", ERASED),
         12: owner.log_in,
         13: takeout_edit,
-        14: lambda: world.google.pop("g20"),
-        15: lambda: world.trustpilot.pop("t11"),
-        16: lambda: edit(world.google, "g9", comment=f"{HIDDEN}, and laughed", updateTime="2026-12-17T00:00:00Z"),
+        14: lambda: google.reviews.pop("g20"),
+        15: lambda: trustpilot.reviews.pop("t11"),
+        16: lambda: edit(google.reviews, "g9", comment=f"{HIDDEN}, and laughed", updateTime="2026-12-17T00:00:00Z"),
         17: wrong_export,
         19: owner.export,
-        20: switch("portal_is_a_login_page"),
-        21: switch("portal_is_a_login_page"),
-        22: switch("trustpilot_is_empty"),
-        24: switch("trustpilot_is_empty"),
+        20: switch(world, "portal_is_a_login_page"),
+        21: switch(world, "portal_is_a_login_page"),
+        22: switch(trustpilot, "is_empty"),
+        24: switch(trustpilot, "is_empty"),
         25: lambda: world.portal.pop("p4"),
     }  # fmt: skip
 
 
 def new_world() -> World:
-    google = {f"g{count}": google_review(count) for count in range(60)}
+    google = {f"g{count}": of_google(count) for count in range(60)}
     google["g9"]["comment"] = HIDDEN
-    trustpilot = {f"t{count}": trustpilot_review(count) for count in range(40)}
+    trustpilot = {f"t{count}": of_trustpilot(count) for count in range(40)}
     trustpilot["t8"]["text"] = ERASED
     portal = {f"p{count}": (f"Pia {count}", f"Portal says {count}") for count in range(20)}
     takeout = {f"Ted {count}": f"Takeout says {count}" for count in range(12)}
-    return World(google, trustpilot, portal, takeout)
+    return World(Google(google), Trustpilot(trustpilot), portal, takeout)
 
 
 STATES = {

@@ -4,23 +4,28 @@ import datetime
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
-from reviewsctl.sources.google import GoogleReader
-from reviewsctl.sources.oauth import SCOPE, Client, GoogleTokens, Tokens, parsed_client
+from reviewsctl.sources.oauth import GoogleTokens, Tokens, parsed_client
 from reviewsctl.sources.paging import SourceReader
 from reviewsctl.sources.run import Outcome, RunOptions, SourceRun
 from reviewsctl.sources.state import SourceState
-from reviewsctl.sources.trustpilot import TrustpilotReader
 from reviewsctl.sources.wire import Wire
 from reviewsd.config.source_schema import ReviewSource, SourceImport
-from tests.support.source_stub import Asked, Stub, response
+from tests.support.platforms import (
+    Google,
+    Trustpilot,
+    google_reader,
+    google_review,
+    google_tokens,
+    trustpilot_reader,
+    trustpilot_review,
+)
+from tests.support.source_stub import Stub, response
 
 NOW = datetime.datetime(2026, 11, 26, 3, tzinfo=datetime.UTC)
-CLIENT = Client("id.apps.example", "cl1ent-s3cret")
 TRUSTPILOT = ReviewSource(
     name="trustpilot", type="trustpilot", import_=SourceImport(name="Harbor Plumbing")
 )
@@ -30,88 +35,14 @@ GOOGLE = ReviewSource(
 SECRETS = ("s3cret", "acc3ss", "r3fresh", "jane@example.com")
 
 
-def star(number: int) -> dict[str, Any]:
-    """A review of Google's."""
-    return {
-        "name": f"accounts/1/locations/2/reviews/g{number}",
-        "reviewId": f"g{number}",
-        "reviewer": {"displayName": f"Ann {number}"},
-        "starRating": "FIVE",
-        "createTime": f"2026-01-{1 + number % 28:02}T10:00:00Z",
-        "updateTime": f"2026-01-{1 + number % 28:02}T10:00:00Z",
-    }
+def google_at(count: int) -> Google:
+    return Google({f"g{number}": google_review(number) for number in range(count)})
 
 
-def service_review(number: int, status: str = "active") -> dict[str, Any]:
-    """A review of Trustpilot's."""
-    return {
-        "id": f"t{number}",
-        "consumer": {"displayName": f"Bo {number}"},
-        "businessUnit": {"id": "5a1", "displayName": "Harbor Plumbing"},
-        "stars": 4,
-        "title": "Good",
-        "text": f"Number {number}",
-        "createdAt": f"2026-02-{1 + number % 28:02}T10:00:00Z",
-        "isVerified": True,
-        "status": status,
-        "referralEmail": "jane@example.com",
-    }
-
-
-class Google:
-    """Google as it answers; the token that it accepts changes with each refresh."""
-
-    def __init__(self, count: int) -> None:
-        self.reviews = [star(number) for number in range(count)]
-        self.total: int | None = None
-        self.accepted = "acc3ss-0"
-        self.refreshes = 0
-        self.grant: Callable[[Asked], bytes] = self._grant
-        self.next: Callable[[int], str] = lambda start: f"next-{start}"
-
-    def __call__(self, asked: Asked) -> bytes:
-        if asked.path == "/token":
-            self.refreshes += 1
-            return self.grant(asked)
-        if asked.headers["authorization"] != f"Bearer {self.accepted}":
-            return response('{"error": {"status": "UNAUTHENTICATED"}}', 401)
-        start = int(asked.query.get("pageToken", "next-0").removeprefix("next-"))
-        size = int(asked.query["pageSize"])
-        page: dict[str, Any] = {"reviews": self.reviews[start : start + size]}
-        page["totalReviewCount"] = len(self.reviews) if self.total is None else self.total
-        if start + size < len(self.reviews):
-            page["nextPageToken"] = self.next(start + size)
-        return response(json.dumps(page if self.reviews else {}))
-
-    def _grant(self, asked: Asked) -> bytes:
-        assert {"refresh_token", "authorization_code"} & {asked.form["grant_type"]}
-        self.accepted = f"acc3ss-{self.refreshes}"
-        grant = {"access_token": self.accepted, "expires_in": 3599, "scope": f"openid {SCOPE}"}
-        return response(json.dumps({**grant, "refresh_token": f"r3fresh-{self.refreshes}"}))
-
-
-class Trustpilot:
-    """Trustpilot as it answers."""
-
-    def __init__(self, count: int) -> None:
-        self.reviews = [service_review(number) for number in range(count)]
-        self.total: int | None = None
-        self.key = "k3y"
-
-    def __call__(self, asked: Asked) -> bytes:
-        if asked.path.endswith("/accesstoken"):
-            assert {"grant_type": "client_credentials"} == asked.form
-            is_known = asked.headers["authorization"] == "Basic azN5OnMzY3JldA=="
-            grant = {"access_token": "acc3ss", "expires_in": "359999"}
-            return response(json.dumps(grant)) if is_known else response(status=401)
-        if asked.path == "/v1/business-units/find":
-            if asked.headers["apikey"] != self.key:
-                return response(status=401)
-            total = len(self.reviews) if self.total is None else self.total
-            return response(json.dumps({"id": "5a1", "numberOfReviews": {"total": total}}))
-        assert "Bearer acc3ss" == asked.headers["authorization"]
-        start = (int(asked.query["page"]) - 1) * 100
-        return response(json.dumps({"reviews": self.reviews[start : start + 100]}))
+def trustpilot_at(count: int) -> Trustpilot:
+    """The business's own view of its reviews has the addresses of customers."""
+    email = {"referralEmail": "jane@example.com"}
+    return Trustpilot({f"t{number}": trustpilot_review(number, **email) for number in range(count)})
 
 
 class Place:
@@ -142,19 +73,12 @@ class Place:
         )
 
     def google(self) -> GoogleTokens:
-        return GoogleTokens(
-            self.wire(),
-            CLIENT,
-            self.folder / "state/tokens",
-            "google",
-            lambda: self.now,
-            self.stub.url,
-        )
+        return google_tokens(self.wire(), self.folder / "state", lambda: self.now, self.stub.url)
 
     def reader(self) -> SourceReader:
         if self.source.type == "trustpilot":
-            return TrustpilotReader(self.wire(), "harbor.example", "k3y", "s3cret", self.stub.url)
-        return GoogleReader(self.google(), "accounts/1/locations/2", self.stub.url)
+            return trustpilot_reader(self.wire(), self.stub.url)
+        return google_reader(self.google())
 
     def sync(self, *, accept_loss: bool = False) -> Outcome:
         run = SourceRun(
@@ -193,7 +117,7 @@ def trustpilot(tmp_path: Path, stub: Stub) -> Place:
 
 
 def test_all_pages_of_google_are_read(google: Place, stub: Stub) -> None:
-    stub.answer = Google(120)
+    stub.answer = google_at(120)
     outcome = google.sync()
     assert ("ok", 120) == (outcome.state.state, outcome.state.reviews)
     assert 120 == len(google.authors)
@@ -202,7 +126,7 @@ def test_all_pages_of_google_are_read(google: Place, stub: Stub) -> None:
 
 
 def test_unchanged_first_page_ends_the_read(google: Place, stub: Stub) -> None:
-    stub.answer = Google(120)
+    stub.answer = google_at(120)
     google.sync()
     stub.asked.clear()
     assert (google.sync()).is_unchanged
@@ -217,15 +141,15 @@ def test_refused_row_of_a_platform_holds_back_its_own_review_alone(
 ) -> None:
     """Nobody can correct a row of a platform, so that else nothing would be removed any more."""
     place: Place = request.getfixturevalue(name)
-    platform: Google | Trustpilot = Google(60) if name == "google" else Trustpilot(60)
+    platform = google_at(60) if name == "google" else trustpilot_at(60)
     stub.answer = platform
     place.sync()
     gone, refused = place.authors[:2]
-    platform.reviews = [
-        row | {"createTime": "soon", "createdAt": "soon"} if f"'{refused}'" in str(row) else row
-        for row in platform.reviews
-        if f"'{gone}'" not in str(row)
-    ]
+    for key, row in list(platform.reviews.items()):
+        if f"'{refused}'" in str(row):
+            row.update(createTime="soon", createdAt="soon")
+        if f"'{gone}'" in str(row):
+            del platform.reviews[key]
     for _ in range(2):
         place.now += datetime.timedelta(days=1)
         outcome = place.sync()
@@ -252,7 +176,7 @@ def test_refused_row_of_a_platform_holds_back_its_own_review_alone(
 def test_incomplete_list_changes_nothing(
     google: Place, stub: Stub, spoil: Callable[[Google], None], detail: str
 ) -> None:
-    platform = stub.answer = Google(120)
+    platform = stub.answer = google_at(120)
     spoil(platform)
     outcome = google.sync()
     assert "failed" == outcome.state.state
@@ -262,7 +186,7 @@ def test_incomplete_list_changes_nothing(
 
 @pytest.mark.parametrize("body", ["<html>Sign in", '{"reviews": [{"na', "[]", '{"reviews": 3}', ""])
 def test_answer_that_is_no_page_changes_nothing(google: Place, stub: Stub, body: str) -> None:
-    stub.answer = Google(3)
+    stub.answer = google_at(3)
     google.sync()
     stub.answer = lambda _: response(body)
     assert "is not the JSON of its API" in (google.sync()).state.detail
@@ -271,13 +195,13 @@ def test_answer_that_is_no_page_changes_nothing(google: Place, stub: Stub, body:
 
 def test_read_that_cannot_end_today_is_not_begun(google: Place, stub: Stub) -> None:
     google.budget = 2
-    stub.answer = Google(120)
+    stub.answer = google_at(120)
     assert "it takes 2 more requests, and 1" in (google.sync()).state.detail
     assert 1 == len(stub.asked)
 
 
 def test_no_reviews_where_there_were_some_stop_the_source(google: Place, stub: Stub) -> None:
-    platform = stub.answer = Google(3)
+    platform = stub.answer = google_at(3)
     google.sync()
     platform.reviews.clear()
     outcome = google.sync()
@@ -290,12 +214,12 @@ def test_no_reviews_where_there_were_some_stop_the_source(google: Place, stub: S
 
 
 def test_business_without_reviews_is_well(google: Place, stub: Stub) -> None:
-    stub.answer = Google(0)
+    stub.answer = google_at(0)
     assert ("ok", 0) == ((google.sync()).state.state, google.state.reviews)
 
 
 def test_token_that_ends_is_renewed_and_kept_before_use(google: Place, stub: Stub) -> None:
-    platform = stub.answer = Google(3)
+    platform = stub.answer = google_at(3)
     tokens = google.google().load()
     google.google().save(
         Tokens(
@@ -312,7 +236,7 @@ def test_token_that_ends_is_renewed_and_kept_before_use(google: Place, stub: Stu
 
 
 def test_refused_token_is_renewed_once(google: Place, stub: Stub) -> None:
-    platform = stub.answer = Google(3)
+    platform = stub.answer = google_at(3)
     platform.accepted = "another"
     assert "ok" == (google.sync()).state.state
     assert 1 == platform.refreshes
@@ -334,7 +258,7 @@ def test_refused_token_is_renewed_once(google: Place, stub: Stub) -> None:
 def test_only_a_lost_login_asks_for_a_new_one(
     google: Place, stub: Stub, grant: bytes, state: str, detail: str, *, is_login: bool
 ) -> None:
-    platform = stub.answer = Google(3)
+    platform = stub.answer = google_at(3)
     platform.accepted, platform.grant = "another", lambda _: grant
     outcome = google.sync()
     assert state == outcome.state.state
@@ -359,7 +283,7 @@ def test_meaning_of_a_refusal(
 
 
 def test_reviews_of_google_leave_after_thirty_days_and_return(google: Place, stub: Stub) -> None:
-    platform = stub.answer = Google(3)
+    platform = stub.answer = google_at(3)
     google.sync()
     before = json.loads((google.folder / "reviews.json").read_text())["reviews"]
     stub.answer = lambda _: response(status=403)
@@ -373,7 +297,7 @@ def test_reviews_of_google_leave_after_thirty_days_and_return(google: Place, stu
 
 
 def test_login_keeps_tokens_of_the_right_scope(google: Place, stub: Stub) -> None:
-    platform = stub.answer = Google(3)
+    platform = stub.answer = google_at(3)
     (google.folder / "state/tokens/google").unlink()
     assert "nobody has logged in" == (google.sync()).state.detail
     google.google().log_in("c0de", "v3rifier")
@@ -401,8 +325,8 @@ def test_logout_revokes_and_removes(google: Place, stub: Stub) -> None:
 
 
 def test_all_pages_of_trustpilot_are_read(trustpilot: Place, stub: Stub) -> None:
-    platform = stub.answer = Trustpilot(250)
-    platform.reviews[7]["status"] = "reported"
+    platform = stub.answer = trustpilot_at(250)
+    platform.reviews["t7"]["status"] = "reported"
     outcome = trustpilot.sync()
     assert ("ok", 249) == (outcome.state.state, outcome.state.reviews)
     assert 249 == len(trustpilot.authors)
@@ -410,7 +334,7 @@ def test_all_pages_of_trustpilot_are_read(trustpilot: Place, stub: Stub) -> None
 
 
 def test_refused_key_of_trustpilot_stops_the_source(trustpilot: Place, stub: Stub) -> None:
-    platform = stub.answer = Trustpilot(3)
+    platform = stub.answer = trustpilot_at(3)
     platform.key = "another"
     outcome = trustpilot.sync()
     assert "stopped" == outcome.state.state
@@ -420,7 +344,7 @@ def test_refused_key_of_trustpilot_stops_the_source(trustpilot: Place, stub: Stu
 def test_total_of_trustpilot_that_is_not_reached_changes_nothing(
     trustpilot: Place, stub: Stub
 ) -> None:
-    platform = stub.answer = Trustpilot(120)
+    platform = stub.answer = trustpilot_at(120)
     platform.total = 130
     assert "failed" == (trustpilot.sync()).state.state
     assert [] == trustpilot.authors
