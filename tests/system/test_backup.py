@@ -193,7 +193,10 @@ def test_restore_refuses_what_would_cost_something(daemon: Daemon, tmp_path: Pat
         assert not target.state.exists()
 
 
-def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("config", ["./reviewsd.yaml", "."])
+def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(
+    tmp_path: Path, config: str
+) -> None:
     """A rehearsal beside the shop must not aim at it without a word."""
     shop, elsewhere = tmp_path / "shop", tmp_path / "elsewhere"
     for folder in (shop, elsewhere):
@@ -211,7 +214,7 @@ def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(tmp_path: 
     assert 1 == refused.returncode
     assert remedy in refused.stderr
 
-    moved = ctl(elsewhere, "restore", "../copy", "--config", "./reviewsd.yaml")
+    moved = ctl(elsewhere, "restore", "../copy", "--config", config)
     assert 0 == moved.returncode, moved.stderr
     assert back not in moved.stdout
     assert before == {path: path.read_bytes() for path in shop.rglob("*") if path.is_file()}
@@ -241,19 +244,6 @@ def test_backup_of_a_service_is_restored_elsewhere_as_its_remedy_says(tmp_path: 
     assert before == {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
     for path, content in before.items():
         assert content == (tmp_path / "new" / "data" / path.relative_to(data)).read_bytes()
-
-
-def test_backup_is_restored_into_the_folder_that_config_names(tmp_path: Path) -> None:
-    """The folder was kept as the configuration, and the state went to /var/lib/reviewsd."""
-    assert 0 == ctl(tmp_path, "init", "shop").returncode
-    assert 0 == ctl(tmp_path, "backup", "copy", "--config", "shop").returncode
-    (tmp_path / "new").mkdir()
-    done = ctl(tmp_path, "restore", "copy", "--config", "new")
-    assert 0 == done.returncode, done.stderr
-    for name in ("reviewsd.yaml", "data/reviews.json", "data/insights.yaml"):
-        assert (tmp_path / "shop" / name).read_bytes() == (tmp_path / "new" / name).read_bytes()
-    checked = ctl(tmp_path, "check", "--config", "new")
-    assert "configuration  new/reviewsd.yaml\n" in checked.stdout
 
 
 def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:

@@ -493,7 +493,7 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
 @pytest.mark.parametrize(
-    ("base_url", "listen", "trusted", "verdict"),
+    ("base_url", "endpoints", "trusted", "verdict"),
     [
         ("http://localhost:8080", ("tcp:8080",), LOOPBACK, OK),
         ("https://r.example.com", ("ssl:443:privateKey=k",), LOOPBACK, OK),
@@ -506,31 +506,21 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
         ("https://r.example.com", ("tcp:8080",), LOOPBACK, WARN),
         ("https://r.example.com", ("tcp:8080",), ("10.0.0.0/8",), OK),
         ("https://r.example.com", ("systemd:name=http",), (), OK),
+        # the daemon knows the address of an inherited socket, and of a name
+        ("https://r.example.com", ("systemd:name=http", "tcp:0.0.0.0:8080"), LOOPBACK, WARN),
+        ("https://r.example.com", ("systemd:name=http", "tcp:127.0.0.1:8080"), LOOPBACK, OK),
+        ("https://r.example.com", ("tcp:8080:interface=127.0.0.1", "tcp:[::1]:80"), LOOPBACK, OK),
+        # TLS and the PROXY protocol show only in the configuration
+        ("https://r.example.com", ("haproxy:tcp:8080", "tcp:0.0.0.0:8080"), LOOPBACK, OK),
+        ("https://r.example.com", ("ssl:443:privateKey=k", "tcp:0.0.0.0:443"), LOOPBACK, OK),
     ],
 )
 def test_proxy_outside_the_trusted_networks_is_a_warning(
-    base_url: str, listen: tuple[str, ...], trusted: tuple[str, ...], verdict: Verdict
+    base_url: str, endpoints: tuple[str, ...], trusted: tuple[str, ...], verdict: Verdict
 ) -> None:
-    assert verdict == public.proxy(base_url, listen, trusted).verdict
-
-
-@pytest.mark.parametrize(
-    ("listen", "running", "verdict"),
-    [
-        # the daemon knows the address of an inherited socket, and of a name
-        ("systemd:name=http", "tcp:0.0.0.0:8080", WARN),
-        ("systemd:name=http", "tcp:127.0.0.1:8080", OK),
-        ("tcp:8080:interface=127.0.0.1", "tcp:127.0.0.1:8080", OK),
-        # TLS and the PROXY protocol show only in the configuration
-        ("haproxy:tcp:8080", "tcp:0.0.0.0:8080", OK),
-        ("ssl:443:privateKey=k", "tcp:0.0.0.0:443", OK),
-    ],
-)
-def test_addresses_of_the_running_daemon_are_used(
-    listen: str, running: str, verdict: Verdict
-) -> None:
-    base_url = "https://r.example.com"
-    assert verdict == public.proxy(base_url, (listen,), LOOPBACK, (running,)).verdict
+    """The second endpoint is that of the running daemon."""
+    listen, running = endpoints[:1], endpoints[1:]
+    assert verdict == public.proxy(base_url, listen, trusted, running).verdict
 
 
 def test_failing_outbound_connection_is_a_warning() -> None:
@@ -538,15 +528,6 @@ def test_failing_outbound_connection_is_a_warning() -> None:
 
 
 # --- the command
-
-
-@pytest.fixture
-def shop(ctl: Ctl, tmp_path: Path) -> Path:
-    folder = tmp_path / "shop"
-    assert 0 == ctl("init", str(folder)).returncode
-    ctl.environment["REVIEWSD_CONFIG"] = str(folder / "reviewsd.yaml")
-    del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
-    return folder
 
 
 def test_each_test_prints_a_line_and_each_failure_a_remedy(ctl: Ctl, shop: Path) -> None:

@@ -54,25 +54,30 @@ def test_import_of_a_service_is_typed_as_root(monkeypatch: pytest.MonkeyPatch) -
     assert lines[2].startswith("  reviewsctl import EXPORT ")
 
 
-def test_of_the_business_only_the_name_is_written(ctl: Ctl, tmp_path: Path) -> None:
-    """A law firm is no plumber."""
-    ctl("init", str(tmp_path), "--name", "Roe & Roe")
-    content = json.loads((tmp_path / "data/reviews.json").read_text())["business"]
-    assert {"name": "Roe & Roe", "language": "en"} == content
-
-
-def test_language_of_the_pages_is_written(ctl: Ctl, tmp_path: Path) -> None:
-    ctl("init", str(tmp_path), "--language", "de-AT")
-    content = json.loads((tmp_path / "data/reviews.json").read_text())["business"]
-    assert "de-AT" == content["language"]
-
-
-def test_language_that_is_no_tag_is_refused_and_nothing_is_written(
-    ctl: Ctl, tmp_path: Path
+@pytest.mark.parametrize(("options", "language"), [((), "en"), (("--language", "de-AT"), "de-AT")])
+def test_of_the_business_only_name_and_language_are_written(
+    ctl: Ctl, tmp_path: Path, options: tuple[str, ...], language: str
 ) -> None:
-    done = ctl("init", str(tmp_path / "shop"), "--language", "German!")
+    """A law firm is no plumber."""
+    ctl("init", str(tmp_path), "--name", "Roe & Roe", *options)
+    content = json.loads((tmp_path / "data/reviews.json").read_text())["business"]
+    assert {"name": "Roe & Roe", "language": language} == content
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--language", "German!", '"German!" is no language tag (BCP 47), such as de or en-GB'),
+        ("--base-url", "foo", "https://example.com"),
+    ],
+)
+def test_value_that_check_would_refuse_is_refused_and_nothing_is_written(
+    ctl: Ctl, tmp_path: Path, option: str, value: str, reason: str
+) -> None:
+    done = ctl("init", str(tmp_path / "shop"), option, value)
     assert 2 == done.returncode
-    assert '"German!" is no language tag (BCP 47), such as de or en-GB' in done.stderr
+    assert option in done.stderr
+    assert reason in done.stderr
     assert not (tmp_path / "shop").exists()
 
 
@@ -120,17 +125,6 @@ def test_nothing_is_overwritten(ctl: Ctl, tmp_path: Path) -> None:
     assert ["mine"] == [
         file.read_text() for file in tmp_path.iterdir() if file.is_file() and file.name != "x"
     ]
-
-
-def test_base_url_that_is_no_address_is_refused_and_nothing_is_written(
-    ctl: Ctl, tmp_path: Path
-) -> None:
-    """The file was written, and ``check`` and the daemon refused it later."""
-    done = ctl("init", str(tmp_path / "shop"), "--base-url", "foo")
-    assert 2 == done.returncode
-    assert "--base-url" in done.stderr
-    assert "https://example.com" in done.stderr
-    assert not (tmp_path / "shop").exists()
 
 
 @pytest.mark.parametrize(

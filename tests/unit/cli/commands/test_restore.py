@@ -143,19 +143,15 @@ def test_restore_that_fails_says_how_many_files_it_has_written(
     assert is_partial == (restored / "insights.yaml").exists()
 
 
-def _cut(tar: bytes, header: int) -> bytes:
-    return tar[:header]
-
-
-def _unreadable(tar: bytes, header: int) -> bytes:
-    return tar[:header] + b"?" + tar[header + 1 :]
-
-
-def _emptied(tar: bytes, header: int) -> bytes:
-    return tar[:header] + bytes(512) + tar[header + 512 :]
-
-
-@pytest.mark.parametrize("change", [_cut, _unreadable, _emptied])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tar, header: tar[:header],
+        lambda tar, header: tar[:header] + b"?" + tar[header + 1 :],
+        lambda tar, header: tar[:header] + bytes(512) + tar[header + 512 :],
+    ],
+    ids=["cut", "unreadable", "emptied"],
+)
 def test_damaged_entry_is_not_the_end_of_an_archive(
     tmp_path: Path, change: Callable[[bytes, int], bytes]
 ) -> None:
