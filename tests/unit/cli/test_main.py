@@ -278,15 +278,6 @@ def test_a_daemon_of_another_version_is_warned_about(ctl: Ctl, daemon: AdminFake
 # reload
 
 
-def test_quick_job_has_no_lines_of_progress(ctl: Ctl, daemon: AdminFake) -> None:
-    """Reloads of a shop take a second, and the mail of a cron job needs their outcome alone."""
-    steps = [progress(n, stage) for stage in ("validating", "writing") for n in (100, 1000)]
-    scripted(daemon, reload=events(*steps, result("published")))
-    run = ctl("reload")
-    assert "" == run.stderr
-    assert run.stdout.startswith("published: ")
-
-
 def test_quiet_says_nothing_when_it_worked(ctl: Ctl, daemon: AdminFake) -> None:
     another = {**HEADERS, "Reviewsd-Version": "0.0.9"}
     done = events(progress(500), result("published"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reviewsctl.daemon.units import below
+from reviewsctl.daemon.units import NODE_SERVICE, OWN, SERVICE, UNITS, below
 from reviewsctl.files.installation import (
     SHARE,
     SHARED_FILES,
@@ -33,7 +33,6 @@ from tests.support.shop import NOW, Shop, google
 pytestmark = pytest.mark.processes
 
 SOCKET_UNIT = Path("/etc/systemd/system/reviewsd.socket")
-ADMIN_SOCKET = "reviewsd-admin.socket"
 NO_SOURCES = (
     "note: reviewsd-sync.timer is not installed, since the configuration has no sources; "
     "add one, then run this command again"
@@ -313,8 +312,11 @@ def test_debian_package_is_removed_by_apt(ctl: Ctl, tmp_path: Path) -> None:
     assert "sudo apt-get remove reviewsd" in done.stderr
 
 
-def _new(name: str) -> str:
-    return f"new, {len((SHIPPED / name).read_text().splitlines())} lines"
+def written(name: str) -> str:
+    """Return how a dry run begins to tell of a unit, or of a file of the group."""
+    is_changed = name in {SERVICE, NODE_SERVICE}
+    lines = f"{len((SHIPPED / name).read_text().splitlines())} lines"
+    return f", mode 644: new, {'changed lines:' if is_changed else lines}"
 
 
 def test_a_dry_run_shows_every_step_and_takes_none(ctl: Ctl, shop: Path) -> None:
@@ -333,17 +335,9 @@ def test_a_dry_run_shows_every_step_and_takes_none(ctl: Ctl, shop: Path) -> None
         f"install -D -m 644 {shop}/data/reviews.json /srv/reviews/reviews.json",
         f"install -D -m 644 {shop}/data/insights.yaml /srv/reviews/insights.yaml",
         "write /etc/reviewsd/reviewsd.yaml, mode 644: new, changed lines:",
-        f"write /etc/sysusers.d/reviewsd.conf, mode 644: {_new('reviewsd.sysusers.conf')}",
+        f"write /etc/sysusers.d/reviewsd.conf{written('reviewsd.sysusers.conf')}",
         "systemd-sysusers reviewsd.conf",
-        "write /etc/systemd/system/reviewsd.service, mode 644: new, changed lines:",
-        f"write /etc/systemd/system/reviewsd.socket, mode 644: {_new('reviewsd.socket')}",
-        f"write /etc/systemd/system/reviewsd-admin.socket, mode 644: {_new(ADMIN_SOCKET)}",
-        f"write /etc/systemd/system/reviewsd-failed.target, mode 644: {_new('reviewsd-failed.target')}",
-        "write /etc/systemd/system/reviewsd@.service, mode 644: new, changed lines:",
-        *(
-            f"write /etc/systemd/system/{name}, mode 644: {_new(name)}"
-            for name in ("reviewsd@.socket", "reviewsd-admin@.socket", "reviewsd-failed@.target")
-        ),
+        *(f"write {OWN / name}{written(name)}" for name in UNITS),
     ] == steps[:14]
     shared = [f"write {SHARE}/{name}, mode 644: new, " for name in shared_files()]
     assert all(map(str.startswith, steps[14:20], shared))

@@ -18,7 +18,6 @@ from reviewsctl.terminal.escaping import printable
 from reviewsd.api.jobs import Step
 from tests.support.admin_fake import (
     HEADERS,
-    STATUS,
     AdminFake,
     Scripted,
     document,
@@ -44,15 +43,6 @@ def ignore(_: Answer[Step]) -> None:
 
 def progress(done: int) -> Mapping[str, object]:
     return {"type": "progress", "stage": "validating", "done": done, "total": 10}
-
-
-def test_unknown_members_are_ignored_and_kept_in_the_text(daemon: AdminFake) -> None:
-    newer = {**STATUS, "weather": {"in": "Bergen"}}
-    daemon.script = {"GET /v1/status": document(newer)}
-    answer = Client(daemon.path).status()
-
-    assert json.dumps(newer, separators=(",", ":")) == answer.text
-    assert answer.value.pid == 123
 
 
 def test_the_request_is_what_the_daemon_lets_in(daemon: AdminFake) -> None:
