@@ -371,6 +371,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsctl.terminal.columns:_COLOR": (SUB, ("\x1b[", "1;", "x"), ("", "\x1b[1", "")),
     "reviewsctl.commands.init:_TAG": (FULL, ("de", "-a", "!"), ("de-", "a", "!")),
     "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),
+    "reviewsctl.commands.sync:_TIME": (FULL, ("1", "0", "x")),
 }
 
 OF_OUR_OWN = {

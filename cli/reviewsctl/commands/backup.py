@@ -15,8 +15,9 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.escaping import printable_lines
-from reviewsctl.terminal.output import CommandError, json_line
+from reviewsctl.terminal.output import json_line
 from reviewsctl.terminal.words import counted
 
 if TYPE_CHECKING:

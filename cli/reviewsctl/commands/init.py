@@ -13,7 +13,8 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.units import install_command, is_packaged, sudo_reviewsctl
-from reviewsctl.terminal.output import NOTHING_WRITTEN, CommandError
+from reviewsctl.terminal.errors import CommandError
+from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsctl.terminal.remedies import in_container, to_write
 
 CONFIG: Final = "reviewsd.yaml"

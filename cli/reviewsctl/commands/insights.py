@@ -10,8 +10,9 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.interruption import Stopped
-from reviewsctl.terminal.output import CommandError, complain, echo, json_line
+from reviewsctl.terminal.output import complain, echo, json_line
 from reviewsctl.terminal.remedies import in_container, to_write
 
 if TYPE_CHECKING:

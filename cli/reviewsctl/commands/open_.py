@@ -7,7 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.session import Session
-from reviewsctl.terminal.output import CommandError, echo
+from reviewsctl.terminal.errors import CommandError
+from reviewsctl.terminal.output import echo
 
 EPILOG = """\b
 Examples:

@@ -14,7 +14,8 @@ from reviewsctl.commands.data_options import in_folder
 from reviewsctl.daemon import units
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.terminal.output import NOTHING_WRITTEN, CommandError, echo, json_line
+from reviewsctl.terminal.errors import CommandError
+from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
 from reviewsctl.terminal.words import counted
 from reviewsd.api.disk import is_full
 from reviewsd.api.places import KEPT_FOLDER, SYSTEM

@@ -14,8 +14,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from reviewsctl.daemon.session import Session, own_version
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.interruption import Stopped
-from reviewsctl.terminal.output import CommandError, complain
+from reviewsctl.terminal.output import complain
 
 GROUPS: Final = {
     "Setting up": ("init", "config", "service", "doctor"),

@@ -28,7 +28,8 @@ from reviewsctl.daemon.units import (
     output_of,
     sudo_reviewsctl,
 )
-from reviewsctl.terminal.output import NOTHING_WRITTEN, CommandError
+from reviewsctl.terminal.errors import CommandError
+from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsd.api.places import HERE, SYSTEM
 
 if TYPE_CHECKING:

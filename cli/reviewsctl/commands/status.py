@@ -10,7 +10,7 @@ import typer
 from reviewsctl.daemon.default_paths import configuration, source_names
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.columns import show_fields
-from reviewsctl.terminal.output import CommandError
+from reviewsctl.terminal.errors import CommandError
 
 EPILOG = """\b
 Examples:

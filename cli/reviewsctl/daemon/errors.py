@@ -2,8 +2,8 @@
 
 from http import HTTPStatus
 
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import CommandError
 
 
 class DaemonError(CommandError):

@@ -13,8 +13,8 @@ import msgspec
 
 from reviewsctl.daemon.errors import Missing
 from reviewsctl.daemon.transport import Answer
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import CommandError
 from reviewsd.api.files import CheckReport, EffectiveConfig
 from reviewsd.api.jobs import Step
 

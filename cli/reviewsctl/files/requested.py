@@ -17,7 +17,7 @@ from reviewsctl.files.named_files import (
     named_files,
     unreadable_secrets,
 )
-from reviewsctl.terminal.output import CommandError
+from reviewsctl.terminal.errors import CommandError
 from reviewsd.api.places import SYSTEM
 
 _DATA: Final = Path("/srv/reviews")

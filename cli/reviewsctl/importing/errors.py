@@ -1,6 +1,6 @@
 """Reasons for which an import or a row is refused."""
 
-from reviewsctl.terminal.output import CommandError
+from reviewsctl.terminal.errors import CommandError
 
 
 class ImportRefusedError(CommandError):

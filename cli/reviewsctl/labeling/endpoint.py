@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.output import CommandError
 
 MAX_KEY: Final = 4096  # characters
 

@@ -7,7 +7,7 @@ from typing import Final
 import yaml
 
 from reviewsctl.files.folders import opened, real
-from reviewsctl.terminal.output import CommandError
+from reviewsctl.terminal.errors import CommandError
 from reviewsd.config import load as configuration
 from reviewsd.config.yaml_source import scalar
 

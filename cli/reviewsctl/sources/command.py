@@ -21,12 +21,12 @@ from reviewsctl.sources.run import Outcome, RunOptions
 from reviewsctl.sources.state import BusyError
 from reviewsctl.sources.sync import REVIEWS, Sync, state_folder
 from reviewsctl.sources.wire import Wire
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import (
     EXIT_FAILED,
     NOTHING_WRITTEN,
-    CommandError,
     complain,
     echo,
     json_line,

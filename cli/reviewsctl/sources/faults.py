@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from reviewsctl.terminal.output import CommandError
+from reviewsctl.terminal.errors import CommandError
 
 LOG_IN: Final = "Log in again: reviewsctl sources login {name}"
 

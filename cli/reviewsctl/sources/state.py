@@ -10,7 +10,7 @@ from typing import BinaryIO, Final, Literal
 import msgspec
 
 from reviewsctl.files.folders import Folder
-from reviewsctl.terminal.output import CommandError
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.times import moment
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE, SOURCES_VERSION, SourceCondition

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import typer
 
+from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.escaping import printable, printable_lines
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.words import folded
@@ -17,38 +18,11 @@ if TYPE_CHECKING:
     from reviewsctl.daemon.transport import Answer
     from reviewsd.api.jobs import Step
 
-EXIT_FAILED: Final = 1  # interfaces.md 1.4; 3 and 4 come with the errors of the daemon
+EXIT_FAILED: Final = 1  # interfaces.md 1.4; 2, 3 and 4 come with a CommandError
 EXIT_FOUND: Final = 5
 
 NOTHING_WRITTEN: Final = "nothing was written"
 """The last line of a dry run."""
-
-
-class CommandError(Exception):
-    """A failure that ends the command; ``commands/root`` prints it.
-
-    Attributes:
-        title: The kind of failure; empty for that of the command.
-        detail: The failure, or empty.
-        remedy: What the operator can do, or empty.
-        exit_code: interfaces.md 1.4.
-    """
-
-    exit_code = EXIT_FAILED
-
-    def __init__(
-        self, title: str, detail: str = "", remedy: str = "", *, exit_code: int | None = None
-    ) -> None:
-        super().__init__(": ".join(filter(None, (title, detail))))
-        self.title = title
-        self.detail = detail
-        self.remedy = remedy
-        if exit_code is not None:
-            self.exit_code = exit_code
-
-    def members(self) -> dict[str, object]:
-        """Return the members of the error as a JSON object."""
-        return {"title": self.title, "detail": self.detail, "remedy": self.remedy}
 
 
 @contextlib.contextmanager

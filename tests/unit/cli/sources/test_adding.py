@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from reviewsctl.sources.adding import add, with_source
-from reviewsctl.terminal.output import CommandError
+from reviewsctl.terminal.errors import CommandError
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
 
