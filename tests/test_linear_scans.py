@@ -23,9 +23,8 @@ from reviewsctl.importing.readers import csv_file
 from reviewsctl.importing.readers.json_file import decoded
 from reviewsctl.importing.readers.json_lists import around, layouts_of, lists_at
 from reviewsctl.importing.readers.parts import Part
-from reviewsctl.terminal import escaping
 from reviewsd.api import spelling
-from reviewsd.api.texts import merge_key
+from reviewsd.api.texts import merge_key, printable
 from reviewsd.config import syntax, yaml_source
 from reviewsd.domain import clients, data_errors, json_location, parameters, strict_json
 from reviewsd.domain.corrections import Corrections
@@ -367,7 +366,7 @@ SCANS: dict[str, Scan] = {
         lambda n: ("a " * (n // 4), "b " * (n // 4)),
         lambda names: business.likeness(*names),
     ),
-    "control characters": (lambda n: "\x1b" * n, escaping.printable),
+    "control characters": (lambda n: "\x1b" * n, printable),
     "digits of a list in Markdown": (lambda n: "1" * n + ".", text.escaped),
     "blanks before a line of Markdown": (lambda n: " " * n + "-", text.escaped),
     "ampersands in Markdown": (lambda n: "&" * n, text.escaped),

@@ -16,9 +16,8 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.errors import CommandError
-from reviewsctl.terminal.escaping import printable_lines
-from reviewsctl.terminal.output import json_line
-from reviewsctl.terminal.words import counted
+from reviewsctl.terminal.output import json_line, printable_lines
+from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.client import Client

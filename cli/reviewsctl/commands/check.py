@@ -6,9 +6,9 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, telling
-from reviewsctl.terminal.words import counted, unchecked_addresses
+from reviewsctl.terminal.words import unchecked_addresses
+from reviewsd.api.texts import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import typer
 
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 if TYPE_CHECKING:
     from reviewsd.api.files import Setting

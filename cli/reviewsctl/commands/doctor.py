@@ -13,11 +13,11 @@ from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, source_names
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.daemon.units import ROOT, is_installed
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsctl.terminal.words import folded
 from reviewsd.api.places import SYSTEM
 from reviewsd.api.program import installed_at
+from reviewsd.api.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

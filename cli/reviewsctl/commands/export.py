@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile, DataDir, Names
-from reviewsctl.terminal.escaping import printable_lines
+from reviewsctl.terminal.output import printable_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

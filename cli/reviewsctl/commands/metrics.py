@@ -3,7 +3,7 @@
 import typer
 
 from reviewsctl.daemon.session import Session
-from reviewsctl.terminal.escaping import printable_lines
+from reviewsctl.terminal.output import printable_lines
 
 EPILOG = """\b
 Examples:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from reviewsctl.daemon.session import Json, Quiet, Session
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 app = typer.Typer(
     name="notify",

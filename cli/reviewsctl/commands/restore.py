@@ -16,9 +16,9 @@ from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
-from reviewsctl.terminal.words import counted
 from reviewsd.api.disk import is_full
 from reviewsd.api.places import KEPT_FOLDER, SYSTEM
+from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
     from reviewsctl.backups.archive import Manifest

@@ -9,9 +9,8 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
-from reviewsctl.terminal.words import counted
+from reviewsd.api.texts import counted, printable
 
 app = typer.Typer(
     name="reviews",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from reviewsctl.daemon.session import Json, Session
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 if TYPE_CHECKING:
     from reviewsd.api.jobs import EventLine

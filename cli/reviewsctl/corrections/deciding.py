@@ -13,9 +13,7 @@ from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, has_
 from reviewsctl.daemon.session import Session
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.target import reviews_file
-from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.words import counted
-from reviewsd.api.texts import first_of, plain_text
+from reviewsd.api.texts import counted, first_of, plain_text, printable
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Action, Reason

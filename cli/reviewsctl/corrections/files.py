@@ -19,8 +19,8 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.reviews_file import commit, removed_member
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
-from reviewsctl.terminal.words import counted
 from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, LABELS_FILE
+from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections

@@ -30,10 +30,8 @@ from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.reviews_file import FIX, check, read, removed_member
 from reviewsctl.importing.values import short_name, shown
-from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.words import counted
 from reviewsd.api.places import has_corrections_log
-from reviewsd.api.texts import RUN, first_of, words_of
+from reviewsd.api.texts import RUN, counted, first_of, printable, words_of
 from reviewsd.domain import corrected
 from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
 from reviewsd.domain.reviews import Review

@@ -8,9 +8,8 @@ import typer
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.columns import table
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import complain, echo, json_line
-from reviewsctl.terminal.words import counted
+from reviewsd.api.texts import counted, printable
 
 if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review

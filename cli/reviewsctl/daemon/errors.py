@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from reviewsctl.terminal.errors import CommandError
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 
 class DaemonError(CommandError):

@@ -14,9 +14,9 @@ import msgspec
 from reviewsctl.daemon.errors import Missing
 from reviewsctl.daemon.transport import Answer
 from reviewsctl.terminal.errors import CommandError
-from reviewsctl.terminal.escaping import printable
 from reviewsd.api.files import CheckReport, EffectiveConfig
 from reviewsd.api.jobs import Step
+from reviewsd.api.texts import printable
 
 if TYPE_CHECKING:
     from reviewsd.config.schema import Config

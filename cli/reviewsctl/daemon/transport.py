@@ -21,8 +21,8 @@ import msgspec
 from reviewsctl.daemon.default_paths import node_sockets
 from reviewsctl.daemon.errors import DaemonError, NotRunning, Refused, UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.units import start_command
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.remedies import in_container
+from reviewsd.api.texts import printable
 
 API = 1
 """The version of the admin API that this module speaks (header ``Reviewsd-Api``)."""

@@ -12,10 +12,11 @@ from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.files.named_files import NamedFile
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.remedies import as_root
-from reviewsctl.terminal.words import counted, unchecked_addresses
+from reviewsctl.terminal.words import unchecked_addresses
 from reviewsd.api.disk import size
 from reviewsd.api.files import CheckReport, Diagnostic
 from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
+from reviewsd.api.texts import counted
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
 _SHOWN: Final = 5  # files that a remedy names

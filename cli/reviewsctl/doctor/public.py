@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
-from reviewsctl.terminal.words import counted
+from reviewsd.api.texts import counted
 
 SECONDS: Final = 3.0  # to wait for a connection, and for an answer
 FEED: Final = "/api/feed.json"

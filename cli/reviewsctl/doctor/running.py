@@ -14,10 +14,10 @@ from reviewsctl.daemon.units import (
 )
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.times import moment
-from reviewsctl.terminal.words import counted
 from reviewsd.api.files import EffectiveConfig
 from reviewsd.api.jobs import ConfigChanges, instant
 from reviewsd.api.status import Status
+from reviewsd.api.texts import counted
 
 _RESTARTS: Final = 3  # since its start; more of them point to a fault
 

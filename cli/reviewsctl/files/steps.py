@@ -16,7 +16,7 @@ from typing import BinaryIO, TypeAlias
 from reviewsctl.daemon.units import ROOT
 from reviewsctl.files.folders import opened
 from reviewsctl.files.ownership import user_name
-from reviewsctl.terminal.words import counted
+from reviewsd.api.texts import counted
 
 
 @dataclass(frozen=True, slots=True)

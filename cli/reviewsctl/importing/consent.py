@@ -17,10 +17,9 @@ from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.settings import NO_SOURCE
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
-from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.words import counted
 from reviewsd.api.platforms import PLATFORMS
 from reviewsd.api.spelling import nearest
+from reviewsd.api.texts import counted, printable
 
 ALL: Final = "all"
 """The value of ``location`` for all locations of an export."""

@@ -14,8 +14,7 @@ from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import FUTURE, NO_ID
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.values import listed
-from reviewsctl.terminal.words import counted
-from reviewsd.api.texts import first_of
+from reviewsd.api.texts import counted, first_of
 
 MAX_IN_JSON: Final = 100
 """Rows and reviews that JSON lists without --verbose."""

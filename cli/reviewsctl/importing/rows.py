@@ -24,8 +24,8 @@ from reviewsctl.importing.review import FUTURE, Entry
 from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
-from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import Step
+from reviewsd.api.texts import counted
 
 _MEGABYTE: Final = 1_000_000
 _WORTH_SHOWING: Final = 8 * _MEGABYTE  # bytes; the progress of less is not shown

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.values import shown, word
 from reviewsctl.importing.vocabulary.words import CELLS
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 NO_DATE = "no date"
 """Why a row without a date is refused."""

@@ -27,8 +27,8 @@ from reviewsctl.importing.reviews_file import commit, read, rewrite
 from reviewsctl.importing.values import members
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
-from reviewsctl.terminal.words import counted
 from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.texts import counted
 
 _REMEDY: Final = "The version is damaged; reviewsctl reviews undo --dry-run lists the others."
 

@@ -11,9 +11,8 @@ import msgspec
 
 from reviewsctl.importing.errors import RowRefusedError
 from reviewsctl.importing.vocabulary.words import CELLS
-from reviewsctl.terminal.escaping import printable
 from reviewsd.api import names
-from reviewsd.api.texts import ANONYMOUS, is_nameless
+from reviewsd.api.texts import ANONYMOUS, is_nameless, printable
 
 encoded = msgspec.json.Encoder().encode
 """Returns any value as JSON."""

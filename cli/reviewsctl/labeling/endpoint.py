@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from reviewsctl.terminal.errors import CommandError
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 MAX_KEY: Final = 4096  # characters
 

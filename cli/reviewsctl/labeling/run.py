@@ -22,9 +22,9 @@ from reviewsctl.labeling.model import Model
 from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write
-from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import LABELS_FILE
+from reviewsd.api.texts import counted
 from reviewsd.offline.labeler import Batch, Labeler, Plan
 from reviewsd.offline.summarizer import MAX_REVIEWS, Summarizer, Written
 

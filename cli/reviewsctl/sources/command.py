@@ -22,7 +22,6 @@ from reviewsctl.sources.state import BusyError
 from reviewsctl.sources.sync import REVIEWS, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.errors import CommandError
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import (
     EXIT_FAILED,
@@ -32,6 +31,7 @@ from reviewsctl.terminal.output import (
     json_line,
 )
 from reviewsd.api.spelling import nearest
+from reviewsd.api.texts import printable
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config
 

@@ -9,9 +9,8 @@ from reviewsctl.importing.report import LOSSES, MAX_IN_JSON, ImportResult, detai
 from reviewsctl.sources.run import Outcome
 from reviewsctl.sources.state import SourceState
 from reviewsctl.terminal.columns import table as laid_out
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import ago, until
-from reviewsctl.terminal.words import counted
+from reviewsd.api.texts import counted, printable
 from reviewsd.config.source_schema import ReviewSource
 
 _MOST: Final = 20  # reviews that a dry run lists

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from reviewsctl.terminal.columns import table
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import NOTHING_WRITTEN, colored
 from reviewsctl.terminal.times import ago, duration, moment, until, when
-from reviewsctl.terminal.words import counted
 from reviewsd.api.hub import Block, Blocked, HubState, Listing, PendingIntent, TopicState
 from reviewsd.api.jobs import PushResult
+from reviewsd.api.texts import counted, printable
 
 MAX_FAILURES = 3  # in a row; the hub then removes the subscription (contract 5)
 

@@ -6,9 +6,8 @@ The caller passes them through ``printable``.
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.words import counted
 from reviewsd.api.jobs import InsightsOrigin
+from reviewsd.api.texts import counted, printable
 
 if TYPE_CHECKING:
     from reviewsd.analysis.comparing import Figures

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import typer
 
 from reviewsctl.terminal.errors import CommandError
-from reviewsctl.terminal.escaping import printable, printable_lines
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.words import folded
+from reviewsd.api.texts import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -59,6 +59,11 @@ def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Step]],
 
         with contextlib.closing(Progress()) as progress:
             yield lambda answer: progress.show(answer.value)
+
+
+def printable_lines(text: str) -> str:
+    """Return a text with each of its lines printable."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def echo(*lines: str, err: bool = False) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from reviewsctl.terminal.escaping import printable
 from reviewsd.api.jobs import Step
+from reviewsd.api.texts import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars

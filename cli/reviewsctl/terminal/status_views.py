@@ -6,15 +6,14 @@ Every text of the daemon passes ``printable``, so a hostile review cannot steer 
 import datetime
 from collections.abc import Iterator, Mapping
 
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.hub_views import Field, hub_state
 from reviewsctl.terminal.insights import origin_line
 from reviewsctl.terminal.output import colored
 from reviewsctl.terminal.times import ago, days_ago, duration, moment, until, when
-from reviewsctl.terminal.words import counted
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import ConfigChanges, ReloadResult
 from reviewsd.api.status import SnapshotStatus, Status
+from reviewsd.api.texts import counted, printable
 
 
 def status_fields(

@@ -1,13 +1,9 @@
-"""Counts with their nouns, sentences that commands share, and lines folded between words."""
+"""Sentences that commands share, and lines folded between words."""
 
 import os
 import sys
 from collections.abc import Sequence
 from typing import Final
-
-from reviewsd.api.texts import counted
-
-__all__ = ["counted", "folded", "unchecked_addresses"]
 
 _MIN_WIDTH: Final = 20  # columns of text beside its indent
 

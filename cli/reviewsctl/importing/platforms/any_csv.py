@@ -39,7 +39,7 @@ from reviewsctl.importing.values import (
     words,
 )
 from reviewsctl.importing.vocabulary.words import CELLS, COLUMNS
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 _PROBES = 5  # cells that say whether a column has dates
 _MARKS = frozenset(" ./\\_*,:;?!\n\u2026\u2013\u2014-")  # "-", "...", "/" and the like

@@ -14,8 +14,8 @@ from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import Reading, is_date, is_moment, reading_of, relative, zoned
 from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
 from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
-from reviewsctl.terminal.escaping import printable
 from reviewsd.api.spelling import nearest
+from reviewsd.api.texts import printable
 
 Chosen = Mapping[str, Sequence[str]]
 """Our names to those of columns; several are the parts of a text or of a name."""

@@ -14,7 +14,7 @@ from reviewsctl.importing.errors import RowWithdrawnError, SayMoreError
 from reviewsctl.importing.publicity.signs import ANY, Sense, Sign, Subject, is_thing, sign_of
 from reviewsctl.importing.values import is_nothing, listed, normal, shown, word
 from reviewsctl.importing.vocabulary.words import PUBLICITY
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _NUMBERED = frozenset(("id", "Id", "ID", "code"))

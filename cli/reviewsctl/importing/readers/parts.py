@@ -15,7 +15,7 @@ from typing import IO, BinaryIO, Final, NamedTuple
 from reviewsctl.importing.bounds import MAX_RATIO, MAX_UNPACKED
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
 from reviewsctl.importing.values import elements, members, word
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError)
 """Exceptions for a damaged archive, when a member is read."""

@@ -16,7 +16,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.readers.csv_file import distinct
 from reviewsctl.importing.readers.parts import DAMAGED, Part, checked
-from reviewsctl.terminal.escaping import printable
+from reviewsd.api.texts import printable
 
 _COMMAND: Final = (sys.executable, "-P", "-m", "reviewsctl.importing.readers.sheet_process")
 _SECONDS: Final = 25.0  # the process has 20 of CPU

@@ -14,8 +14,8 @@ from reviewsctl.daemon import errors, transport
 from reviewsctl.daemon.client import Client
 from reviewsctl.daemon.transport import Answer, Peer
 from reviewsctl.daemon.units import START
-from reviewsctl.terminal.escaping import printable
 from reviewsd.api.jobs import Step
+from reviewsd.api.texts import printable
 from tests.support.admin_fake import (
     HEADERS,
     AdminFake,

@@ -7,10 +7,11 @@ import sys
 import pytest
 
 from reviewsctl.terminal import words
+from reviewsd.api.texts import counted
 
 
 def test_one_is_not_many() -> None:
-    said = [words.counted(count, "review") for count in (0, 1, 2, 1204)]
+    said = [counted(count, "review") for count in (0, 1, 2, 1204)]
     assert ["0 reviews", "1 review", "2 reviews", "1,204 reviews"] == said
 
 
