@@ -3,7 +3,6 @@
 import datetime
 import shlex
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from reviewsctl.terminal.columns import table
 from reviewsctl.terminal.output import NOTHING_WRITTEN, colored
@@ -16,13 +15,6 @@ MAX_FAILURES = 3  # in a row; the hub then removes the subscription (contract 5)
 
 Field = tuple[str, str]
 """A name with its value, which ``columns.fields`` lays out."""
-
-SUBSCRIPTIONS: Final = (
-    *("id", "topic", "callback", "state"),
-    *("lease left", "version", "last outcome"),
-)
-TOPICS: Final = ("topic", "version", "subscriptions", "due", "changed")
-BLOCKS: Final = ("blocked", "since", "note")
 
 
 def subscription_fields(one: Listing, now: datetime.datetime) -> Iterator[Field]:
@@ -76,16 +68,16 @@ def hub_state(hub: HubState) -> str:
 
 
 def topic_lines(topics: Iterable[TopicState], now: datetime.datetime) -> Iterator[str]:
-    """Yield the topics with their counts of subscribers and due deliveries."""
+    """Return the lines of the topics with their counts of subscribers and due deliveries."""
     rows = [
         (
             printable(topic.path),
-            *(f"{getattr(topic, name):>{len(name)},}" for name in TOPICS[1:4]),
+            *(f"{topic.version:>7,}", f"{topic.subscriptions:>13,}", f"{topic.due:>3,}"),
             when(topic.changed_at, now),
         )
         for topic in topics
     ]
-    yield from table(TOPICS, rows)
+    return table(("topic", "version", "subscriptions", "due", "changed"), rows)
 
 
 def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
@@ -99,7 +91,7 @@ def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
 
 
 def subscription_lines(listings: Iterable[Listing], now: datetime.datetime) -> Iterator[str]:
-    """Yield the table of ``reviewsctl subs list``."""
+    """Return the table of ``reviewsctl subs list``, line by line."""
     rows = [
         (
             *(printable(one.id), printable(one.topic), printable(one.callback)),
@@ -107,7 +99,8 @@ def subscription_lines(listings: Iterable[Listing], now: datetime.datetime) -> I
         )
         for one in listings
     ]
-    yield from table(SUBSCRIPTIONS, rows)
+    headings = ("id", "topic", "callback", "state", "lease left", "version", "last outcome")
+    return table(headings, rows)
 
 
 def state(one: Listing, now: datetime.datetime) -> str:
@@ -118,9 +111,9 @@ def state(one: Listing, now: datetime.datetime) -> str:
 
 
 def block_lines(blocks: Iterable[Block]) -> Iterator[str]:
-    """Yield the table of ``reviewsctl hub blocks``."""
+    """Return the table of ``reviewsctl hub blocks``, line by line."""
     rows = [(printable(one.value), moment(one.created_at), printable(one.note)) for one in blocks]
-    yield from table(BLOCKS, rows)
+    return table(("blocked", "since", "note"), rows)
 
 
 def version(one: Listing) -> str:
