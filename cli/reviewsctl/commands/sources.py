@@ -11,7 +11,7 @@ app = typer.Typer(
     name="sources",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Adds, shows and tests places that reviews are downloaded from.
+    help="""Adds, removes, shows and tests the sources of reviews.
 
     They stand in the configuration, in the section sources, and reviewsctl sync reads them. No secret
     stands there, but the names of files that nobody else may read.""",
@@ -98,6 +98,14 @@ def add(
             raise typer.BadParameter(f'expected KEY=VALUE, got "{text}"', param_hint="--set")
         pairs.append((key, value))
     command.add(kind, name or kind, pairs, config)
+
+
+@app.command()
+def remove(name: Name, *, config: ConfigFile = None) -> None:
+    """Removes a source from the configuration; its reviews stay."""
+    from reviewsctl.sources import command  # 0.2 s, see main
+
+    command.remove(name, config)
 
 
 @app.command("test")

@@ -1,6 +1,6 @@
-"""Adds a source to the configuration file, and leaves everything else in it as it is written."""
+"""Adds and removes sources in the configuration file, and leaves everything else in it as it is written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -54,6 +54,33 @@ def with_source(text: str, source: Mapping[str, object]) -> str:
     return "".join(lines)
 
 
+def without_source(text: str, name: str) -> str:
+    """Return the text of a configuration that has a source without it; comments beside it stay.
+
+    Raises:
+        CommandError: Its list of sources is written on one line.
+    """
+    root = yaml.compose(text, Loader=yaml.SafeLoader)  # libyaml's marks count bytes
+    members = root.value if isinstance(root, yaml.MappingNode) else []
+    node = next((node for key, node in members if key.value == _KEY.rstrip(":")), None)
+    if not isinstance(node, yaml.SequenceNode) or node.flow_style:
+        detail = "the section sources is not a list of lines"
+        raise CommandError("not removed", detail, f"Take {name} out of it.")
+    names = [yaml.safe_load(yaml.serialize(item)).get("name") for item in node.value]
+    item = node.value[names.index(name)]
+    lines = text.splitlines(keepends=True)
+    first, last = item.start_mark.line, item.end_mark
+    # a block ends where the next token begins, {...} behind its brace
+    end = last.line + bool(item.flow_style or (last.index == len(text) and last.column))
+    while not lines[end - 1].split("#", 1)[0].strip():
+        end -= 1  # what stands before the next source is not of this one
+    lines[first:end] = []
+    if len(names) == 1:
+        at = next(index for index, line in enumerate(lines) if line.startswith(_KEY))
+        lines[at] = lines[at].replace(_KEY, f"{_KEY} []", 1)
+    return "".join(lines)
+
+
 def _indented(item: str, indent: str) -> str:
     return "".join(f"{indent}{line}" for line in item.splitlines(keepends=True))
 
@@ -72,8 +99,21 @@ def add(
         ConfigError: The configuration with it cannot be used; it stays as it was.
         OSError: It cannot be read or written.
     """
+    return _rewritten(
+        config, environ, lambda text: with_source(text, described(kind, name, settings))
+    )
+
+
+def remove(config: Path | None, environ: Mapping[str, str], name: str) -> Path:
+    """Remove a source that the configuration has, and return its path; raises as ``add``."""
+    return _rewritten(config, environ, lambda text: without_source(text, name))
+
+
+def _rewritten(
+    config: Path | None, environ: Mapping[str, str], rewrite: Callable[[str], str]
+) -> Path:
     file = real(configuration.find(config, environ))
-    text = with_source(file.read_text(), described(kind, name, settings))
+    text = rewrite(file.read_text())
     configuration.examine(file, environ, content=text.encode())
     with opened(file.parent) as folder, folder.draft(file.name) as draft:
         draft.file.write(text.encode())

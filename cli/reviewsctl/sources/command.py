@@ -204,6 +204,21 @@ def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> None:
     typer.echo(_TESTING)
 
 
+def remove(name: str, config: Path | None) -> None:
+    """Run ``reviewsctl sources remove``.
+
+    Raises:
+        CommandError: It has a login, which only ``logout`` revokes, or only a person can.
+    """
+    settings = loaded(config, [name])
+    with readable_files():
+        if (state_folder(settings, os.environ) / "tokens" / name).exists():
+            remedy = f"First: reviewsctl sources logout {name}"
+            raise CommandError("not removed", f"{name} has a login", remedy)
+        file = adding.remove(config, os.environ, name)
+    echo(f"removed from {file}; the reviews of {name} stay")
+
+
 def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path | None) -> None:
     """Run ``reviewsctl sources add``."""
     try:

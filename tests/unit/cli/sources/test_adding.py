@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reviewsctl.sources.adding import add, with_source
+from reviewsctl.sources.adding import add, remove, with_source, without_source
 from reviewsctl.terminal.errors import CommandError
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
@@ -42,6 +42,57 @@ def test_list_on_one_line_is_left_to_a_person(section: str) -> None:
     with pytest.raises(CommandError) as caught:
         with_source(BASE + section, SHOP)
     assert "- name: shop\n" in caught.value.remedy
+
+
+SECTION = """\
+sources:
+  # of the shop
+  - name: old
+    type: file  # ours
+    path: x
+
+  # of the portal
+  - {name: portal, type: url, url: "https://x.example/a.csv"}
+hub: {min_interval: 1}  # slow
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        ("old", ["# of the shop", "# of the portal", "name: portal", "min_interval: 1}  # slow"]),
+        ("portal", ["# of the shop", "type: file  # ours", "# of the portal", "min_interval: 1}"]),
+    ],
+)
+def test_source_is_removed_and_all_else_stays(name: str, left: list[str]) -> None:
+    text = without_source(BASE + SECTION, name)
+    document = yaml.safe_load(text)
+    assert [{"old": "portal", "portal": "old"}[name]] == [it["name"] for it in document["sources"]]
+    assert {"min_interval": 1} == document["hub"]
+    assert not [words for words in (*BASE.splitlines(), *left) if words not in text]
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n# the end\n", "\nhub: {min_interval: 1}\n"])
+def test_last_source_leaves_an_empty_list(end: str) -> None:
+    section = f"sources:  # none yet\n- name: old\n  type: file\n  path: x{end}"
+    text = without_source(BASE + section, "old")
+    assert [] == yaml.safe_load(text)["sources"]
+    assert text.endswith(end.lstrip("\n"))
+    assert [SHOP] == yaml.safe_load(with_source(text, SHOP))["sources"]
+
+
+def test_source_of_a_list_on_one_line_is_left_to_a_person() -> None:
+    with pytest.raises(CommandError, match="not a list of lines"):
+        without_source(BASE + "sources: [{name: old, type: file, path: x}]\n", "old")
+
+
+def test_added_source_is_removed_again(tmp_path: Path) -> None:
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text(BASE)
+    add(file, {}, "file", "shop", [("path", "x"), ("import.map.date", "Day")])
+    remove(file, {}, "shop")
+    assert () == load(file, {})[0].sources
+    assert file.read_text().startswith(BASE)
 
 
 def test_faulty_source_is_not_written(tmp_path: Path) -> None:
