@@ -28,7 +28,7 @@ CASES = tuple(
     for close in (False, True)
 )
 STANDING = tuple(Case(subscribers=5_000, delay=0.0, close=close) for close in (True, False))
-"""The options of ``python -m tests.benchmarks``."""
+"""The cases beside the other peers."""
 AIMS = {False: 0.2, True: 0.8}
 """CPU milliseconds of a delivery, by whether it needs a new connection."""
 BARE_AIMS = {False: 0.9, True: 1.1}
