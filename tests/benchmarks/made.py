@@ -9,21 +9,16 @@ account of it; the best of the rounds, as other work on the machine only ever ma
 
 import argparse
 import multiprocessing
-import os
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
-import msgspec
-
-from reviewsd.publish.messages import Job, Outcome, PublicationOrder
+from reviewsd.publish.messages import Job, PublicationOrder
+from tests.benchmarks.outside import Compiling, publish
 from tests.support.columns import SETTINGS
 from tests.support.generate import write_data
-from tests.support.publishing import start
 
 _CHANGED = 10
 _MODES = ("file", "auto")
@@ -32,36 +27,6 @@ _NEW = (
     b'"source":"google","verified":true}'
 )
 _spawning = multiprocessing.get_context("spawn")
-
-
-class Cost(NamedTuple):
-    """The cost of one publication."""
-
-    cpu: float
-    """Seconds."""
-    wall: float
-    """Seconds."""
-    peak: float
-    """MB of resident memory, mapped files included."""
-
-
-def publish(job: Job) -> Cost:
-    """Publish in a process of its own."""
-    begun = time.monotonic()
-    process = start()
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(msgspec.json.encode(job))
-    process.stdin.close()
-    last = process.stdout.read().splitlines()[-1]
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    for pipe in (process.stdout, process.stderr):
-        assert pipe is not None
-        pipe.close()
-    assert msgspec.json.decode(last, type=Outcome).result == "published"
-    wall = time.monotonic() - begun
-    return Cost(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
 
 
 def change(source: Path, target: Path, number: int) -> None:
@@ -86,7 +51,7 @@ def extend(source: Path, target: Path, number: int) -> None:
     aside.replace(target)
 
 
-def measure(source: Path, place: Path, mode: str, rounds: int) -> Iterator[tuple[str, Cost]]:
+def measure(source: Path, place: Path, mode: str, rounds: int) -> Iterator[tuple[str, Compiling]]:
     """The costs of the first publication and of those after it."""
     data = place / "data"
     data.mkdir()
@@ -126,15 +91,15 @@ def main() -> None:
         if not folder.exists():
             write_data(folder, reviews=size, insights=False)
         for mode in options.modes.split(","):
-            best: dict[str, Cost] = {}
+            best: dict[str, Compiling] = {}
             with TemporaryDirectory(dir=options.data) as place:
                 costs = measure(folder / "reviews.json", Path(place), mode, options.rounds)
                 for what, cost in costs:
-                    best[what] = min(cost, best.get(what, cost))
+                    best[what] = min(cost, best.get(what, cost), key=lambda one: one.cpu_seconds)
             for what, cost in best.items():
                 sys.stdout.write(
-                    f"{size:>9,} {mode:5} {what:12} {cost.cpu:7.1f} s CPU {cost.wall:7.1f} s "
-                    f"{cost.peak:7.0f} MB\n"
+                    f"{size:>9,} {mode:5} {what:12} {cost.cpu_seconds:7.1f} s CPU {cost.seconds:7.1f} s "
+                    f"{cost.peak_mb:7.0f} MB\n"
                 )
                 sys.stdout.flush()
 
