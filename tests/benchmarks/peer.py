@@ -1,8 +1,7 @@
-"""The reads in Starlette, plain but tuned, to compare with ours. Runs in a venv of its own.
+"""The searches in Starlette, plain but tuned, to compare with ours. Runs in a venv of its own.
 
-Everything is prepared at the start: records as bytes, casefolded texts, columns for the filters,
-documents with their entity tags. It has no conditional headers but ``If-None-Match`` on the
-dataset, no error bodies, no CORS, no reloads.
+Everything is prepared at the start: records as bytes, casefolded texts, columns for the filters. It has
+no conditional headers, no error bodies, no CORS, no reloads.
 
     uvicorn --app-dir tests/benchmarks peer:app      with PEER_DATA naming what search_peer wrote
 """
@@ -22,12 +21,9 @@ from starlette.responses import Response  # type: ignore[import-not-found,unused
 from starlette.routing import Route  # type: ignore[import-not-found,unused-ignore]
 
 _PLACE = Path(os.environ["PEER_DATA"])
-_REVIEWS = (_PLACE / "reviews.json").read_bytes()
-_FEED = (_PLACE / "feed.json").read_bytes()
-_TAG = '"peer"'
 _JSON = "application/json"
 
-ROWS = orjson.loads(_REVIEWS)["reviews"]  # newest first
+ROWS = orjson.loads((_PLACE / "reviews.json").read_bytes())["reviews"]  # newest first
 RECORDS = [orjson.dumps(row) for row in ROWS]
 _TEXTS = [(row["text"] or "").casefold() for row in ROWS]
 _RATINGS = [row["rating"] for row in ROWS]
@@ -97,23 +93,6 @@ async def since(request: Request) -> Response:
     return Response(b"".join((head % (day.encode(), count, count), body, b"]}")), media_type=_JSON)
 
 
-async def reviews(request: Request) -> Response:
-    """Serve GET /reviews.json."""
-    if request.headers.get("if-none-match") == _TAG:
-        return Response(status_code=304, headers={"etag": _TAG})
-    return Response(_REVIEWS, media_type=_JSON, headers={"etag": _TAG})
-
-
-async def feed(_: Request) -> Response:
-    """Serve GET /api/feed.json."""
-    return Response(_FEED, media_type=_JSON, headers={"etag": _TAG})
-
-
 app = Starlette(
-    routes=[
-        Route("/api/reviews/search", search),
-        Route("/api/reviews/since/{date}", since),
-        Route("/reviews.json", reviews),
-        Route("/api/feed.json", feed),
-    ]
+    routes=[Route("/api/reviews/search", search), Route("/api/reviews/since/{date}", since)]
 )

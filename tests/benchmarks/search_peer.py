@@ -86,10 +86,9 @@ def get(path: str, *headers: str) -> bytes:
 
 
 def prepare(snapshot: Snapshot, source: Path, place: Path) -> None:
-    """Write the peer's data: our documents, and the reviews of each mentioned name."""
+    """Write the peer's data: our reviews, and the places of each mentioned name."""
     place.mkdir()
-    for name in ("reviews.json", "feed.json"):
-        shutil.copyfile(source / name, place / name)
+    shutil.copyfile(source / "reviews.json", place / "reviews.json")
     mentions: dict[str, dict[str, list[int]]] = {TECHNICIAN: {}, SERVICE: {}}
     columns = snapshot.columns
     for key in snapshot.sets.names:
