@@ -1,11 +1,10 @@
 """``systemctl restart`` under load: the listening socket stays open, the daemon is restarted.
 
-    python -m tests.benchmarks.restarts [--restarts 10] [--connections 8]
+    python -m tests.benchmarks.restarts [--restarts 10] [--clients 4]
 
 This program holds the listening socket and hands it over as systemd does (``LISTEN_FDS``); each restart
-is SIGTERM, the end, a new process, READY=1. Meanwhile wrk asks, in a first run on kept connections, in a
-second with ``Connection: close``, and beside it ``strict_clients``, which are the witness: nothing that
-was asked may stay without its answer (O4, F16). Daemon on core 0, clients on core 1.
+is SIGTERM, the end, a new process, READY=1. Meanwhile ``strict_clients`` ask, on kept connections and on
+new ones: nothing that was asked may stay without its answer (O4, F16). Daemon on core 0, clients on core 1.
 """
 
 import argparse
@@ -20,14 +19,12 @@ from pathlib import Path
 
 from tests.benchmarks.strict_clients import Clients, Kind, Tally
 from tests.benchmarks.tables import table
-from tests.benchmarks.wrk import Said, Wrk
 from tests.support.daemon import Daemon, with_socket
 
 _SERVED, _ASKING = "0", 1  # cores
 _BACKLOG = 4096  # as systemd's
 _BETWEEN = 1.0  # seconds before and after a restart
 _PATH = "/api/feed.json"
-_LATE = 10  # seconds
 
 
 class Restarting(Daemon):
@@ -70,63 +67,44 @@ def restart(number: int, daemon: Daemon, clients: Clients) -> tuple[list[str], d
     return row, tallies
 
 
-def run(daemon: Daemon, restarts: int, kinds: Sequence[Kind], wrk: Wrk) -> tuple[list[str], int]:
-    """The lines of one run, and its failures."""
+def run(daemon: Daemon, restarts: int, kinds: Sequence[Kind]) -> tuple[list[str], int]:
+    """Return the lines of the report, and the number of failures."""
     daemon.start()
     body = daemon.get(_PATH).body
     head = ["restart", "answers", *(f"failures, {kind.value}" for kind in Kind)]
     head += ["closed with an answer", "closed idle", "end, s", "start, s", "longest wait, s"]
     rows = []
     failures: Counter[str] = Counter()
-    with Clients(daemon.port, _PATH, body, kinds) as clients, wrk:
+    with Clients(daemon.port, _PATH, body, kinds) as clients:
         for number in range(1, restarts + 1):
             row, tallies = restart(number, daemon, clients)
             rows.append(row)
             for kind, tally in tallies.items():
                 failures.update({f"{kind.value}: {why}": n for why, n in tally.failures.items()})
-        result = wrk.end()
     daemon.stop()
     assert "Traceback" not in daemon.log.read_text(), daemon.log
-    lines = [table(head, rows), "", _wrk(result)]
-    lines += [f"- {count} x {why}" for why, count in failures.most_common()]
-    return lines, failures.total() + result.failures
-
-
-def _wrk(result: Said) -> str:
-    return (
-        f"wrk: {result.requests:,} requests in {result.seconds:.1f} s; connect {result.connect},"
-        f" read {result.read}, write {result.write}, timeout {result.timeout}, status {result.status}"
-    )
+    lines = [f"- {count} x {why}" for why, count in failures.most_common()]
+    return [table(head, rows), "", *lines], failures.total()
 
 
 def main() -> None:
-    """Restart, and print the tables; the exit code says whether nothing was lost."""
+    """Restart, and print the table; the exit code says whether nothing was lost."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.restarts")
     parser.add_argument("--restarts", type=int, default=10)
-    parser.add_argument("--connections", type=int, default=8, help="of wrk")
-    parser.add_argument("--clients", type=int, default=4, help="strict ones of each kind")
+    parser.add_argument("--clients", type=int, default=4, help="of each kind")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, {_ASKING})
-    kinds = list(Kind) * arguments.clients
-    settings = "data: {poll_interval: 3600}\n"
-    failure_count = 0
-    for title, headers in (("kept", ()), ("new", ("Connection: close",))):
-        with (
-            tempfile.TemporaryDirectory(prefix="reviewsd-restarts-") as name,
-            socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG) as listening,
-        ):
-            daemon = Restarting(Path(name), listening, settings)
-            url = f"http://127.0.0.1:{listening.getsockname()[1]}{_PATH}"
-            wrk = Wrk(url, headers, connections=arguments.connections, seconds=3600, timeout=_LATE)
-            try:
-                lines, failures = run(daemon, arguments.restarts, kinds, wrk)
-            finally:
-                daemon.close()
-        failure_count += failures
-        sys.stdout.write(f"### wrk on {title} connections\n\n")
-        sys.stdout.write("\n".join(lines) + "\n\n")
-    sys.stdout.write(f"{failure_count} failures\n")
-    sys.exit(failure_count > 0)
+    with (
+        tempfile.TemporaryDirectory(prefix="reviewsd-restarts-") as name,
+        socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG) as listening,
+    ):
+        daemon = Restarting(Path(name), listening, "data: {poll_interval: 3600}\n")
+        try:
+            lines, failures = run(daemon, arguments.restarts, list(Kind) * arguments.clients)
+        finally:
+            daemon.close()
+    sys.stdout.write("\n".join(lines) + f"\n{failures} failures\n")
+    sys.exit(failures > 0)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,9 @@ A status of 400 or more is counted, 304 is not. An answer later than the timeout
 """
 
 import re
-import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
 _REQUESTS = re.compile(r"(\d+) requests in ([\d.]+)(us|ms|s|m)\b")
 _ERRORS = re.compile(r"connect (\d+), read (\d+), write (\d+), timeout (\d+)")
@@ -44,64 +42,20 @@ class Said:
         return self.connect + self.read + self.write + self.timeout + self.status
 
 
-class Wrk:
-    """Runs on entering; ``end`` or its time ends it.
+def run(url: str, headers: Sequence[str] = (), *, seconds: int, script: Sequence[str] = ()) -> Said:
+    """Ask for a URL again and again, on 16 connections with one request under way each.
 
     Args:
-        url: What is asked for, again and again.
+        url: What is asked for.
         headers: Lines of each request.
-        connections: Each with one request under way.
-        seconds: Whole ones.
-        timeout: Seconds after which an answer counts as late.
+        seconds: For how long; whole ones.
         script: In Lua, and its arguments; none when empty.
     """
-
-    def __init__(
-        self,
-        url: str,
-        headers: Sequence[str] = (),
-        *,
-        connections: int = 16,
-        seconds: int,
-        timeout: int = 2,
-        script: Sequence[str] = (),
-    ) -> None:
-        self._command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", f"--timeout={timeout}s"]
-        for header in headers:
-            self._command += ["-H", header]
-        self._command += ["-s", script[0], url, "--", *script[1:]] if script else [url]
-
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.communicate()
-
-    def wait(self) -> Said:
-        """Wait until its time is over."""
-        text, _ = self._process.communicate()
-        return said(text)
-
-    def end(self) -> Said:
-        """Have it end now."""
-        self._process.send_signal(signal.SIGINT)
-        return self.wait()
-
-
-def run(
-    url: str,
-    headers: Sequence[str] = (),
-    *,
-    connections: int = 16,
-    seconds: int,
-    script: Sequence[str] = (),
-) -> Said:
-    """Run it for so long."""
-    with Wrk(url, headers, connections=connections, seconds=seconds, script=script) as wrk:
-        return wrk.wait()
+    command = ["wrk", "-t1", "-c16", f"-d{seconds}s", "--timeout=2s"]
+    for header in headers:
+        command += ["-H", header]
+    command += ["-s", script[0], url, "--", *script[1:]] if script else [url]
+    return said(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def said(text: str) -> Said:
