@@ -17,7 +17,6 @@ import random
 import selectors
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -34,13 +33,13 @@ from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.accounts import memory
 from tests.benchmarks.classes import classes, day_at
 from tests.benchmarks.inside import percentile
-from tests.benchmarks.outside import Patient
+from tests.benchmarks.outside import Patient, served
 from tests.benchmarks.search_peer import Connection, get
 from tests.benchmarks.sizes import data_set
 from tests.benchmarks.tables import table
 
 FIRST, SECOND, THIRD = "192.0.2.1", "198.51.100.2", "203.0.113.3"
-_SERVED, _ASKING = "0", 1  # cores
+_ASKING = 1  # the core of the clients
 _RATE = 10  # questions a second to each document
 _PROBED = ("/healthz", "/api/feed.json")
 _SEARCHED = "search of another client"
@@ -161,13 +160,13 @@ def search(port: int, pid: int, seconds: float, paths: Iterator[str], into: Noti
     connection.close()
 
 
-def measure(daemon: Patient, state: Path, options: argparse.Namespace) -> tuple[Noticed, Noticed]:
+def measure(daemon: Patient, options: argparse.Namespace) -> tuple[Noticed, Noticed]:
     """All rounds: alone, and beside the first client."""
     assert daemon.process is not None
     pid, port = daemon.process.pid, daemon.port
-    searches = slow_searches(state)
+    searches = slow_searches(daemon.state)
     paths = itertools.cycle(searches[::2])
-    searches_file = state.parent / "searches"
+    searches_file = daemon.directory / "searches"
     searches_file.write_text("\n".join(searches[1::2]))
     alone, crowded = Noticed(), Noticed()
 
@@ -203,23 +202,6 @@ def report(size: int, alone: Noticed, crowded: Noticed, resident: float) -> list
     return rows
 
 
-@contextmanager
-def served(data: Path) -> Iterator[tuple[Patient, Path]]:
-    """A daemon of some data on its core, and its state."""
-    with tempfile.TemporaryDirectory(prefix="reviewsd-fairness-") as name:
-        place = Path(name)
-        (place / "data").symlink_to(data.absolute())
-        settings = "data: {poll_interval: 3600}\n"
-        daemon = Patient(place, settings)
-        try:
-            daemon.launch(before=("taskset", "-c", _SERVED))
-            daemon.wait_ready()
-            yield daemon, place / "state"
-            assert "Traceback" not in daemon.log.read_text(), daemon.log.read_text()[-4_000:]
-        finally:
-            daemon.close()
-
-
 def main() -> None:
     """Measure all sizes and print the table, or be the first client."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.fairness")
@@ -239,9 +221,9 @@ def main() -> None:
     rows: list[list[str]] = []
     for size in map(int, options.sizes.split(",")):
         data = data_set(options.data, size)
-        with served(data) as (daemon, state):
+        with served(data) as daemon:
             assert daemon.process is not None
-            alone, crowded = measure(daemon, state, options)
+            alone, crowded = measure(daemon, options)
             rows += report(size, alone, crowded, memory(daemon.process.pid))
     head = ["reviews", "asked", "p50 ms, alone / beside", "p90", "p99", "p50 ratio", "longest"]
     sys.stdout.write(table(head, rows) + "\n")

@@ -12,19 +12,16 @@ import resource
 import select
 import socket
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from http.client import BadStatusLine, HTTPResponse
-from pathlib import Path
 
 from tests.benchmarks.accounts import descriptors, memory
+from tests.benchmarks.outside import served
 from tests.benchmarks.search_peer import get
 from tests.benchmarks.tables import table
-from tests.support.daemon import Daemon
 
-_SERVED, _ASKING = "0", 1  # cores
+_ASKING = 1  # the core of the clients
 _SETTLED = 1.0  # seconds until what is kept for the next sweep is gone
 _AT_ONCE = 100  # connections, then a breath, as the accept queue has an end
 _REQUEST = get("/healthz")
@@ -73,26 +70,10 @@ def remaining(connections: list[socket.socket]) -> int:
     return len(connections) - len(poller.poll(0))  # the others have an end to read, or a 408
 
 
-@contextmanager
-def served(limit: int | None) -> Iterator[Daemon]:
-    """A daemon of the demo's data."""
-    settings = "data: {poll_interval: 3600}\n"
-    if limit is not None:
-        settings += f"server: {{max_connections: {limit}}}\n"
-    with tempfile.TemporaryDirectory(prefix="reviewsd-idle-") as name:
-        daemon = Daemon(Path(name), settings)
-        try:
-            daemon.launch(before=("taskset", "-c", _SERVED))
-            daemon.wait_ready()
-            yield daemon
-            assert "Traceback" not in daemon.log.read_text(), daemon.log.read_text()[-4_000:]
-        finally:
-            daemon.close()
-
-
 def measure(limit: int | None, kind: str, number: int) -> list[str]:
     """Return one row of the table."""
-    with served(limit) as daemon:
+    settings = "" if limit is None else f"server: {{max_connections: {limit}}}\n"
+    with served(settings=settings) as daemon:
         assert daemon.process is not None
         pid, port = daemon.process.pid, daemon.port
         small, few = memory(pid, "VmRSS"), descriptors(pid)

@@ -12,11 +12,13 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
 import msgspec
 
@@ -81,6 +83,25 @@ class Patient(Daemon):
         assert process is not None
         until(lambda: "READY=1" in self.heard or process.poll() is not None, "READY=1", _PATIENCE)
         super().wait_ready()
+
+
+@contextmanager
+def served(data: Path | None = None, settings: str = "") -> Iterator[Patient]:
+    """Run a daemon on core 0, and check at the end that it has logged no traceback.
+
+    Args:
+        data: What it publishes; the demo's data by default.
+        settings: Lines of its configuration.
+    """
+    with TemporaryDirectory(prefix="reviewsd-benchmark-") as name:
+        if data is not None:
+            Path(name, "data").symlink_to(data.absolute())
+        daemon = Patient(Path(name), f"data: {{poll_interval: 3600}}\n{settings}")
+        with closing(daemon):
+            daemon.launch(before=("taskset", "-c", "0"))
+            daemon.wait_ready()
+            yield daemon
+            assert "Traceback" not in daemon.log.read_text(), daemon.log.read_text()[-4_000:]
 
 
 def publish(job: Job) -> Compiling:
