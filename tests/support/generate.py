@@ -23,7 +23,7 @@ from typing import BinaryIO
 import msgspec
 
 from tests.support import vocabulary
-from tests.support.insights import SERVICES, TECHNICIANS, Analysis, Summary, analyse, some
+from tests.support.insights import MEMBERS, SERVICES, TECHNICIANS, Analysis, analyse, some
 from tests.support.texts import AspectMention, Texts
 from tests.support.vocabulary import Weighted, pick
 
@@ -194,13 +194,13 @@ def write_data(
     rng = random.Random(seed)
     stream = _reviews(rng, reviews)
     encode = msgspec.json.encode
-    summary = Summary()
     with ExitStack() as files:
         review_file = files.enter_context(_replacing(directory / "reviews.json"))
         insight_file = None
         if insights:
             insight_file = files.enter_context(_replacing(directory / "insights.json"))
-            insight_file.write(b'{"version":1,"model":"lexicon-1","per_review":{')
+            insight_file.write(encode(MEMBERS)[:-1] + b',"per_review":{')
+            analysed = 0
         review_file.write(b'{"business":%s,"reviews":[' % encode(_BUSINESS))
         for start in range(0, reviews, _BATCH):
             batch = list(itertools.islice(stream, _BATCH))
@@ -209,16 +209,15 @@ def write_data(
             if insight_file:
                 for review, analysis in batch:
                     if analysis is not None:
-                        divider = b",\n" if summary.total else b"\n"
+                        divider = b",\n" if analysed else b"\n"
                         insight_file.write(
                             b'%s"%s":%s' % (divider, review.id.encode(), encode(analysis))
                         )
-                        summary.add(review.id, review.rating, review.date, analysis)
+                        analysed += 1
             progress(start + len(batch))
         review_file.write(b"\n]}\n")
         if insight_file:
-            # The other members come last: they count what has been written.
-            insight_file.write(b"\n}," + encode(summary.members())[1:] + b"\n")
+            insight_file.write(b"\n}}\n")
     if not insights:
         (directory / "insights.json").unlink(missing_ok=True)
 
