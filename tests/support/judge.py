@@ -4,11 +4,9 @@ import hmac
 import json
 import random
 import re
-import sys
-import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,18 +15,6 @@ from tests.support.subscriber import LoggedRequest, Subscriber, subscriptions
 
 FAILURES = 3
 """Failures in a row that end a subscription; seed 8."""
-
-FAULTS = ("lost", "out of order", "wrongly removed", "outlived", "repeated", "unsigned")
-"""The faults that are counted.
-
-lost: The subscription is there, but the last content that it accepted is not the newest.
-out of order: An older content was sent after a newer one.
-wrongly removed: The subscription has ended without three failures in a row that the hub can know of.
-outlived: Something was sent after three failures in a row that the hub knows of; or the subscription
-    is there after its end was requested.
-repeated: The same content was accepted twice, without a kill in between.
-unsigned: X-Hub-Signature is missing or wrong.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +69,16 @@ class Totals:
     duplicates: int = 0
     """Contents that had been accepted before; without "repeated" there is a kill before each."""
     faults: Counter[str] = field(default_factory=Counter)
+    """The faults by kind:
 
-    def __str__(self) -> str:
-        faults = " ".join(f"{self.faults[fault]:>{max(len(fault), 5)}}" for fault in FAULTS)
-        numbers = (self.kills, self.changes, self.deliveries, self.removed, self.duplicates)
-        return " ".join(f"{number:>10}" for number in numbers) + " " + faults
+    lost: The subscription is there, but the last content that it accepted is not the newest.
+    out of order: An older content was sent after a newer one.
+    wrongly removed: The subscription has ended without three failures in a row that the hub can know of.
+    outlived: Something was sent after three failures in a row that the hub knows of; or the subscription
+        is there after its end was requested.
+    repeated: The same content was accepted twice, without a kill in between.
+    unsigned: X-Hub-Signature is missing or wrong.
+    """
 
 
 def change_of(body: bytes) -> int:
@@ -196,19 +187,3 @@ class Storm:
             epoch: The number of kills until then.
         """
         return epoch != request.epoch
-
-
-def print_runs(storm: Callable[[Path, float, int, int], Totals], rates: Sequence[float]) -> None:
-    """Run a storm for each rate of failures, and print the table of the totals.
-
-    The number of kills is the command's argument.
-    """
-    write = sys.stdout.write
-    write(f"rate   seed {'kills':>10} {'changes':>10} deliveries    removed duplicates ")
-    write(" ".join(f"{fault:>5}" for fault in FAULTS) + "\n")
-    for rate in rates:
-        seed = random.randrange(10**6)
-        with tempfile.TemporaryDirectory() as directory:
-            totals = storm(Path(directory), rate, int(sys.argv[1]), seed)
-        write(f"{rate:>4.0%} {seed:>6} {totals}\n")
-        sys.stdout.flush()

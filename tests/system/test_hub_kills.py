@@ -1,9 +1,6 @@
 """The hub delivers everything through kill -9 at any time, as the subscribers' log shows (D1, D3 to D6).
 
-A short run for two failure rates is a test; ``REVIEWSD_EXAMPLES=20`` makes its kills 120. A long run is
-a command, which prints the totals:
-
-    python -m tests.system.test_hub_kills 200
+A usual run has few kills; ``REVIEWSD_EXAMPLES=20`` makes them 120 for each failure rate.
 """
 
 import random
@@ -16,7 +13,7 @@ import pytest
 
 from tests.support import examples
 from tests.support.daemon import Daemon, until
-from tests.support.judge import Delivery, Storm, Totals, find_faults, print_runs
+from tests.support.judge import Delivery, Storm, Totals, find_faults
 from tests.support.subscriber import (
     TOPICS,
     Subscriber,
@@ -30,7 +27,6 @@ from tests.support.subscriber import (
 
 SUBSCRIPTIONS = 100  # at the beginning of a round, in which more are requested
 ROUND = 20  # kills, after which everything must settle
-RATES = (0.0, 0.05, 0.4)
 SHORT = examples.number(6)  # kills
 
 
@@ -205,7 +201,3 @@ def test_an_orderly_stop_repeats_no_delivery(tmp_path: Path) -> None:
     seed = random.randrange(10**6)
     totals = storm(tmp_path, 0.05, SHORT, seed, signal.SIGTERM)
     assert (Counter(), 0) == (+totals.faults, totals.duplicates), f"seed {seed}: {totals}"
-
-
-if __name__ == "__main__":
-    print_runs(storm, RATES)

@@ -1,9 +1,6 @@
 """Several nodes on one PostgreSQL deliver everything through kill -9 (D3 to D6, D8, D9).
 
-A short run is a test; ``REVIEWSD_EXAMPLES=20`` makes its kills 120. A long run is a command, which
-prints the totals:
-
-    python -m tests.system.test_hub_nodes 200
+A usual run has few kills; ``REVIEWSD_EXAMPLES=20`` makes them 120.
 """
 
 import bisect
@@ -24,7 +21,7 @@ from reviewsd.store.postgres import LOCK
 from tests.support import examples
 from tests.support.agents import alive, end, opened
 from tests.support.daemon import Daemon, until
-from tests.support.judge import Storm, Totals, print_runs
+from tests.support.judge import Storm, Totals
 from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
 from tests.support.subscriber import (
@@ -43,7 +40,6 @@ pytestmark = needed
 
 NODES = 3
 SUBSCRIPTIONS = 60
-RATES = (0.0, 0.4)
 SHORT = examples.number(6)  # kills
 ROUND = 15  # kills, after which everything must settle
 
@@ -376,7 +372,3 @@ def test_an_operators_command_reaches_all_nodes(
         until(lambda: alive(second, session) == 404, "the end of a session on the first node")
     finally:
         site.close()
-
-
-if __name__ == "__main__":
-    print_runs(storm, RATES)
