@@ -17,7 +17,7 @@ import pytest
 
 from tests.support import booted
 from tests.support.booted import Machine
-from tests.support.distribution import ROOT, block, program, run, takeout
+from tests.support.distribution import ROOT, VERSION, block, program, run, takeout
 
 pytestmark = pytest.mark.packaging
 
@@ -104,6 +104,8 @@ def machine(package: Path) -> Iterator[Machine]:
         printed = machine.shell("\n".join(as_root(line) for line in lines))
         assert 3 == printed.count(ENABLE), printed  # the package, init and import
         assert "service install" not in printed
+        assert "installed and not started" in printed
+        assert [] == list(machine.path("/etc/systemd/system").glob("*.wants/reviewsd*"))
         machine.shell(as_root(enable))
         yield machine
 
@@ -173,6 +175,26 @@ def test_package_is_configured_and_started_as_documented(machine: Machine) -> No
     assert 5 == code  # there is no name server
     for line in ("ok    admin socket", "ok    serving", "ok    systemd"):
         assert f"\n{line}" in f"\n{report}"
+
+
+def test_package_has_its_files(machine: Machine) -> None:
+    assert f"reviewsd {VERSION}\n" == machine.run("reviewsd", "--version")
+    owned = machine.run("dpkg-query", "-W", "-f", "${Conffiles}", "reviewsd")
+    assert [CONFIG] == re.findall(r"/\S+", owned)
+    assert "reviewsd" not in machine.attempt("systemd-analyze", "verify", "--man=no", *UNITS)[1]
+    listed = machine.run("dpkg", "-L", "reviewsd").splitlines()
+    pages = ("man1/reviewsctl.1", "man8/reviewsd.8", "man5/reviewsd.yaml.5")
+    assert {f"/usr/share/man/{page}.gz" for page in pages} <= set(listed)
+    completion = machine.path("/usr/share/bash-completion/completions/reviewsctl")
+    assert "_REVIEWSCTL_COMPLETE" in completion.read_text()
+    machine.run("/opt/reviewsd/bin/python3", "-c", "import psycopg")
+
+
+def test_configuration_of_the_package_has_no_base_url(machine: Machine, package: Path) -> None:
+    machine.shell(f"dpkg-deb --fsys-tarfile {package.name} | tar -xO .{CONFIG} > shipped.yaml")
+    assert "base_url" in machine.run(
+        "reviewsd", "--check", "--config", "/root/shipped.yaml", code=78
+    )
 
 
 def test_exposure_of_the_running_service_is_at_most_one_and_a_half(machine: Machine) -> None:
@@ -394,12 +416,16 @@ def test_service_install_leaves_the_units_of_the_package_alone(machine: Machine)
 
 
 def test_purge_leaves_only_the_reviews(machine: Machine) -> None:
-    """The programs are kept at another place, for the tests below."""
+    """A removal leaves the configuration. The programs are kept at another place, for the tests below."""
     machine.shell(
         f"cp -a /opt/reviewsd {ELSEWHERE}\n"
         f"sed -i '1s|.*|#!{ELSEWHERE}/bin/python3|' {ELSEWHERE}/bin/reviews*\n"
-        "apt-get purge -q -y reviewsd"
+        "apt-get remove -q -y reviewsd"
     )
+    assert not os.path.lexists(machine.path("/opt/reviewsd"))
+    assert not os.path.lexists(machine.path("/usr/bin/reviewsd"))
+    assert "base_url" in machine.path(CONFIG).read_text()
+    machine.run("apt-get", "purge", "-q", "-y", "reviewsd")
     assert "" == machine.run(
         "systemctl", "list-units", "--state=active,failed", "--no-legend", "reviewsd*"
     )
@@ -407,7 +433,6 @@ def test_purge_leaves_only_the_reviews(machine: Machine) -> None:
         "/etc/reviewsd",
         "/var/lib/reviewsd",
         "/var/lib/private/reviewsd",
-        "/opt/reviewsd",
     ):
         assert not os.path.lexists(machine.path(name)), name
     assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
