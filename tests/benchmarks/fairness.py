@@ -162,7 +162,6 @@ def search(port: int, pid: int, seconds: float, paths: Iterator[str], into: Noti
 
 def measure(daemon: Patient, options: argparse.Namespace) -> tuple[Noticed, Noticed]:
     """All rounds: alone, and beside the first client."""
-    assert daemon.process is not None
     pid, port = daemon.process.pid, daemon.port
     searches = slow_searches(daemon.state)
     paths = itertools.cycle(searches[::2])
@@ -222,7 +221,6 @@ def main() -> None:
     for size in map(int, options.sizes.split(",")):
         data = data_set(options.data, size)
         with served(data) as daemon:
-            assert daemon.process is not None
             alone, crowded = measure(daemon, options)
             rows += report(size, alone, crowded, memory(daemon.process.pid))
     head = ["reviews", "asked", "p50 ms, alone / beside", "p90", "p99", "p50 ratio", "longest"]

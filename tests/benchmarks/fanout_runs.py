@@ -123,7 +123,6 @@ class Bench:
             with contextlib.closing(daemon):
                 daemon.launch(before=("taskset", "-c", OURS))
                 daemon.wait_ready()
-                assert daemon.process is not None
                 change(daemon.data)
                 with (
                     ThreadPoolExecutor(1) as reloading,

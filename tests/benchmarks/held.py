@@ -100,7 +100,6 @@ def reader(port: int, data: bytes) -> socket.socket:
 def measure(data: Path, kind: str, number: int) -> list[str]:
     """Return one row of the table."""
     with served(data) as daemon, ExitStack() as stack:
-        assert daemon.process is not None
         pid, port = daemon.process.pid, daemon.port
         session_id = session(port)
         before, kernel_before = memory(pid), kernel_mb()

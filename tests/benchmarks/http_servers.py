@@ -80,7 +80,6 @@ def ours(
             beside = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={checkout}") if name == BEFORE else ()
             running.launch(before=("taskset", "-c", SERVED, *beside))
             running.wait_ready()
-            assert running.process is not None
             servers.append(Server(name, running.port, running.process.pid))
         yield servers, (first / "state" / "snapshots" / layout.CURRENT).resolve()
 

@@ -74,7 +74,6 @@ def measure(limit: int | None, kind: str, number: int) -> list[str]:
     """Return one row of the table."""
     settings = "" if limit is None else f"server: {{max_connections: {limit}}}\n"
     with served(settings=settings) as daemon:
-        assert daemon.process is not None
         pid, port = daemon.process.pid, daemon.port
         small, few = memory(pid, "VmRSS"), descriptors(pid)
         opened = crowd(port, number, KINDS[kind])

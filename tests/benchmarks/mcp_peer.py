@@ -179,7 +179,6 @@ def measure(data: Path, venv: Path, rounds: int) -> list[list[str]]:
         (place / "d").mkdir()
         shutil.copytree(data, place / "d" / "data")
         running = stack.enter_context(Patient(place / "d"))
-        assert running.process is not None
         current = (running.state / "snapshots" / layout.CURRENT).resolve()
         snapshot = Snapshot(current)
         prepare(snapshot, current, place / "peer")

@@ -80,7 +80,6 @@ class Patient(Daemon):
 
     def wait_ready(self) -> None:
         process = self.process
-        assert process is not None
         until(lambda: "READY=1" in self.heard or process.poll() is not None, "READY=1", _PATIENCE)
         super().wait_ready()
 
@@ -220,7 +219,6 @@ def measure(data: Path, directory: Path, times: int) -> Result:
         start_unchanged.append(ready(running))
         running.stop()
     with running:
-        assert running.process is not None
         pid = running.process.pid
         memory_start = memory(pid)
         searched = search(running)

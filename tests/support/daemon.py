@@ -100,7 +100,7 @@ class Daemon:
         self._arguments = arguments
         self._environ = dict(environ or {})
         self._publishes = publishes
-        self.process: subprocess.Popen[bytes] | fork_server.Forked | None = None
+        self._process: subprocess.Popen[bytes] | fork_server.Forked | None = None
         self.manager: Manager | None = None
         self.port = 0
         if not self.data.exists():
@@ -116,6 +116,12 @@ class Daemon:
             f"base_url: {BASE_URL}\ndata_dir: data\nstate_dir: state\nadmin_socket: admin.sock\n"
             f"{listen}{settings}"
         )
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes] | fork_server.Forked":
+        """The latest process."""
+        assert self._process is not None, "it was not launched"
+        return self._process
 
     @property
     def command(self) -> list[str]:
@@ -156,18 +162,17 @@ class Daemon:
             published.provide(self.config, environ)
         with self.log.open("ab") as log:
             if not before and fork_server.can_fork(environ):
-                self.process = fork_server.daemon(self._all_arguments, environ, log)
+                self._process = fork_server.daemon(self._all_arguments, environ, log)
             else:
                 command = [*before, *self.command]
-                self.process = subprocess.Popen(
+                self._process = subprocess.Popen(
                     command, stdout=log, stderr=log, env=environ, pass_fds=descriptors
                 )
-        atexit.register(self.process.kill)  # should its test fail before it ends it
+        atexit.register(self._process.kill)  # should its test fail before it ends it
 
     def wait_ready(self) -> None:
         """Wait until systemd would hear READY=1."""
         process = self.process
-        assert process is not None
         until(lambda: "READY=1" in self.heard or process.poll() is not None, "READY=1")
         if "READY=1" not in self.heard:
             raise AssertionError(f"reviewsd did not start:\n{self.log.read_text()}")
@@ -180,21 +185,19 @@ class Daemon:
 
     def close(self) -> None:
         """End the process, should it still run, and hear no more of it."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(10)
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait(10)
         if self.manager is not None:
             self.manager.close()
 
     def stop(self, sign: int = signal.SIGTERM) -> int:
         """Send a signal and wait; returns the exit code."""
-        assert self.process is not None
         self.process.send_signal(sign)
         return self.ended()
 
     def ended(self) -> int:
         """Wait for the end; returns the exit code."""
-        assert self.process is not None
         assert self.manager is not None
         code = self.process.wait(40)
         self.manager.close()

@@ -53,7 +53,6 @@ def reader(daemon: Daemon, data: bytes) -> Wire:
 
 
 def anonymous_mb(daemon: Daemon) -> float:
-    assert daemon.process is not None
     status = Path(f"/proc/{daemon.process.pid}/status").read_text()
     return int(status.partition("RssAnon:")[2].split()[0]) / 1024
 

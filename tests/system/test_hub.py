@@ -52,7 +52,7 @@ def change(daemon: Daemon) -> None:
     """Change the name of the business, and wait until it is served."""
     name = f"Changed at {time.monotonic()}"
     daemon.edit(name=name)
-    if daemon.process is not None and daemon.process.poll() is None:
+    if daemon.process.poll() is None:
         until(lambda: name.encode() in daemon.get("/reviews.json").body, "the change")
 
 
@@ -170,7 +170,6 @@ def test_stored_request_is_verified_though_its_response_was_not_sent(
     daemon: Daemon, subscriber: Subscriber
 ) -> None:
     """D1: killed between the commit's sync and the 202."""
-    assert daemon.process is not None
     note = daemon.directory / "strace"
     delayed = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_exit=9000000"]
     command = ["strace", "-f", "-p", str(daemon.process.pid), "-o", str(note), *delayed]
@@ -216,7 +215,6 @@ def test_callback_of_the_daemon_itself_is_refused(daemon: Daemon, subscriber: Su
 
 def test_hub_recovers_from_a_store_that_fails(daemon: Daemon, subscriber: Subscriber) -> None:
     """D9: no file can grow for a while."""
-    assert daemon.process is not None
     subscribe(daemon, subscriber.url())
     allow = partial(resource.prlimit, daemon.process.pid, resource.RLIMIT_FSIZE)
     allow((0, resource.RLIM_INFINITY))

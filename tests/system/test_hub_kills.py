@@ -108,7 +108,6 @@ class KillStorm(Storm):
             time.sleep(self._chance.uniform(0.01, 0.1))
 
     def _end(self) -> None:
-        assert self._daemon.process is not None
         assert self._daemon.process.poll() is None, self._daemon.log.read_text()
         self._daemon.stop(self._sign)
         self.totals.kills += 1

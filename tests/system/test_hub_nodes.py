@@ -183,7 +183,6 @@ class NodeStorm(Storm):
             self._server.execute(f"SELECT pg_advisory_xact_lock({LOCK}); {update}", self._site.url)
 
     def _kill(self, node: Daemon) -> None:
-        assert node.process is not None
         assert node.process.poll() in {None, -signal.SIGKILL}, node.log.read_text()
         node.stop(signal.SIGKILL)
         self.totals.kills += 1
@@ -193,7 +192,6 @@ class NodeStorm(Storm):
         """Kill all nodes, start them again and wait until the hub has nothing to do."""
         self._burst()
         for node in self._nodes:
-            assert node.process is not None
             node.process.kill()
         for node in self._nodes:
             self._kill(node)

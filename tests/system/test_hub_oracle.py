@@ -99,7 +99,6 @@ def test_unsubscription_takes_as_long_without_a_subscription(tmp_path: Path) -> 
 @contextmanager
 def slow_disk(daemon: Daemon) -> Iterator[None]:
     """Delay each sync of the store by SYNC seconds; kill the daemon at the end."""
-    assert daemon.process is not None
     slow = ["-e", "trace=fdatasync", "-e", f"inject=fdatasync:delay_exit={SYNC * 1e6:.0f}"]
     command = ["strace", "-f", "-p", str(daemon.process.pid), "-o", os.devnull, *slow]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as tracing:

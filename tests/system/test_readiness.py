@@ -49,7 +49,6 @@ def test_a_broken_store_is_told_until_it_works_again(tmp_path: Path) -> None:
     """D9: reads go on."""
     settings = f"{PUBLIC}hub: {{min_interval: 0}}\n"
     with Daemon(tmp_path, settings) as daemon:
-        assert daemon.process is not None
         allow = partial(resource.prlimit, daemon.process.pid, resource.RLIMIT_FSIZE)
         allow((0, resource.RLIM_INFINITY))
         daemon.admin("POST", "/v1/blocks?value=example.org")  # something to write
@@ -67,7 +66,6 @@ def test_a_daemon_that_was_frozen_gives_no_sign_of_life_until_it_has_caught_up(
 ) -> None:
     """O3: the reactor was late."""
     with Daemon(tmp_path, environ={"WATCHDOG_USEC": "300000"}) as daemon:
-        assert daemon.process is not None
         until(lambda: "WATCHDOG=1" in daemon.heard, "a sign of life")
         daemon.process.send_signal(signal.SIGSTOP)
         time.sleep(LATE_SECONDS + 0.5)

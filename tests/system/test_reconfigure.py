@@ -157,7 +157,6 @@ def test_credential_of_the_next_start_is_no_fault(tmp_path: Path) -> None:
 def test_a_hangup_does_the_same(daemon: Daemon) -> None:
     """O2: systemd hears when it begins and when it is over."""
     configure(daemon, "hub: {lease: {default: 4000}}\n")
-    assert daemon.process is not None
     messages_before = len(daemon.heard)
     daemon.process.send_signal(signal.SIGHUP)
     until(lambda: "READY=1" in daemon.heard[messages_before:], "the end of the reload")

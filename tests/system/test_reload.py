@@ -218,7 +218,6 @@ def test_readers_never_see_a_mix(daemon: Daemon, many: Path) -> None:
 def test_a_publication_that_is_killed_is_a_failure_not_the_end(tmp_path: Path, many: Path) -> None:
     """The kernel may kill it for its memory; the next one may succeed."""
     with Daemon(tmp_path, ONLY_ASKED) as daemon:
-        assert daemon.process is not None
         shutil.copytree(many, daemon.data, dirs_exist_ok=True)
         with ThreadPoolExecutor(1) as pool:
             result = pool.submit(daemon.reload)
@@ -246,7 +245,6 @@ def test_publication_is_tried_again_after_a_passing_failure(
 ) -> None:
     """The files need no new change: status, log and metrics give the time of the next try."""
     with Daemon(tmp_path, NO_PAGES) as daemon:
-        assert daemon.process is not None
         pid = daemon.process.pid
         before = daemon.status()["snapshot"]["revision"]
         usual = resource.prlimit(pid, kind)
@@ -278,7 +276,6 @@ def test_a_start_without_data_tries_again(tmp_path: Path) -> None:
         lambda: any("next attempt in 2 s" in message for message in daemon.heard),
         "a second failure",
     )
-    assert daemon.process is not None
     resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
     daemon.wait_ready()
     assert "ok" == data_state(daemon)

@@ -53,7 +53,6 @@ class SlowReaders(NamedTuple):
 
 def own_memory(daemon: Daemon) -> int:
     """Return the bytes of memory of the process without mapped files."""
-    assert daemon.process is not None
     status = Path(f"/proc/{daemon.process.pid}/status").read_text()
     lines = dict(line.split(":", 1) for line in status.splitlines())
     return 1024 * (int(lines["VmRSS"].split()[0]) - int(lines["RssFile"].split()[0]))
@@ -100,7 +99,6 @@ def test_slow_readers_do_not_delay_others(slow: SlowReaders) -> None:
 
 
 def test_sockets_of_slow_readers_are_closed(daemon: Daemon, slow: SlowReaders) -> None:
-    assert daemon.process is not None
     directory = Path(f"/proc/{daemon.process.pid}/fd")
 
     def sockets() -> int:

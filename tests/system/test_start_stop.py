@@ -57,7 +57,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def publishing(daemon: Daemon) -> list[int]:
     """The publishing processes that the daemon has started."""
-    assert daemon.process is not None
     pid = daemon.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in children if PUBLICATION in command_of(int(child))]
@@ -119,7 +118,6 @@ def test_ready_comes_after_the_first_publication_and_when_all_listeners_answer(
 def test_a_reload_by_signal_is_bracketed_for_notify_reload(daemon: Daemon) -> None:
     """It is ready again only after the reload, and the status comes before (O2)."""
     daemon.start()
-    assert daemon.process is not None
     daemon.edit(name="Edited")
     begin = len(daemon.heard)
     daemon.process.send_signal(signal.SIGHUP)
@@ -332,7 +330,6 @@ def test_wait_for_data_starts_without_data_and_serves_it_when_it_comes(tmp_path:
 def test_a_state_directory_has_one_daemon(daemon: Daemon) -> None:
     """D7: the second one names the first and does it no harm."""
     daemon.start()
-    assert daemon.process is not None
     second = run("--config", str(daemon.config))
     assert 78 == second.returncode
     reason = f"is used by another reviewsd, pid {daemon.process.pid}\n"
@@ -349,7 +346,6 @@ def test_an_admin_socket_has_one_daemon(daemon: Daemon, tmp_path: Path) -> None:
     assert 1 == second.ended()
     reason = f"reviewsd: admin_socket {daemon.socket}: another daemon answers there\n"
     assert second.log.read_text().endswith(reason)
-    assert daemon.process is not None
     assert daemon.process.pid == daemon.status()["pid"]
 
 
@@ -414,7 +410,6 @@ def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
     """O4: even while an answer waits for a slow client: no buffers of the system hold it."""
     daemon.edit(description="x" * 8_000_000)
     daemon.start()
-    assert daemon.process is not None
     with closing(socket.socket()) as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(("127.0.0.1", daemon.port))
@@ -604,7 +599,6 @@ def test_a_hangup_during_the_start_is_no_end_and_no_ready(new_daemon: Daemon) ->
     daemon = new_daemon
     daemon.launch()
     child = hold_publication(daemon)
-    assert daemon.process is not None
     daemon.process.send_signal(signal.SIGHUP)
     os.kill(child, signal.SIGCONT)
     daemon.wait_ready()
@@ -648,7 +642,6 @@ def test_help_imports_next_to_nothing(option: str) -> None:
 def test_a_state_directory_that_cannot_be_written_is_a_sentence(daemon: Daemon) -> None:
     """A full disk is imitated by a limit of no bytes for a file."""
     daemon.launch(before=["sh", "-c", '(ulimit -f 0; exec "$@") 2>&1 | cat', "sh"])
-    assert daemon.process is not None
     daemon.process.wait(30)
     log = daemon.log.read_text()
     assert f"reviewsd: state_dir {daemon.state} cannot be written: File too large" in log
