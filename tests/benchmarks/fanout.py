@@ -73,7 +73,6 @@ def figures(case: Case, pairs: Sequence[Pair]) -> str:
         f"{middle(bare, 'cpu'):.3f}",
         f"{median(least):.2f} ({min(least):.2f}..{max(least):.2f}), aim {BARE_AIMS[case.close]}",
         f"{p50:.1f} / {p99:.1f} / {health[-1]:.1f}",
-        f"{middle(ours, 'gap'):.1f} ({middle(ours, 'busy'):.1f})",
         f"{middle(ours, 'handshakes'):,.0f} ({middle(ours, 'resumed'):,.0f})",
         f"{middle(theirs, 'handshakes'):,.0f}",
     )
@@ -84,7 +83,7 @@ HEADINGS = (
     *("subscribers", "answers, connections", "deliveries/s", "aiohttp", "ratio"),
     *("last after s", "aiohttp", "CPU ms each", "aim", "aiohttp", "times less"),
     *("aiohttp bare", "times less"),
-    *("/healthz p50 / p99 / max ms", "longest gap ms (own CPU)", "handshakes (resumed)", "aiohttp"),
+    *("/healthz p50 / p99 / max ms", "handshakes (resumed)", "aiohttp"),
 )
 
 

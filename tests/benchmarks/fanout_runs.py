@@ -87,10 +87,6 @@ class Run:
     handshakes: int
     resumed: int
     health: tuple[float, ...] = ()
-    gap: float = 0
-    """The longest time for which the reactor did nothing else; less than 2 is not noted."""
-    busy: float = 0
-    """The longest such time in this thread's own CPU time, which other processes cannot disturb."""
 
 
 class Bench:
@@ -118,8 +114,7 @@ class Bench:
         """The daemon's fan-out."""
         with self._sink(case) as (port, counts):
             directory = self._seeded(case, port)
-            gaps = directory / "gaps"
-            daemon = _Watched(directory, _SETTINGS.format(ca=self._ca), gaps)
+            daemon = Daemon(directory, _SETTINGS.format(ca=self._ca))
             with contextlib.closing(daemon):
                 daemon.launch(before=("taskset", "-c", OURS))
                 daemon.wait_ready()
@@ -136,18 +131,8 @@ class Bench:
                 assert hashlib.sha256(body).digest() == Counts.read(counts).digest
                 assert daemon.stop() == 0
             _check(directory, case)
-            within = [
-                (late, busy)
-                for at, late, busy in _late(gaps)
-                if run.began <= at <= run.began + run.seconds + STORED
-            ]
             shutil.rmtree(directory)
-            return replace(
-                run,
-                health=health.between(run.began, run.began + run.seconds),
-                gap=max((late for late, _ in within), default=0.0),
-                busy=max((busy for _, busy in within), default=0.0),
-            )
+            return replace(run, health=health.between(run.began, run.began + run.seconds))
 
     def theirs(self, case: Case, *, bare: bool = False) -> Run:
         """The peer's fan-out; bare, it stores nothing."""
@@ -240,20 +225,6 @@ class Bench:
                     process.kill()
 
 
-class _Watched(Daemon):
-    """The daemon with a ticker in it."""
-
-    def __init__(self, directory: Path, settings: str, gaps: Path) -> None:
-        super().__init__(directory, settings)
-        self._gaps = gaps
-
-    @property
-    def command(self) -> list[str]:
-        """The command line."""
-        program = [sys.executable, "-m", "tests.benchmarks.fanout_daemon", str(self._gaps)]
-        return [*program, "--config", str(self.config)]
-
-
 class _Health:
     """Asks /healthz, so many milliseconds after the last answer."""
 
@@ -324,13 +295,6 @@ def _watch(
         handshakes=progress.handshakes,
         resumed=progress.resumed,
     )
-
-
-def _late(gaps: Path) -> Iterator[tuple[float, float, float]]:
-    """Return when the ticker was late, by how much, and how much of that this process was busy."""
-    for line in gaps.read_text().splitlines():
-        at, late, busy = map(float, line.split())
-        yield at, late, busy
 
 
 def change(data: Path) -> None:
