@@ -118,7 +118,7 @@ class Bench:
             with contextlib.closing(daemon):
                 daemon.launch(before=("taskset", "-c", OURS))
                 daemon.wait_ready()
-                change(daemon.data)
+                daemon.edit(name="Changed")
                 with (
                     ThreadPoolExecutor(1) as reloading,
                     contextlib.closing(_Health(daemon.port)) as health,
@@ -295,16 +295,6 @@ def _watch(
         handshakes=progress.handshakes,
         resumed=progress.resumed,
     )
-
-
-def change(data: Path) -> None:
-    """Change the newest review."""
-    dataset = json.loads((data / "reviews.json").read_bytes())
-    newest = max(dataset["reviews"], key=lambda review: review["date"] or "")
-    newest["text"] = f"Changed. {newest['text']}"
-    changed = data / "changed"
-    changed.write_text(json.dumps(dataset))
-    changed.replace(data / "reviews.json")
 
 
 def _check(directory: Path, case: Case) -> None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.accounts import memory
-from tests.benchmarks.fanout_runs import change
 from tests.support.daemon import Daemon, until
 from tests.support.subscriber import (
     LoggedRequest,
@@ -87,7 +86,7 @@ def silent_hangs(request: LoggedRequest) -> Reply | None:
 def latencies(daemon: Daemon, subscriber: Subscriber, round_: int) -> list[float]:
     """Change the data; return the seconds from the first delivery to each healthy subscriber's."""
     requests_before = len(subscriber.log)
-    change(daemon.data)
+    daemon.edit(name=f"Changed {round_}")
     until(
         lambda: any(request.method == "POST" for request in subscriber.log[requests_before:]),
         "a delivery",

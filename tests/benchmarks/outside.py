@@ -5,10 +5,8 @@ python -m tests.benchmarks.outside DATA DIRECTORY > result.json
 
 import argparse
 import http.client
-import json
 import os
 import shutil
-import socket
 import sys
 import threading
 import time
@@ -192,13 +190,7 @@ def _pinged(port: int, action: Callable[[], None]) -> list[float]:
 
 def _reload(running: Daemon) -> None:
     """Reload; the watcher may have had it published already."""
-    connection = http.client.HTTPConnection("reviewsd", timeout=600)
-    connection.sock = socket.socket(socket.AF_UNIX)
-    connection.sock.connect(str(running.socket))
-    connection.request("POST", "/v1/reload")
-    last = json.loads(connection.getresponse().read().splitlines()[-1])
-    assert last.get("outcome") in {"published", "unchanged"}, last
-    connection.close()
+    assert running.reload()["outcome"] in {"published", "unchanged"}
 
 
 def measure(data: Path, directory: Path, times: int) -> Result:

@@ -1,11 +1,8 @@
 """Requests to a real admin socket in this process, and what holds for every answer (A3)."""
 
-import http.client
-import json
-import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import cast
 
 from twisted.internet import reactor
 from twisted.internet.interfaces import IListeningPort, IReactorUNIX
@@ -23,6 +20,7 @@ from reviewsd.runtime.counters import UnknownParameters
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.websub.operator import Operator
+from tests.support.daemon import Answer, connected
 
 VERSION = "9.8.7"
 BASE = "https://a.example"
@@ -78,15 +76,6 @@ def operator_routes(
     return daemon, HubRoutes(operator, BASE, tasks)
 
 
-class Answer(NamedTuple):
-    status: int
-    headers: http.client.HTTPMessage
-    body: bytes
-
-    def json(self) -> Any:  # noqa: ANN401  JSON
-        return json.loads(self.body)
-
-
 async def ask(
     socket_path: Path,
     method: str,
@@ -102,10 +91,7 @@ async def ask(
 def _ask(
     socket_path: Path, method: str, target: str, headers: Mapping[str, str], body: bytes | None
 ) -> Answer:
-    connection = http.client.HTTPConnection("reviewsd", timeout=60)
-    connection.sock = socket.socket(socket.AF_UNIX)
-    try:
-        connection.sock.connect(str(socket_path))
+    with connected(socket_path) as connection:
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in {"Host": "reviewsd", **headers}.items():
             for line in filter(None, value.split("|")):
@@ -113,8 +99,6 @@ def _ask(
         connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
         response = connection.getresponse()
         return Answer(response.status, response.headers, response.read())
-    finally:
-        connection.close()
 
 
 def told(events: Sequence[LogEvent]) -> list[str]:

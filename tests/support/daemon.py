@@ -12,7 +12,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -247,15 +248,10 @@ class Daemon:
 
     def admin(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> "Answer":
         """One request on the admin socket."""
-        connection = http.client.HTTPConnection("reviewsd", timeout=SECONDS)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.connect(str(self.socket))
-        try:
+        with connected(self.socket) as connection:
             connection.request(method, path, headers=dict(headers or {}))
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
-        finally:
-            connection.close()
 
     def status(self) -> Any:  # noqa: ANN401  JSON
         """The daemon's own account."""
@@ -277,6 +273,18 @@ class Daemon:
     def ctl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run the real reviewsctl against it."""
         return commands.ctl("--socket", str(self.socket), *arguments)
+
+
+@contextmanager
+def connected(admin_socket: Path) -> Iterator[http.client.HTTPConnection]:
+    """Connect to an admin socket."""
+    connection = http.client.HTTPConnection("reviewsd", timeout=SECONDS)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    try:
+        connection.sock.connect(str(admin_socket))
+        yield connection
+    finally:
+        connection.close()
 
 
 def with_socket(listening: socket.socket) -> list[str]:

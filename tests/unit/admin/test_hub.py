@@ -18,7 +18,8 @@ from reviewsd.admin.hub import HubRoutes
 from reviewsd.config.hub_schema import HubConfig, HubLimitsConfig
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store import listing
-from tests.support.admin_socket import Answer, ask, check_headers, check_problem, listen, told
+from tests.support.admin_socket import ask, check_headers, check_problem, listen, told
+from tests.support.daemon import Answer
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,

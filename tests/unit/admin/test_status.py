@@ -25,7 +25,6 @@ from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.admin_socket import (
     BASE,
     VERSION,
-    Answer,
     ask,
     check_headers,
     check_problem,
@@ -34,6 +33,7 @@ from tests.support.admin_socket import (
     told,
 )
 from tests.support.columns import review
+from tests.support.daemon import Answer
 from tests.support.hub import Callbacks, Time, connect, start_process
 from tests.support.publishing import Directories
 
