@@ -22,6 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 VERSION: str = PROJECT["version"]
 LOOPBACK = '["tcp:0:interface=127.0.0.1"]'
 ADDRESS = re.compile(r"Open in a browser:\s+(http://\S+)/")
+LISTENING = re.compile(r"listening on tcp:(\S+)")
 
 
 def build(kind: str, target: Path, root: Path = ROOT, *, umask: int = 0o022) -> Path:
@@ -115,38 +116,27 @@ def demo(
 
     It ends by SIGTERM, and leaves nothing.
     """
-    log = cwd / "demo.log"
     temporary = Path(tempfile.mkdtemp(prefix="d", dir="/tmp"))  # short: a socket's path is in it
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [str(argument) for argument in command],
-            cwd=cwd,
-            env={**env, "REVIEWSD_LISTEN": LOOPBACK, "TMPDIR": str(temporary)},
-            stdout=out,
-            stderr=out,
-        )
     try:
-        until(
-            lambda: ADDRESS.search(log.read_text()) or process.poll() is not None, "the demo", 120
-        )
-        match = ADDRESS.search(log.read_text())
-        assert match, log.read_text()
-        yield match[1], temporary
-        process.terminate()
-        assert 0 == process.wait(30), log.read_text()
+        with _running(command, cwd, {**env, "TMPDIR": str(temporary)}, ADDRESS) as address:
+            yield address, temporary
         assert [] == list(temporary.iterdir())
     finally:
-        process.kill()
-        process.wait()
         shutil.rmtree(temporary)
-
-
-LISTENING = re.compile(r"listening on tcp:(\S+)")
 
 
 @contextmanager
 def served(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]) -> Iterator[str]:
     """A daemon in the foreground of a folder, for the block; its address."""
+    with _running(command, cwd, env, LISTENING) as address:
+        yield f"http://{address}"
+
+
+@contextmanager
+def _running(
+    command: Sequence[str | Path], cwd: Path, env: Mapping[str, str], printed: re.Pattern[str]
+) -> Iterator[str]:
+    """Run a program until the end of the block, when SIGTERM ends it; yields what it prints at its start."""
     log = cwd / "log"
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -157,10 +147,10 @@ def served(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]) -> 
             stderr=out,
         )
     try:
-        until(lambda: LISTENING.search(log.read_text()) or process.poll() is not None, "it", 120)
-        match = LISTENING.search(log.read_text())
+        until(lambda: printed.search(log.read_text()) or process.poll() is not None, "it", 120)
+        match = printed.search(log.read_text())
         assert match, log.read_text()
-        yield f"http://{match[1]}"
+        yield match[1]
         process.terminate()
         assert 0 == process.wait(45), log.read_text()
     finally:
