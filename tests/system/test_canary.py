@@ -19,7 +19,6 @@ from tests.support.conversation import PATH, QUERY, SECRET, Conversation, replie
 from tests.support.daemon import Daemon, until
 from tests.support.subscriber import Subscriber, settings
 
-NAMES = "ts level event type topic version callback_host subscription_id client path traceback"
 LEVELS = {"debug", "info", "warn", "error", "critical"}
 
 Seen = dict[str, str]

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from reviewsd.http1 import urls
-from reviewsd.server.connections import ConnectionLimits
 from tests.support.daemon import BASE_URL, Daemon
 from tests.support.raw import exchange, responses
 
-LIMITS = ConnectionLimits()
 NAME = BASE_URL.partition("//")[2]
 SETTINGS = """
 listen: ["haproxy:tcp:0:interface=127.0.0.1"]
