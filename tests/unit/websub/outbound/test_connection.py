@@ -173,21 +173,6 @@ async def test_challenge_may_come_in_any_framing(ca_file: Path, path: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("length", "read"), [(1023, 1023), (1024, 1024), (1025, 1025), (99_999, 1025)]
-)
-async def test_body_is_read_up_to_one_byte_too_many(ca_file: Path, length: int, read: int) -> None:
-    """It is a response, which ends the verification (H4), and no challenge."""
-    async with serving() as server:
-        outcome = await verify(ca_file, server.url(f"/long/{length}"))
-        assert Received(200, b"x" * read, None, HOST) == outcome
-
-
-async def test_encoded_body_is_not_read(ca_file: Path) -> None:
-    async with serving() as server:
-        assert ACCEPTED == await verify(ca_file, server.url("/gzip-bomb"))
-
-
-@pytest.mark.parametrize(
     ("path", "reason"),
     [
         ("/leave", "the connection was closed before it answered"),
