@@ -11,6 +11,13 @@ from tests.support.daemon import DEMO, Daemon
 
 pytestmark = pytest.mark.processes
 
+EMBEDS = (
+    "/embed",
+    "/embed?layout=grid&count=12",
+    "/embed?layout=grid&theme=dark&count=12&min_rating=4&accent=ffb400",
+)
+"""A published document, one of its usual options, and one that is made for the request."""
+
 NAMES = [review["id"] for review in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]]
 
 
@@ -29,6 +36,11 @@ def reviews_command(daemon: Daemon, *arguments: str) -> str:
 def test_every_door_tells_that_a_review_is_hidden(daemon: Daemon) -> None:
     hidden, *_ = NAMES
     assert 200 == daemon.get(f"/r/{hidden}").status
+    tags = []
+    for path in EMBEDS:
+        shown = daemon.get(path)
+        assert hidden in shown.body.decode(), path
+        tags.append(shown.headers["ETag"])
     reviews_command(daemon, "hide", hidden, "--reason", "spam", "--yes")
     assert "published" == daemon.reload()["outcome"]
     for path in (f"/r/{hidden}", f"/r/{hidden}.md", f"/api/reviews/{hidden}"):
@@ -41,6 +53,10 @@ def test_every_door_tells_that_a_review_is_hidden(daemon: Daemon) -> None:
         page = daemon.get(path).body.decode()
         assert f"1 of {total} reviews is not shown (spam: 1)." in page
         assert "All ratings are shown" not in page
+    for path, tag in zip(EMBEDS, tags, strict=True):  # other sites show them
+        answer = daemon.get(path, {"If-None-Match": tag})
+        assert f"1 of {total} reviews is not shown" in answer.body.decode(), path
+        assert hidden not in answer.body.decode(), path
     sentence = f"1 of {total} reviews is not shown by the owner (1 spam)"
     assert f"{sentence}." in daemon.get("/llms.txt").body.decode()
     assert f"review:{hidden}" in daemon.get("/feed.xml").body.decode()
