@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.benchmarks.strict_clients import Clients, Kind, Tally
 from tests.benchmarks.tables import table
-from tests.support.daemon import Daemon, with_socket
+from tests.support.daemon import Daemon
 
 _SERVED, _ASKING = "0", 1  # cores
 _BACKLOG = 4096  # as systemd's
@@ -32,13 +32,11 @@ class Restarting(Daemon):
 
     def __init__(self, directory: Path, listening: socket.socket, settings: str) -> None:
         super().__init__(directory, f'listen: ["systemd:name=http"]\n{settings}')
-        self._listening = listening
+        self.handed_over["http"] = listening
 
-    def launch(self, before: Sequence[str] = (), descriptors: Sequence[int] = ()) -> None:
-        """Start with the socket as descriptor 3, on processors of its own."""
-        pinned = [*before, "taskset", "-c", _SERVED]
-        held = [*descriptors, self._listening.fileno()]
-        super().launch([*with_socket(self._listening), *pinned], held)
+    def launch(self, before: Sequence[str] = ()) -> None:
+        """Start on processors of its own."""
+        super().launch([*before, "taskset", "-c", _SERVED])
 
 
 def restart(number: int, daemon: Daemon, clients: Clients) -> tuple[list[str], dict[Kind, Tally]]:

@@ -103,6 +103,8 @@ class Daemon:
         self._publishes = publishes
         self._process: subprocess.Popen[bytes] | fork_server.Forked | None = None
         self.manager: Manager | None = None
+        self.handed_over: dict[str, socket.socket] = {}
+        """Listening sockets by their names, which each process gets as from systemd."""
         self.port = 0
         if not self.data.exists():
             self.data.mkdir()
@@ -149,18 +151,21 @@ class Daemon:
         """The lines of the log above level info."""
         return [line for line in self.lines if " info " not in line]
 
-    def launch(self, before: Sequence[str] = (), descriptors: Sequence[int] = ()) -> None:
+    def launch(self, before: Sequence[str] = ()) -> None:
         """Start, and wait for nothing.
 
         Args:
             before: A command that executes the one after it.
-            descriptors: Files that the process inherits.
         """
         self.close()
         self.manager = Manager(self.directory / "notify.sock")
         environ = {**os.environ, "NOTIFY_SOCKET": str(self.manager.address), **self._environ}
         if fork_server.Switch.on and not self._publishes:
             published.provide(self.config, environ)
+        descriptors = [listening.fileno() for listening in self.handed_over.values()]
+        if descriptors:
+            names, numbers = ":".join(self.handed_over), ",".join(map(str, descriptors))
+            before = [sys.executable, "-c", _HAND_OVER, names, numbers, *before]
         with self.log.open("ab") as log:
             if not before and fork_server.can_fork(environ):
                 self._process = fork_server.daemon(self._all_arguments, environ, log)
@@ -287,17 +292,19 @@ def connected(admin_socket: Path) -> Iterator[http.client.HTTPConnection]:
         connection.close()
 
 
-def with_socket(listening: socket.socket) -> list[str]:
-    """Return a command that executes the one after it with a socket, handed over as by systemd."""
-    return [sys.executable, "-c", _HAND_OVER, str(listening.fileno())]
-
-
 _HAND_OVER = """
 import os, sys
-os.dup2(int(sys.argv[1]), 3)
-os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1", "LISTEN_FDNAMES": "http"}
-os.execvp(sys.argv[2], sys.argv[2:])
+names, descriptors, *command = sys.argv[1:]
+aside = [os.dup2(int(each), 100 + number) for number, each in enumerate(descriptors.split(","))]
+for number, descriptor in enumerate(aside):
+    os.dup2(descriptor, 3 + number)
+os.closerange(3 + len(aside), 200)
+os.environ |= {
+    "LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(aside)), "LISTEN_FDNAMES": names
+}
+os.execvp(command[0], command)
 """
+"""Hands sockets over as systemd does: descriptors from 3 up, and their names."""
 
 
 class Answer:

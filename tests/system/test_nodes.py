@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.agents import alive, opened
-from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, until, with_socket
+from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, until
 from tests.support.load import Load
 from tests.support.postgres import Server, needed
 from tests.support.subscriber import FORM, HUB, Subscriber, settings, subscriptions, until_open
@@ -58,10 +58,7 @@ class Node(Daemon):
         self.listening.bind(("127.0.0.1", port))
         self.listening.listen(1024)
         self.port = self.listening.getsockname()[1]
-
-    def begin(self) -> None:
-        """Start the process, and wait for nothing."""
-        self.launch(with_socket(self.listening), [self.listening.fileno()])
+        self.handed_over["http"] = self.listening
 
 
 @pytest.fixture
@@ -78,7 +75,7 @@ def nodes(tmp_path: Path, subscriber: Subscriber) -> Iterator[list[Node]]:
         for node in nodes:
             stack.callback(node.listening.close)
             stack.callback(node.close)
-            node.begin()
+            node.launch()
         for node in nodes:
             node.wait_ready()
         yield nodes
@@ -113,7 +110,7 @@ def test_three_nodes_are_one_service(nodes: list[Node], subscriber: Subscriber) 
     with Load(lambda: first.get("/api/feed.json").status, nullcontext) as load:  # new connections
         for node in nodes:
             assert 0 == node.stop()
-            node.begin()
+            node.launch()
             node.wait_ready()
         until(lambda: load.count > 50, "enough reads")
     assert [] == load.failed
@@ -123,7 +120,7 @@ def test_three_nodes_are_one_service(nodes: list[Node], subscriber: Subscriber) 
     first.edit(name="Three nodes")
     delivery = subscriber.until_deliveries(1)
     assert b"Three nodes" in subscriber.bodies[delivery.sha256]
-    second.begin()
+    second.launch()
     second.wait_ready()
     assert {200} == {alive(first, session) for _ in range(24)}
     until(lambda: {"Three nodes"} == names_served(first), "the change at each node")

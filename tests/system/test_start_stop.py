@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -529,42 +529,26 @@ def test_a_wrong_command_line_is_2(arguments: list[str]) -> None:
 
 # -- sockets handed over by systemd
 
-HAND_OVER = """
-import os, socket, sys
-names, places, *command = sys.argv[1:]
-listening = []
-for place in places.split(","):
-    if place.startswith("/"):
-        listening.append(socket.socket(socket.AF_UNIX))
-        listening[-1].bind(place)
-        os.chmod(place, 0o660)
-    else:
-        listening.append(socket.create_server((place, 0)))
-    listening[-1].listen()
-aside = [os.dup2(each.fileno(), 100 + number) for number, each in enumerate(listening)]
-for number, descriptor in enumerate(aside):
-    os.dup2(descriptor, 3 + number)
-os.closerange(3 + len(aside), 200)
-os.environ.update(
-    LISTEN_FDS=str(len(aside)), LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES=names
-)
-os.execv(command[0], command)
-"""
-"""Hands sockets over as systemd does: descriptors from 3 up, and their names."""
 
-
-def handed_over(names: str, *places: str | Path) -> list[str]:
-    return [sys.executable, "-c", HAND_OVER, names, ",".join(map(str, places))]
+@contextmanager
+def handing_over(daemon: Daemon) -> Iterator[None]:
+    """Give a daemon both sockets as the socket units make them."""
+    with socket.create_server(("127.0.0.1", 0)) as public, socket.socket(socket.AF_UNIX) as admin:
+        admin.bind(str(daemon.socket))
+        daemon.socket.chmod(0o660)
+        admin.listen()
+        daemon.handed_over = {"http": public, "admin": admin}
+        yield
 
 
 def test_sockets_of_systemd_are_served_and_stay(tmp_path: Path) -> None:
     """O5, O14: what the socket units made is theirs, and survives the service."""
     daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
-    daemon.launch(handed_over("http:admin", "127.0.0.1", daemon.socket))
-    daemon.wait_ready()
-    inode = daemon.socket.stat().st_ino
-    assert 200 == daemon.get("/reviews.json").status
-    assert 0 == daemon.stop()
+    with handing_over(daemon):
+        daemon.start()
+        inode = daemon.socket.stat().st_ino
+        assert 200 == daemon.get("/reviews.json").status
+        assert 0 == daemon.stop()
     assert (inode, 0o660) == (
         daemon.socket.stat().st_ino,
         stat.S_IMODE(daemon.socket.stat().st_mode),
@@ -585,13 +569,13 @@ def test_socket_of_root_is_served_by_another_user(tmp_path: Path) -> None:
     ]
     for path in (tmp_path, *tmp_path.rglob("*")):
         os.chown(path, NOBODY, NOBODY)
-    daemon.launch([*handed_over("http:admin", "127.0.0.1", daemon.socket), *as_nobody])
-    until(daemon.socket.exists, "the socket")
-    daemon.wait_ready()
-    facts = daemon.socket.stat()
-    assert (0, 0o660) == (facts.st_uid, stat.S_IMODE(facts.st_mode))
-    assert 200 == daemon.get("/reviews.json").status
-    assert 0 == daemon.stop()
+    with handing_over(daemon):
+        daemon.launch(as_nobody)
+        daemon.wait_ready()
+        facts = daemon.socket.stat()
+        assert (0, 0o660) == (facts.st_uid, stat.S_IMODE(facts.st_mode))
+        assert 200 == daemon.get("/reviews.json").status
+        assert 0 == daemon.stop()
 
 
 def test_a_hangup_during_the_start_is_no_end_and_no_ready(new_daemon: Daemon) -> None:
