@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -97,7 +98,10 @@ class Site:
         for node in self.nodes:
             node.wait_ready()
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         for node in self.nodes:
             node.close()
 
@@ -120,7 +124,7 @@ class NodeStorm(Storm):
         self._voided: list[float] = []  # the times at which all claims were ended
 
     def run(self, kills: int) -> Totals:
-        try:
+        with self._site:
             while self.totals.kills < kills:
                 self._site.start()
                 self._subscribe()
@@ -133,8 +137,6 @@ class NodeStorm(Storm):
                 self._judge(self._nodes[0])
                 for node in self._nodes:
                     assert 0 == node.stop()
-        finally:
-            self._site.close()
         for node in self._nodes:
             assert "Traceback" not in node.log.read_text()
         return self.totals
@@ -250,17 +252,16 @@ def versions(node: Daemon) -> set[int]:
 
 def test_nodes_with_different_data_do_not_take_turns(tmp_path: Path, server: Server) -> None:
     """D8: the newer data is delivered once, whichever node restarts."""
-    site = Site(tmp_path, server, "hub: {min_interval: 0}\n", count=2)
-    old, new = site.nodes
-    for file in old.data.iterdir():
-        os.utime(file, (1_700_000_000, 1_700_000_000))
-    new.edit(name="Newer")
+    with Site(tmp_path, server, "hub: {min_interval: 0}\n", count=2) as site:
+        old, new = site.nodes
+        for file in old.data.iterdir():
+            os.utime(file, (1_700_000_000, 1_700_000_000))
+        new.edit(name="Newer")
 
-    def has_compared(times: int) -> bool:
-        message = "/feed.xml, /api/feed.json, /reviews.json are not delivered"
-        return old.log.read_text().count(message) >= times
+        def has_compared(times: int) -> bool:
+            message = "/feed.xml, /api/feed.json, /reviews.json are not delivered"
+            return old.log.read_text().count(message) >= times
 
-    try:
         old.start()
         until_open(old)
         assert {1} == versions(old)
@@ -270,17 +271,14 @@ def test_nodes_with_different_data_do_not_take_turns(tmp_path: Path, server: Ser
             site.start()
             until(partial(has_compared, start), "its comparison")
             assert {2} == versions(old)
-    finally:
-        site.close()
 
 
 def test_pages_are_served_while_the_server_is_stopped_and_the_hub_recovers(
     tmp_path: Path, server: Server, subscriber: Subscriber
 ) -> None:
     """D9"""
-    site = Site(tmp_path, server, settings(subscriber.ca_file), count=1)
-    (node,) = site.nodes
-    try:
+    with Site(tmp_path, server, settings(subscriber.ca_file), count=1) as site:
+        (node,) = site.nodes
         site.start()
         until_open(node)
         assert 202 == ask(node, subscriber.url("/first")).status
@@ -299,43 +297,38 @@ def test_pages_are_served_while_the_server_is_stopped_and_the_hub_recovers(
         until(lambda: hub(node)["active"] == 2, "another subscription")
         assert 0 == node.stop()
         assert "Traceback" not in node.log.read_text()
-    finally:
-        if not server.running:
-            server.start()
-        site.close()
 
 
 def test_a_request_is_refused_soon_while_the_connection_to_the_server_is_silent(
     tmp_path: Path, server: Server, subscriber: Subscriber
 ) -> None:
     """D9: TCP acknowledges everything, so only a deadline ends the wait."""
-    with Relay(server.connect) as relay:
-        site = Site(tmp_path, server, settings(subscriber.ca_file), count=1, relay=relay)
+    configuration = settings(subscriber.ca_file)
+    with (
+        Relay(server.connect) as relay,
+        Site(tmp_path, server, configuration, count=1, relay=relay) as site,
+    ):
         (node,) = site.nodes
-        try:
-            site.start()
-            until_open(node)
-            relay.silence()
-            refused = ask(node, subscriber.url("/first"))  # times out after 20 s
-            assert (503, True) == (refused.status, int(refused.headers["Retry-After"]) > 0)
-            assert 200 == node.get("/reviews.json").status
-            relay.speak()
-            until(lambda: ask(node, subscriber.url("/second")).status == 202, "a new connection")
-            until(lambda: hub(node)["active"] == 1, "its subscription")
-            assert 0 == node.stop()
-            assert "Traceback" not in node.log.read_text()
-        finally:
-            site.close()
+        site.start()
+        until_open(node)
+        relay.silence()
+        refused = ask(node, subscriber.url("/first"))  # times out after 20 s
+        assert (503, True) == (refused.status, int(refused.headers["Retry-After"]) > 0)
+        assert 200 == node.get("/reviews.json").status
+        relay.speak()
+        until(lambda: ask(node, subscriber.url("/second")).status == 202, "a new connection")
+        until(lambda: hub(node)["active"] == 1, "its subscription")
+        assert 0 == node.stop()
+        assert "Traceback" not in node.log.read_text()
 
 
 def test_an_operators_command_reaches_all_nodes(
     tmp_path: Path, server: Server, subscriber: Subscriber
 ) -> None:
     """Any node accepts the command (H7)."""
-    site = Site(tmp_path, server, settings(subscriber.ca_file), count=2)
-    first, second = site.nodes
-    shutil.copytree(first.data, second.data, dirs_exist_ok=True)
-    try:
+    with Site(tmp_path, server, settings(subscriber.ca_file), count=2) as site:
+        first, second = site.nodes
+        shutil.copytree(first.data, second.data, dirs_exist_ok=True)
         site.start()
         until_open(first)
         for number in range(20):
@@ -368,5 +361,3 @@ def test_an_operators_command_reaches_all_nodes(
         assert 200 == alive(second, session)
         assert 204 == end(first, session)
         until(lambda: alive(second, session) == 404, "the end of a session on the first node")
-    finally:
-        site.close()

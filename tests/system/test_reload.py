@@ -60,10 +60,6 @@ def data_state(daemon: Daemon) -> object:
     return daemon.status()["data"]["state"]
 
 
-def warnings(daemon: Daemon) -> list[str]:
-    return daemon.unusual
-
-
 # -- ways to replace files; the watcher's own tests have ten
 
 
@@ -93,7 +89,7 @@ def test_a_change_is_noticed_and_served(
     replace(daemon.data, named("Edited"))
     until(partial(another, daemon, before), "another ETag")
     assert "Edited" == name_in(daemon)
-    assert [] == warnings(daemon)
+    assert [] == daemon.unusual
 
 
 # -- data that cannot be published
@@ -104,6 +100,8 @@ def test_broken_data_leaves_the_old_in_service_and_says_so_everywhere(daemon: Da
     before = daemon.get("/reviews.json")
     rename_over(daemon.data, BROKEN)
     until(lambda: data_state(daemon) == "degraded", "degraded")
+    until(lambda: "last reload refused: reviews.json" in daemon.heard[-1], "STATUS with the reason")
+    assert daemon.heard[-1].startswith("STATUS=Serving 122 reviews, data of 2026-")
 
     def check_old_in_service() -> None:
         now = daemon.get("/reviews.json")
@@ -126,14 +124,14 @@ def test_broken_data_leaves_the_old_in_service_and_says_so_everywhere(daemon: Da
 
     check_old_in_service()
     assert "refused" == daemon.reload()["outcome"]
-    (warning,) = warnings(daemon)  # one for all these reloads
+    (warning,) = daemon.unusual  # one for all these reloads
     assert " warn  data refused; the last good data keeps serving: reviews.json: " in warning
 
     assert 0 == daemon.stop()
     daemon.start()
     assert "degraded" == data_state(daemon)
     check_old_in_service()
-    assert 2 == len(warnings(daemon))  # one for each process
+    assert 2 == len(daemon.unusual)  # one for each process
 
     rename_over(daemon.data, named("Mended"))
     until(lambda: data_state(daemon) == "ok", "mended")
@@ -171,7 +169,7 @@ def test_killed_while_it_publishes_it_serves_after_the_next_start(
     with daemon:
         until(lambda: daemon.status()["snapshot"]["review_count"] == 3_000, "the new data")
         assert 3_000 == len(daemon.get("/reviews.json").json()["reviews"])
-        assert [] == warnings(daemon)
+        assert [] == daemon.unusual
 
 
 # -- readers and reloads at the same time
@@ -264,7 +262,7 @@ def test_publication_is_tried_again_after_a_passing_failure(
         assert "Later" == name_in(daemon)
         assert daemon.status()["data"]["retry_at"] is None
         assert metric not in daemon.admin("GET", "/v1/metrics").body
-        (warning,) = warnings(daemon)
+        (warning,) = daemon.unusual
         assert reason in warning
 
 
