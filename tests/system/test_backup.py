@@ -22,6 +22,12 @@ from tests.support.stores import names
 from tests.support.subscriber import Subscriber
 
 
+def ctl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run reviewsctl in a folder, where the environment names no configuration."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
+    return reviewsctl(environ, *arguments, folder=folder)
+
+
 def restore(daemon: Daemon, copy: Path, *options: str) -> list[str]:
     """Restore a backup; what was there stays aside. Returns the lines that are printed."""
     for folder in (daemon.state, daemon.data):
@@ -30,12 +36,6 @@ def restore(daemon: Daemon, copy: Path, *options: str) -> list[str]:
     done = daemon.ctl("restore", str(copy), "--config", str(daemon.config), *options)
     assert (0, "") == (done.returncode, done.stderr)
     return done.stdout.splitlines()
-
-
-def ctl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run reviewsctl in a folder, with no configuration in the environment."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
-    return reviewsctl(environ, *arguments, folder=folder)
 
 
 def test_restored_backup_has_all_that_was_backed_up(tmp_path: Path, subscriber: Subscriber) -> None:
@@ -250,29 +250,26 @@ def test_review_that_was_erased_since_does_not_return(tmp_path: Path) -> None:
     """The corrections that are there count, though the archive knows nothing of them."""
     copy = tmp_path / "copy"
     daemon = Daemon(tmp_path)
-    reviews = json.loads((daemon.data / "reviews.json").read_bytes())["reviews"]
-    erased, hidden = reviews[0]["id"], reviews[1]["id"]
-    data = ("--data", str(daemon.data))
+
+    def ids() -> list[str]:
+        document = json.loads((daemon.data / "reviews.json").read_bytes())
+        return [review["id"] for review in document["reviews"]]
+
+    erased, hidden, *_ = ids()
+    data = ("-y", "--data", str(daemon.data))
     with daemon:
-        assert (
-            0
-            == daemon.ctl("reviews", "hide", hidden, "--reason", "spam", "--yes", *data).returncode
-        )
-        assert 0 == daemon.ctl("backup", str(copy)).returncode
-        assert (
-            0
-            == daemon.ctl("reviews", "erase", erased, "--reason", "request", "-y", *data).returncode
-        )
+        for command in (
+            ("reviews", "hide", hidden, "--reason", "spam", *data),
+            ("backup", str(copy)),
+            ("reviews", "erase", erased, "--reason", "request", *data),
+        ):
+            assert 0 == daemon.ctl(*command).returncode
     lines = restore(daemon, copy, "--force")
     assert "not restored, as they were erased since: 1 review" in lines
-    assert erased not in [
-        review["id"]
-        for review in json.loads((daemon.data / "reviews.json").read_bytes())["reviews"]
-    ]
+    assert erased not in ids()
     with daemon:
-        assert [410, 410] == [
-            daemon.get(f"/r/{review_id}").status for review_id in (erased, hidden)
-        ]
+        for review_id in (erased, hidden):
+            assert 410 == daemon.get(f"/r/{review_id}").status
 
 
 def test_a_file_that_is_there_is_left_alone(daemon: Daemon, tmp_path: Path) -> None:
