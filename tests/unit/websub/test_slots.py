@@ -69,8 +69,19 @@ class Rig:
         row = {"id": number, "active": True, **row}
         return self.slots.try_enter(Due(host=host or f"s{number}.example.com", **row))
 
-    def begin(self, host: str | None = None, address: str | None = None, **row: Any) -> Slot | None:  # noqa: ANN401
-        """Enter and begin an attempt; with an address, dial it."""
+    def begin(self, host: str | None = None, address: str | None = None, **row: Any) -> Slot:  # noqa: ANN401
+        """Enter and begin an attempt, which there has to be a place for; with an address, dial it."""
+        slot = self.try_begin(host, address, **row)
+        assert slot is not None
+        return slot
+
+    def try_begin(
+        self,
+        host: str | None = None,
+        address: str | None = None,
+        **row: Any,  # noqa: ANN401
+    ) -> Slot | None:
+        """Enter and begin an attempt if there is a place for it."""
         slot = self.enter(host, **row)
         if slot is not None:
             self.slots.begin(slot)
@@ -82,7 +93,7 @@ class Rig:
     def fill(self, host: str | None = None, address: str | None = None, **row: Any) -> list[Slot]:  # noqa: ANN401
         """Begin as many attempts as may run."""
         slots = []
-        while (slot := self.begin(host, address, **row)) is not None:
+        while (slot := self.try_begin(host, address, **row)) is not None:
             slots.append(slot)
             assert len(slots) <= 10_000
         return slots
@@ -119,7 +130,6 @@ def test_each_count_has_its_limit(row: dict[str, Any], limit: int) -> None:
     slots = rig.fill(**row)
     assert limit == len(slots)
     elsewhere = rig.begin(address=ELSEWHERE)
-    assert elsewhere is not None
     rig.end(elsewhere, *slots)
 
 
@@ -158,7 +168,7 @@ def test_network_of_host_is_known_after_first_dial() -> None:
     rig.slots.leave(slots.pop())
     slot = rig.enter(host)
     assert slot is not None
-    assert rig.begin(address=NEIGHBOR) is None
+    assert rig.try_begin(address=NEIGHBOR) is None
     rig.end(slot, *slots)
 
 
@@ -168,7 +178,6 @@ def test_attempt_moves_to_network_of_next_address() -> None:
     assert slots[0].try_enter_network(ELSEWHERE)
     assert ELSEWHERE == slots[0].address
     one_more = rig.begin(address=NEIGHBOR)
-    assert one_more is not None
     rig.end(one_more, *slots)
 
 
@@ -184,16 +193,14 @@ def test_idle_slot_leaves_its_place() -> None:
     rig.find_idle()
     assert [True] == freed
     assert 2 == rig.slots.running
-    rig.end(*filter(None, slots))
+    rig.end(*slots)
 
 
 def test_new_slot_is_busy() -> None:
     rig = Rig()
     slot = rig.begin()
-    assert slot is not None
     rig.clock.advance(CHECK_INTERVAL - NEW_SECONDS / 2)
     newer = rig.begin()
-    assert newer is not None
     rig.clock.advance(NEW_SECONDS / 2)
     assert (True, False) == (slot.idle, newer.idle)
     rig.end(slot, newer)
@@ -202,7 +209,6 @@ def test_new_slot_is_busy() -> None:
 def test_slot_with_work_is_busy() -> None:
     rig = Rig()
     slot, upload = rig.begin(), Upload(has_work=True)
-    assert slot is not None
     slot.watch(upload, 0.0)
     rig.find_idle()
     assert not slot.idle
@@ -211,7 +217,6 @@ def test_slot_with_work_is_busy() -> None:
     assert slot.idle
     upload.has_work = True
     other = rig.begin()
-    assert other is not None
     rig.find_idle()
     assert not slot.idle
     rig.end(slot, other)
@@ -221,7 +226,6 @@ def test_slot_with_work_is_busy() -> None:
 def test_slot_of_peer_below_minimum_pace_is_idle(pace: float, *, idle: bool) -> None:
     rig = Rig()
     slot, upload = rig.begin(), Upload(bytes_written=10**9)
-    assert slot is not None
     slot.watch(upload, 0.0)
     upload.bytes_written, start = 2 * 10**9, 10**9
     states = []
@@ -239,7 +243,6 @@ def test_peer_that_has_everything_is_idle() -> None:
     """Its response is waited for."""
     rig = Rig()
     slot, upload = rig.begin(), Upload(bytes_written=1_000, accepted=1_000)
-    assert slot is not None
     slot.watch(upload, 0.0)
     rig.find_idle()
     assert slot.idle
@@ -250,7 +253,6 @@ def test_dialing_makes_an_idle_slot_busy() -> None:
     """It waited for DNS, and there is a handshake to do now."""
     rig = Rig(places=1)
     slot = rig.begin()
-    assert slot is not None
     rig.find_idle()
     assert rig.slots.has_place
     assert slot.try_enter_network(ADDRESS)
@@ -263,7 +265,6 @@ def test_dialing_makes_an_idle_slot_busy() -> None:
 def test_slot_of_dead_connection_is_idle_while_the_name_is_resolved() -> None:
     rig = Rig()
     slot = rig.begin(address=ADDRESS)
-    assert slot is not None
     slot.watch(Upload(has_work=True), 0.0)
     assert slot.try_enter_network(ADDRESS)
     rig.find_idle()
@@ -276,7 +277,7 @@ def test_idle_verification_counts_for_its_network() -> None:
     rig = Rig(holds_network=True)
     slots = rig.fill(address=ADDRESS)
     rig.find_idle()
-    assert rig.begin(address=NEIGHBOR) is None
+    assert rig.try_begin(address=NEIGHBOR) is None
     assert slots[0].try_enter_network(NEIGHBOR)
     rig.end(*slots)
 
@@ -286,7 +287,6 @@ def test_idle_slots_of_a_requester_do_not_count() -> None:
     slots = rig.fill(requester="192.0.2.7/32")
     rig.find_idle()
     other = rig.begin(requester="192.0.2.7/32")
-    assert other is not None
     rig.end(other, *slots)
 
 
@@ -295,7 +295,6 @@ def test_idle_slots_of_a_requester_do_not_count() -> None:
 
 def respond(rig: Rig, host: str, seconds: float = 0.0, *, answered: bool = True) -> None:
     slot = rig.begin(host)
-    assert slot is not None
     rig.clock.advance(seconds)
     rig.slots.record(slot, answered=answered)
     rig.slots.leave(slot)
@@ -326,7 +325,6 @@ def test_slow_callback_is_slow_until_it_has_been_quick_for_a_while() -> None:
 
     def call(seconds: float) -> bool:
         slot = rig.begin("a.example.com", id=1)
-        assert slot is not None
         rig.clock.advance(seconds)
         rig.slots.record(slot, answered=True)
         rig.slots.leave(slot)
@@ -343,7 +341,7 @@ def test_new_pair_at_failing_host_is_slow() -> None:
     rig = Rig()
     rig.backoffs.record_failure("a.example.com", 0.0)
     slots = [rig.begin("a.example.com", active=active) for active in (False, True)]
-    assert [True, False] == [slot is not None and slot.slow for slot in slots]
+    assert [True, False] == [slot.slow for slot in slots]
 
 
 # All together -------------------------------------------------------------------------------------
@@ -376,19 +374,10 @@ def test_counts_are_those_of_the_slots_that_are_taken(
     slots: list[Slot] = []
     uploads: dict[Slot, Upload] = {}
     for name, first, second in moves:
-        chosen = (
-            slots[(second if name == "dial" else first) % len(slots)]
-            if slots
-            and name
-            in {
-                "dial",
-                "leave",
-                "work",
-            }
-            else None
-        )
+        number = second if name == "dial" else first
+        chosen = slots[number % len(slots)] if slots and name in {"dial", "leave", "work"} else None
         if name == "begin":
-            slot = rig.begin(first, **second)
+            slot = rig.try_begin(first, **second)
             if slot is not None:
                 slots.append(slot)
         elif name == "wait":
