@@ -24,7 +24,7 @@ from twisted.web.iweb import IAgent, IBodyProducer, IResponse
 from zope.interface import implementer
 
 from reviewsd.config import convert
-from reviewsd.config.hub_schema import HubConfig
+from reviewsd.config.hub_schema import HubConfig, HubLimitsConfig
 from reviewsd.config.schema import Config
 from reviewsd.domain.callback import Callback, parse_stored
 from reviewsd.http1 import urls
@@ -52,6 +52,9 @@ FEED, JSON_FEED, REVIEWS = urls.TOPICS
 CLIENT = "192.0.2.7/32"
 START = 1_760_000_000_000
 """Milliseconds: 2025-10-09T08:53:20Z"""
+OPEN = HubLimitsConfig(requests_per_minute=10_000, active_per_host=10_000)
+GENEROUS = HubConfig(limits=OPEN)
+"""For tests with many requests, or many callbacks at a host."""
 MAX_STEPS = 20_000
 """Transactions of one test, or delayed calls, after which something runs in circles."""
 
@@ -271,6 +274,11 @@ def good(exchange: Exchange) -> Outcome:
 def hanging(_exchange: Exchange) -> Outcome | None:
     """Never respond."""
     return None
+
+
+def lost(_exchange: Exchange) -> Outcome | None:
+    """Refuse the connection."""
+    return REFUSED
 
 
 def confirming(behavior: Behavior) -> Behavior:

@@ -10,15 +10,13 @@ from reviewsd.websub import requests
 from reviewsd.websub.hub import HubLimits
 from tests.support.hub import (
     CALLBACK,
-    REFUSED,
     Answer,
     Behavior,
-    Exchange,
     HubProcess,
-    Outcome,
     good,
     hanging,
     hub_process,
+    lost,
 )
 
 
@@ -28,10 +26,6 @@ def counted(process: HubProcess, name: str) -> dict[str, float]:
     return {
         key.partition(" ")[2]: number for key, number in counts.items() if key.split(" ")[0] == name
     }
-
-
-def lost(_exchange: Exchange) -> Outcome | None:
-    return REFUSED
 
 
 @pytest.mark.parametrize(

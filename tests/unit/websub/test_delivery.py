@@ -12,7 +12,6 @@ import pytest
 from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.config.hub_schema import HubConfig as Settings
-from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.rows import CLAIM_MILLISECONDS
 from reviewsd.store.upkeep import EXPIRY_SECONDS
 from reviewsd.websub import delivery, verification
@@ -23,7 +22,8 @@ from reviewsd.websub.outbound.response_parser import NoResponseError
 from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.hub import (
     FEED,
-    REFUSED,
+    GENEROUS,
+    OPEN,
     REVIEWS,
     Answer,
     Behavior,
@@ -35,11 +35,10 @@ from tests.support.hub import (
     good,
     hanging,
     hub_process,
+    lost,
     restart,
 )
 
-OPEN = HubLimitsConfig(requests_per_minute=10_000, active_per_host=10_000)
-GENEROUS = Settings(limits=OPEN)
 DAY = 86_400.0
 
 
@@ -51,10 +50,6 @@ def test_attempts_end_before_their_claims() -> None:
 
 def refuse(_exchange: Exchange) -> Outcome | None:
     return Answer(500)
-
-
-def lost(_exchange: Exchange) -> Outcome | None:
-    return REFUSED
 
 
 def row(process: HubProcess, columns: str) -> Any:  # noqa: ANN401 - one value, or some

@@ -6,13 +6,12 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
 from reviewsd.api.jobs import PushResult, Step
-from reviewsd.config.hub_schema import HubConfig as Settings
-from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.operator import PUSH_POLL_SECONDS
 from tests.support.hub import (
     BASE_URL,
     FEED,
+    GENEROUS,
     JSON_FEED,
     Answer,
     HubProcess,
@@ -24,7 +23,6 @@ from tests.support.hub import (
 )
 
 HOST = "subscriber.example.org"
-STEADY = Settings(limits=HubLimitsConfig(active_per_host=1000))
 
 
 def ids(process: HubProcess, **chosen: Any) -> list[str]:  # noqa: ANN401
@@ -48,7 +46,7 @@ def pushing(
 
 
 def test_last_failure_is_kept_after_a_success() -> None:
-    with hub_process(STEADY) as process:
+    with hub_process(GENEROUS) as process:
         process.post()
         process.callbacks.behavior = confirming(lambda _: Answer(503))
         process.time.advance(10.0)
@@ -195,7 +193,7 @@ def subscribe(process: HubProcess, number: int) -> None:
 
 
 def test_push_can_be_for_a_topic_or_for_some_ids() -> None:
-    with hub_process(STEADY) as process:
+    with hub_process(GENEROUS) as process:
         subscribe(process, 4)
         pushing(process, None, JSON_FEED)
         assert [JSON_FEED] * 2 == [exchange.topic for exchange in process.callbacks.posts]
@@ -214,7 +212,7 @@ def test_push_without_subscriptions_ends_at_once() -> None:
 
 def test_push_does_not_wait_for_a_retry() -> None:
     """A push is one attempt, and does not wait for the delay of a failure."""
-    with hub_process(STEADY) as process:
+    with hub_process(GENEROUS) as process:
         subscribe(process, 3)
         process.callbacks.behavior = confirming(
             lambda exchange: Answer(410 if exchange.callback.target == "/1" else 500)
@@ -231,7 +229,7 @@ def test_push_does_not_wait_for_a_retry() -> None:
 
 
 def test_push_counts_subscriptions_that_are_removed_meanwhile() -> None:
-    with hub_process(STEADY) as process:
+    with hub_process(GENEROUS) as process:
         subscribe(process, 2)
         process.callbacks.behavior = confirming(hanging)
         _, results = pushing(process)
@@ -243,7 +241,7 @@ def test_push_counts_subscriptions_that_are_removed_meanwhile() -> None:
 
 
 def test_push_waits_while_the_hub_is_paused_or_the_store_fails() -> None:
-    with hub_process(STEADY) as process:
+    with hub_process(GENEROUS) as process:
         subscribe(process, 2)
         process.wait(process.operator.pause())
         _, results = pushing(process)
@@ -260,7 +258,7 @@ def test_push_waits_while_the_hub_is_paused_or_the_store_fails() -> None:
 
 def test_cancelled_push_leaves_nothing_behind() -> None:
     """The client is gone; the deliveries go on."""
-    with hub_process(STEADY) as process:
+    with hub_process(GENEROUS) as process:
         subscribe(process, 1)
         process.callbacks.behavior = confirming(hanging)
         push = Deferred.fromCoroutine(process.operator.push(None, None, lambda _: None))

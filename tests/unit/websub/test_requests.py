@@ -14,13 +14,13 @@ from tests.support.hub import (
     BASE_URL,
     CALLBACK,
     FEED,
-    REFUSED,
     REVIEWS,
     Answer,
     HubProcess,
     good,
     hanging,
     hub_process,
+    lost,
     result_of,
 )
 
@@ -73,7 +73,7 @@ def test_response_reveals_nothing_about_the_callback() -> None:
     """It is the same for known and unknown pairs, and all kinds of callbacks (E14)."""
     responses: set[HubResponse] = set()
     with hub_process() as process:
-        behaviors = (good, hanging, lambda _: REFUSED, lambda _: Answer(404))
+        behaviors = (good, hanging, lost, lambda _: Answer(404))
         for number, behavior in enumerate(behaviors):
             process.callbacks.behavior = behavior
             for mode in ("subscribe", "unsubscribe", "subscribe", "unsubscribe"):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.config.hub_schema import Callbacks, HubLimitsConfig
+from reviewsd.config.hub_schema import Callbacks
 from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.store.upkeep import EXPIRY_SECONDS
 from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES
@@ -16,7 +16,8 @@ from tests.support.hub import (
     BASE_URL,
     CALLBACK,
     FEED,
-    REFUSED,
+    GENEROUS,
+    OPEN,
     Answer,
     Behavior,
     Exchange,
@@ -25,10 +26,9 @@ from tests.support.hub import (
     good,
     hanging,
     hub_process,
+    lost,
 )
 
-OPEN = HubLimitsConfig(requests_per_minute=10_000, active_per_host=10_000)
-GENEROUS = Settings(limits=OPEN)
 HOST = "subscriber.example.org"
 
 
@@ -42,10 +42,6 @@ def pending(process: HubProcess) -> int:
 
 def refuse(_exchange: Exchange) -> Outcome | None:
     return Answer(404)
-
-
-def unreachable(_exchange: Exchange) -> Outcome | None:
-    return REFUSED
 
 
 # The request ------------------------------------------------------------------------------------
@@ -207,7 +203,7 @@ def test_challenge_of_an_earlier_request_does_not_confirm() -> None:
 # Retries --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("behavior", "second"), [(unreachable, 30.0), (hanging, 45.0)])
+@pytest.mark.parametrize(("behavior", "second"), [(lost, 30.0), (hanging, 45.0)])
 def test_missing_response_is_retried_once_30_seconds_after_its_end(
     behavior: Behavior, second: float
 ) -> None:
@@ -239,7 +235,7 @@ def test_newer_request_replaces_the_older_one() -> None:
 def test_unconfirmed_request_is_removed_when_expired_on_two_looks() -> None:
     """It expires after ten minutes (H5), here because the hub is paused."""
     with hub_process() as process:
-        process.callbacks.behavior = unreachable
+        process.callbacks.behavior = lost
         process.post()
         process.wait(process.operator.pause())
         process.time.advance(599.0)
@@ -272,7 +268,7 @@ def test_renewal_counts_once_it_is_confirmed() -> None:
 
 
 @pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
-@pytest.mark.parametrize("behavior", [refuse, unreachable, hanging])
+@pytest.mark.parametrize("behavior", [refuse, lost, hanging])
 def test_failed_verification_leaves_the_row_unchanged(mode: str, behavior: Behavior) -> None:
     """WebSub 5.1 (H13, I8)."""
     with hub_process() as process:
@@ -469,7 +465,7 @@ def test_verification_in_a_full_network_waits_for_a_place() -> None:
 def test_log_has_no_challenge_secret_or_path() -> None:
     """O8."""
     with capturedLogs() as events, hub_process() as process:
-        for behavior in (good, refuse, unreachable):
+        for behavior in (good, refuse, lost):
             process.callbacks.behavior = behavior
             process.post(f"https://{HOST}/path-canary?canary", secret="canary")
             process.time.advance(100.0)
