@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset, load
 from reviewsd.domain.insights import Insights
+from reviewsd.domain.insights_file import InsightsFile
 from reviewsd.domain.reviews import Review, mean
 from reviewsd.publish import documents
 from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
@@ -82,10 +83,15 @@ def test_updated_at_comes_from_the_data(members: Document, expected: str | None)
     assert expected == documents.updated_at(dataset_of(**members))
 
 
-def insights_of(given: Document, **members: object) -> str:
-    dataset = load(encoded(LEAST | members), encoded(given))
+def loaded(given: bytes, **members: object) -> tuple[InsightsFile, Dataset]:
+    """Load insights, and the reviews beside them."""
+    dataset = load(encoded(LEAST | members), given)
     assert dataset.insights is not None
-    return b"".join(documents.render_insights(dataset.insights, dataset)).decode()
+    return dataset.insights, dataset
+
+
+def insights_of(given: Document, **members: object) -> str:
+    return b"".join(documents.render_insights(*loaded(encoded(given), **members))).decode()
 
 
 FILLED_IN = {
@@ -145,17 +151,13 @@ def test_insights_are_as_given_and_filled_in_at_the_top(given: Document, changed
 
 def test_entry_without_an_id_is_one_entry() -> None:
     """It was taken for the part of made insights that has all entries."""
-    dataset = load(encoded(LEAST), encoded({"per_review": {"": {}}}))
-    assert dataset.insights is not None
-    parts = dict(documents.insights_parts(dataset.insights, dataset))
+    parts = dict(documents.insights_parts(*loaded(encoded({"per_review": {"": {}}}))))
     assert b"{}" == parts[""]
 
 
 def test_omitted_member_has_no_value() -> None:
-    dataset = load(encoded(LEAST), encoded({}))
-    assert dataset.insights is not None
     with pytest.raises(ValueError, match="overall_sentiment is omitted"):
-        documents.insights_member(dataset.insights, dataset, "overall_sentiment")
+        documents.insights_member(*loaded(b"{}"), "overall_sentiment")
 
 
 def test_an_empty_set_has_insights_of_no_time() -> None:
@@ -164,9 +166,7 @@ def test_an_empty_set_has_insights_of_no_time() -> None:
 
 def test_insights_keep_the_spelling_of_numbers() -> None:
     text = b'{ "version" : 10 , "x" : [ 1.10 , 1e400 , -0 ] , "overall_sentiment" : { "score" : 0.50 } }'
-    dataset = load(encoded(LEAST), text)
-    assert dataset.insights is not None
-    document_bytes = b"".join(documents.render_insights(dataset.insights, dataset))
+    document_bytes = b"".join(documents.render_insights(*loaded(text)))
     assert document_bytes.startswith(b'{"version":10,"generated_at":null,')
     assert b'"overall_sentiment":{"score":0.50},' in document_bytes
     assert document_bytes.endswith(b',"faq":[],"x":[1.10,1e400,-0]}')

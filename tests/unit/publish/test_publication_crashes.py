@@ -7,13 +7,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import pytest
 
 from reviewsd.api.jobs import Step
-from reviewsd.publish.messages import JobMessage, Outcome
+from reviewsd.publish.messages import Job, JobMessage, Outcome
 from tests.support.columns import review
 from tests.support.examples import spread
 from tests.support.generate import write_data
@@ -30,6 +32,17 @@ _line: msgspec.json.Decoder[JobMessage] = msgspec.json.Decoder(JobMessage)
 def directories() -> Iterator[Directories]:
     with in_memory() as place:
         yield Directories(place)
+
+
+@contextmanager
+def begun(job: Job) -> Iterator[tuple["subprocess.Popen[bytes]", IO[bytes]]]:
+    """Start the publishing process with its job; what it says can be read from the second."""
+    with start() as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(msgspec.json.encode(job))
+        process.stdin.close()
+        yield process, process.stdout
 
 
 @pytest.fixture(scope="module")
@@ -93,13 +106,9 @@ def test_killed_at_any_step_the_process_leaves_a_whole_snapshot(
     directories.publish()
     for number, step in enumerate(spread(len(STAGES), 2)):
         shutil.copytree(editions[number % 2], directories.data, dirs_exist_ok=True)
-        with start() as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(msgspec.json.encode(directories.job()))
-            process.stdin.close()
+        with begun(directories.job()) as (process, output):
             told: dict[object, None] = {}  # in their order
-            for line in process.stdout:
+            for line in output:
                 message = _line.decode(line)
                 told[message.stage if isinstance(message, Step) else message.result] = None
                 if len(told) > step:
@@ -292,16 +301,12 @@ def test_watcher_waits_before_its_first_poll(directories: Directories) -> None:
     directories.publish()
     holder = os.open(directories.snapshots, os.O_RDONLY)
     fcntl.flock(holder, fcntl.LOCK_EX)
-    with start() as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(msgspec.json.encode(directories.job()))
-        process.stdin.close()
+    with begun(directories.job()) as (process, output):
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.5)
         directories.write(review("a"), name="New")
         os.close(holder)
-        *_, outcome = process.stdout
+        *_, outcome = output
     assert Outcome(
         result="published", revision=directories.current.readlink().name
     ) == _line.decode(outcome)
