@@ -212,13 +212,6 @@ def test_the_feed_has_the_labels_of_whom_and_what_a_review_mentions(tmp_path: Pa
     assert expected == {item["id"]: item["tags"] for item in items}
 
 
-def test_the_feed_has_the_50_newest(tmp_path: Path) -> None:
-    """seed 4.3"""
-    compiled(tmp_path / "folder", [review(f"{n:02}") for n in range(60)])
-    items = json.loads((tmp_path / "folder/feed.json").read_bytes())["items"]
-    assert [f"{n:02}" for n in range(59, 9, -1)] == [item["id"] for item in items]
-
-
 # -- progress
 
 
