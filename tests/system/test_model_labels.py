@@ -47,18 +47,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def arguments_for(folder: Path, endpoint: str = "https://models.example/v1") -> list[str]:
+    return ["insights", "label", f"--data={folder}", "--model=tiny", f"--endpoint={endpoint}"]
+
+
 def label(
     folder: Path, model: LanguageModel, *arguments: str, code: int = 0
 ) -> tuple[dict[str, Any], str]:
-    done = ctl(
-        "insights",
-        "label",
-        f"--data={folder}",
-        "--model=tiny",
-        f"--endpoint={model.url}",
-        "--json",
-        *arguments,
-    )
+    done = ctl(*arguments_for(folder, model.url), "--json", *arguments)
     assert code == done.returncode, done.stderr
     return json.loads(done.stdout or "{}"), done.stderr
 
@@ -110,15 +106,9 @@ def test_reviews_are_labeled_and_their_authors_never_sent(folder: Path) -> None:
 def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Signals) -> None:
     """Ctrl-C publishes what is labeled; after a kill the next run does."""
     with LanguageModel(honest, lambda _: None) as model:
-        command = [
-            sys.executable,
-            "-c",
-            "from reviewsctl.main import main; main()",
-            "insights",
-            "label",
-        ]
+        command = [sys.executable, "-c", "from reviewsctl.main import main; main()"]
         with subprocess.Popen(
-            [*command, f"--data={folder}", "--model=tiny", f"--endpoint={model.url}"],
+            [*command, *arguments_for(folder, model.url)],
             env={**os.environ, "PYTHONPATH": str(CLI)},
             stderr=subprocess.PIPE,
             text=True,
@@ -213,18 +203,9 @@ def test_summary_is_written_of_checked_sentences(
 def test_two_useless_batches_end_the_run(folder: Path) -> None:
     """Each has been asked for twice; what was labeled before is kept, and the rest is asked for again."""
     document = json.loads((folder / "reviews.json").read_bytes())
-    more = [
-        {
-            **document["reviews"][0],
-            "id": f"{n}",
-            "text": f"Old job number {n}.",
-            "date": "2020-01-01",
-        }
-        for n in range(60)
-    ]
-    (folder / "reviews.json").write_text(
-        json.dumps(document | {"reviews": document["reviews"] + more})
-    )
+    old = {**document["reviews"][0], "date": "2020-01-01"}
+    document["reviews"] += [{**old, "id": f"{n}", "text": f"Old job {n}."} for n in range(60)]
+    (folder / "reviews.json").write_text(json.dumps(document))
     sorry = "I am sorry, \x1b[31mI cannot " + "x" * 300
     with LanguageModel(honest, *[lambda _: sorry] * 4) as model:
         done, output = label(folder, model, code=1)
@@ -253,10 +234,7 @@ def test_labels_that_contradict_the_stars_are_a_warning(folder: Path) -> None:
 
 
 def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
-    done = ctl(
-        *("insights", "label", f"--data={folder}", "--model=tiny"),
-        "--endpoint=https://models.example/v1",
-    )
+    done = ctl(*arguments_for(folder))
     assert 1 == done.returncode
     assert "to label: 25 texts in 2 requests to models.example" in done.stderr
     assert "the text and stars of 25 reviews and the 2 people named" in done.stderr
@@ -267,15 +245,10 @@ def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
 def test_a_file_of_the_owner_is_served_instead(folder: Path) -> None:
     """Before it asks, the command says that labels are only kept."""
     (folder / "insights.json").write_text('{"model": "mine"}')
-    done = ctl(
-        *("insights", "label", f"--data={folder}", "--model=tiny"),
-        "--endpoint=https://models.example/v1",
-    )
+    done = ctl(*arguments_for(folder))
     assert "insights.json is there, and is served until you move it away" in done.stderr
     assert '{"model": "mine"}' == (folder / "insights.json").read_text()
     with LanguageModel() as model:
-        done = ctl(
-            *("insights", "label", f"--data={folder}", "--model=tiny", f"--endpoint={model.url}")
-        )
+        done = ctl(*arguments_for(folder, model.url))
     assert "a running daemon" not in done.stdout
     assert "insights.json is there, and is served until you move it away\n" in done.stdout
