@@ -5,7 +5,6 @@ machine: its bridges, its rules of iptables and the ports that it publishes are 
 no way out of that network, so all images are loaded from files.
 """
 
-import ctypes
 import os
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from tests.support import debian
+from tests.support import debian, namespace
 from tests.support.daemon import until
 from tests.support.distribution import run
 
@@ -31,7 +30,6 @@ HOME = "/home/user"
 
 _SUBORDINATE = 100_000  # the first of the user's subordinate ids
 _CGROUPS = Path("/sys/fs/cgroup")
-_NET_NAMESPACE = 0x40000000  # CLONE_NEWNET of sched.h
 
 # In the control group of the engine, as root of the machine
 _OUTSIDE = """
@@ -164,16 +162,15 @@ class Engine:
     @contextmanager
     def network(self) -> Iterator[None]:
         """Have this thread make its sockets in the network of the system."""
-        libc = ctypes.CDLL(None, use_errno=True)
         with (
             Path("/proc/self/ns/net").open() as ours,
             Path(f"/proc/{self._pid}/ns/net").open() as its,
         ):
-            assert 0 == libc.setns(its.fileno(), _NET_NAMESPACE), os.strerror(ctypes.get_errno())
+            namespace.enter(its.fileno())
             try:
                 yield
             finally:
-                assert 0 == libc.setns(ours.fileno(), _NET_NAMESPACE)
+                namespace.enter(ours.fileno())
 
     def close(self) -> None:
         """End all of it."""

@@ -20,7 +20,7 @@ import pytest
 from tests.support.daemon import Daemon
 from tests.support.subscriber import Subscriber, settings
 
-CLONE_NEWNET = 0x40000000  # setns(2)
+_CLONE_NEWNET = 0x40000000  # setns(2)
 NAMESERVER = "127.0.0.1"
 """The server that programs inside ask for names that are not in their hosts file."""
 
@@ -89,11 +89,11 @@ class Namespace:
         self.know({})
         self._home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
         with open(f"/run/netns/{self._name}", "rb") as place:  # noqa: PTH123
-            _enter(place.fileno())
+            enter(place.fileno())
 
     def _remove(self) -> None:
         if self._home is not None:
-            _enter(self._home)
+            enter(self._home)
             os.close(self._home)
             self._home = None
         subprocess.run(["ip", "netns", "delete", self._name], capture_output=True, check=False)
@@ -103,47 +103,23 @@ class Namespace:
 
 
 class Listener:
-    """Accepts connections and says nothing, not even TLS. It needs no thread: look at it.
-
-    Attributes:
-        connections: How many there were when last looked.
-        open: Those that were open then.
-        most: At once, as far as was looked.
-    """
+    """Accepts connections and says nothing, not even TLS. It needs no thread: look at it."""
 
     def __init__(self, address: str, port: int) -> None:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        self.connections = 0
-        self.most = 0
-        self.open: list[socket.socket] = []
+        self._accepted: list[socket.socket] = []
         self._socket = socket.create_server((address, port), family=family, backlog=512)
         self._socket.settimeout(0)
 
     def look(self) -> int:
-        """Update the open connections; return how many have been accepted in all."""
+        """Return how many connections have been accepted in all."""
         with suppress(BlockingIOError):
             while True:
-                connection, _ = self._socket.accept()
-                connection.settimeout(0)
-                self.open.append(connection)
-                self.connections += 1
-        self.open = [connection_ for connection_ in self.open if not self._left(connection_)]
-        self.most = max(self.most, len(self.open))
-        return self.connections
-
-    def _left(self, connection: socket.socket) -> bool:
-        try:
-            while connection.recv(65_536):
-                pass
-        except BlockingIOError:
-            return False
-        except ConnectionResetError:
-            pass
-        connection.close()
-        return True
+                self._accepted.append(self._socket.accept()[0])
+        return len(self._accepted)
 
     def close(self) -> None:
-        for socket_ in (self._socket, *self.open):
+        for socket_ in (self._socket, *self._accepted):
             socket_.close()
 
 
@@ -205,8 +181,12 @@ def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], capture_output=True, text=True, check=True)
 
 
-def _enter(namespace: int) -> None:
-    """Move this thread: os.setns comes with Python 3.12."""
+def enter(namespace: int) -> None:
+    """Move this thread into a network: os.setns comes with Python 3.12.
+
+    Args:
+        namespace: A descriptor of the network's file.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.setns(namespace, CLONE_NEWNET) != 0:
+    if libc.setns(namespace, _CLONE_NEWNET) != 0:
         raise OSError(ctypes.get_errno(), "setns")
