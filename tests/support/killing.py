@@ -1,23 +1,37 @@
-"""Kills a command before any change of a directory."""
+"""Kills a command at an event of Python's audit hook, such as a change of a directory."""
 
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 CHANGES = {"os.rename", "os.remove", "os.link", "os.mkdir"}
 
 
 def killed_before(change: int, command: Callable[[], object]) -> bool:
     """Run a command in a child that is killed before one of its changes; False if it has fewer."""
+    _, code = run(command, change + 1, CHANGES)
+    assert code in {0, -signal.SIGKILL}
+    return code != 0
+
+
+def run(command: Callable[[], object], kill: int, counted: Collection[str]) -> tuple[int, int]:
+    """Run a command in a child; returns its events, 0 if it was killed, and its exit code.
+
+    Args:
+        command: What it runs.
+        kill: The number of the event that it is killed at; 0 for none.
+        counted: The events that count.
+    """
+    reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        count = 0
+        events = 0
 
         def audit(event: str, _: object) -> None:
-            nonlocal count
-            count += event in CHANGES
-            if event in CHANGES and count > change:
+            nonlocal events
+            events += event in counted
+            if event in counted and events == kill:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         sys.addaudithook(audit)
@@ -26,7 +40,9 @@ def killed_before(change: int, command: Callable[[], object]) -> bool:
             command()
             code = 0
         finally:
+            os.write(writing, str(events).encode())
             os._exit(code)
+    os.close(writing)
     _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) in {0, -signal.SIGKILL}
-    return os.WIFSIGNALED(status)
+    with os.fdopen(reading, "rb") as pipe:
+        return int(pipe.read() or 0), os.waitstatus_to_exitcode(status)

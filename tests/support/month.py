@@ -9,10 +9,9 @@ Each round is a child.
 
 import datetime
 import json
-import os
-import signal
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from reviewsctl.sources.sync import Sync
 from reviewsctl.sources.wire import Wire
 from reviewsd.config.load import load
 from reviewsd.config.source_schema import ReviewSource
+from tests.support import killing
 from tests.support.platforms import google_reader, google_tokens, trustpilot_reader
 
 COUNTED = {
@@ -56,37 +56,12 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
         pass
 
 
-def attempt(config: Path, order: Mapping[str, Any]) -> tuple[int, int]:
-    """Run a round in a child; returns its events, 0 if it was killed, and its exit code."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        events = 0
-
-        def audit(event: str, _: object) -> None:
-            nonlocal events
-            events += event in COUNTED
-            if event in COUNTED and events == order["kill"]:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(audit)
-        code = 1
-        try:
-            sync(config, order)
-            code = 0
-        finally:
-            os.write(writing, str(events).encode())
-            os._exit(code)
-    os.close(writing)
-    _, status = os.waitpid(child, 0)
-    with os.fdopen(reading, "rb") as pipe:
-        return int(pipe.read() or 0), os.waitstatus_to_exitcode(status)
-
-
 def main() -> None:
     """Answer each line."""
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(attempt(Path(sys.argv[1]), json.loads(line))) + "\n")
+        order = json.loads(line)
+        ended = killing.run(partial(sync, Path(sys.argv[1]), order), order["kill"], COUNTED)
+        sys.stdout.write(json.dumps(ended) + "\n")
         sys.stdout.flush()
 
 
