@@ -18,6 +18,7 @@ from tests.benchmarks import http_nginx
 from tests.benchmarks.accounts import cpu, family
 from tests.benchmarks.outside import Patient
 from tests.benchmarks.search_peer import Connection, prepare
+from tests.support.daemon import free_port
 
 SERVED, ASKING = "0", "1"  # cores
 
@@ -162,14 +163,6 @@ def _started(
     program = ["taskset", "-c", SERVED, *command(port)]
     with listening(name, program, environ, port) as process:
         yield Server(name, port, process.pid)
-
-
-def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
 
 
 @contextmanager

@@ -30,11 +30,12 @@ from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import classes, distinct, sample
-from tests.benchmarks.http_servers import free_port, listening
+from tests.benchmarks.http_servers import listening
 from tests.benchmarks.outside import Patient
 from tests.benchmarks.search_peer import Connection, Counts, prepare
 from tests.benchmarks.sizes import data_set
 from tests.benchmarks.tables import table
+from tests.support.daemon import free_port
 from tests.support.steps import finish
 
 CONNECTIONS = 16

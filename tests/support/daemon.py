@@ -42,6 +42,12 @@ def until(true: Callable[[], object], what: str, seconds: float = SECONDS) -> fl
     return time.monotonic() - began
 
 
+def free_port() -> int:
+    """Return a port of loopback that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
 class Manager:
     """systemd's end of the notification socket; ``heard`` has the datagrams in their order."""
 

@@ -6,7 +6,6 @@ The Inspector and the conformance suite need Node: ``tests/conformance/mcp.sh``.
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.agents import alive, end, opened
-from tests.support.daemon import BASE_URL, NO_PAGES, Daemon
+from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, free_port
 from tests.test_modules import ROOT
 
 KEY = "11" * 32
@@ -130,13 +129,15 @@ def test_the_sdks_client_can_use_everything(daemon: Daemon, mode: str, protocol:
     assert len(problems) == saw["problems"]
 
 
+def fixed_port() -> str:
+    """Return the configuration of a port that is the same after a restart."""
+    return f'listen: ["tcp:{free_port()}:interface=127.0.0.1"]\n'
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_sdks_client_does_not_notice_a_restart(tmp_path: Path, mode: str) -> None:
     """python-sdk#3556: a client takes a lost session as final."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    listen = f'listen: ["tcp:{port}:interface=127.0.0.1"]\n'
-    with Daemon(tmp_path, listen) as daemon, sdk(daemon, mode) as client:
+    with Daemon(tmp_path, fixed_port()) as daemon, sdk(daemon, mode) as client:
         client.heard()
         daemon.stop(signal.SIGKILL)
         daemon.start()
@@ -147,11 +148,8 @@ def test_the_sdks_client_does_not_notice_a_restart(tmp_path: Path, mode: str) ->
 
 def test_the_sdks_client_hears_of_new_reviews_through_a_kill(tmp_path: Path) -> None:
     """It subscribes again when the connection is lost, and learns when the daemon stops."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    fixed_port = f'listen: ["tcp:{port}:interface=127.0.0.1"]\n'
     with (
-        Daemon(tmp_path, NO_PAGES + fixed_port) as daemon,
+        Daemon(tmp_path, NO_PAGES + fixed_port()) as daemon,
         listener(daemon, "/reviews.json") as heard,
     ):
         words = [heard()]

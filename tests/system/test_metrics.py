@@ -2,10 +2,8 @@
 
 import json
 import re
-import socket
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
 
 import pytest
 import yaml
@@ -14,16 +12,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE
 from tests.support.agents import call, opened
-from tests.support.daemon import Daemon
+from tests.support.daemon import BASE_URL, Daemon, free_port
+from tests.support.subscriber import ask
 
 ALERTS = Path(__file__).parents[2] / "config" / "alerts.yaml"
 Samples = dict[str, dict[tuple[str, ...], float]]
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def samples(text: str) -> Samples:
@@ -119,12 +112,6 @@ def test_a_listener_of_their_own_serves_them_and_nothing_else(tmp_path: Path) ->
             )
         assert 405 == daemon.request("POST", "/metrics", body=b"x").status
         daemon.port = public
-        form = {
-            "hub.mode": "subscribe",
-            "hub.topic": "/feed.xml",
-            "hub.callback": f"https://reviews.example.com:{port}/x",
-        }
-        kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        refused = daemon.request("POST", "/api/websub/hub", kind, urlencode(form).encode())
-        assert 403 == refused.status  # E1: it is the service's own
+        own_callback = f"{BASE_URL}:{port}/x"  # E1
+        assert 403 == ask(daemon, own_callback).status
         assert 0 == daemon.stop()

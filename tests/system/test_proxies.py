@@ -16,7 +16,7 @@ import pytest
 from reviewsd.http1 import urls
 from tests.support.agents import INITIALIZE
 from tests.support.authority import authority, client_context
-from tests.support.daemon import BASE_URL, Daemon, until
+from tests.support.daemon import BASE_URL, Daemon, free_port, until
 from tests.support.mcp import MODERN, modern
 from tests.support.public_site import PublicSite
 
@@ -101,8 +101,7 @@ def proxy(
     place = tmp_path_factory.mktemp(name)
     authority().issue(NAME).write_with_key(place / "server.pem")
     with Daemon(tmp_path_factory.mktemp("daemon"), SETTINGS) as daemon:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         log = place / "log"
         with log.open("wb") as output:
             process = subprocess.Popen(
