@@ -272,6 +272,11 @@ class Daemon:
         """Reload, and its result line."""
         return json.loads(self.admin("POST", "/v1/reload").body.splitlines()[-1])
 
+    def memory(self) -> int:
+        """Return the bytes of memory of the process without mapped files."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(status.partition("RssAnon:")[2].split()[0])
+
     def edit(self, **business: str) -> None:
         """Change members of the business in the data, as an editor does; wait for nothing."""
         file = self.data / "reviews.json"

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ from tests.support.daemon import BASE_URL, Daemon, until
 from tests.support.raw import Wire, responses
 
 FLOODING, SECOND = "192.0.2.1", "198.51.100.1"
-SHARE_MB = 32
-"""The memory that responses to one client may hold."""
+SHARE = 32 << 20
+"""The bytes of memory that responses to one client may hold."""
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +51,6 @@ def reader(daemon: Daemon, data: bytes) -> Wire:
     return wire
 
 
-def anonymous_mb(daemon: Daemon) -> float:
-    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
-    return int(status.partition("RssAnon:")[2].split()[0]) / 1024
-
-
 def answered(daemon: Daemon, data: bytes) -> tuple[int, Any]:
     """Return the status and JSON of a response that is read."""
     with Wire(daemon.port) as wire:
@@ -67,22 +61,22 @@ def answered(daemon: Daemon, data: bytes) -> tuple[int, Any]:
 def test_resources_take_no_memory(daemon: Daemon) -> None:
     """Twelve answers of 4 MB are views of mapped files."""
     data = post(daemon, FLOODING, "resources/read", uri=f"{BASE_URL}/reviews.json")
-    before = anonymous_mb(daemon)
+    before = daemon.memory()
     with ExitStack() as stack:
         wires = [stack.enter_context(reader(daemon, data)) for _ in range(12)]
         assert {b"HTTP/1.1 200"} == {wire.received[:12] for wire in wires}
-        assert anonymous_mb(daemon) - before < 10
+        assert daemon.memory() - before < 10 << 20
         assert 200 == daemon.get("/healthz").status
 
 
 def test_client_that_holds_too_much_gets_503_and_others_are_answered(daemon: Daemon) -> None:
     search = {"name": "search_reviews", "arguments": {}}
     batch, one = (post(daemon, FLOODING, "tools/call", times, **search) for times in (50, 1))
-    before = anonymous_mb(daemon)
+    before = daemon.memory()
     with ExitStack() as stack:
         for _ in range(24):
             stack.enter_context(reader(daemon, batch))
-        assert anonymous_mb(daemon) - before < 4 * SHARE_MB  # three times as much without the limit
+        assert daemon.memory() - before < 4 * SHARE  # three times as much without the limit
         for data in (one, batch):
             status, refused = answered(daemon, data)
             assert (503, -32603) == (status, refused["error"]["code"])

@@ -51,20 +51,13 @@ class SlowReaders(NamedTuple):
     """The longest time that another client waited for a response, in seconds."""
 
 
-def own_memory(daemon: Daemon) -> int:
-    """Return the bytes of memory of the process without mapped files."""
-    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
-    lines = dict(line.split(":", 1) for line in status.splitlines())
-    return 1024 * (int(lines["VmRSS"].split()[0]) - int(lines["RssFile"].split()[0]))
-
-
 @pytest.fixture(scope="module")
 def slow(daemon: Daemon) -> SlowReaders:
     """Run slow readers for a dozen seconds, once for all tests."""
     readers, latency, ends = 50, 0.0, dict[int, float]()
     for _ in range(3):
         daemon.get("/insights.json")
-    before = peak = own_memory(daemon)
+    before = peak = daemon.memory()
     with ExitStack() as stack:
         wires = [stack.enter_context(Wire(daemon.port, 32_768)) for _ in range(readers)]
         began = time.monotonic()
@@ -79,7 +72,7 @@ def slow(daemon: Daemon) -> SlowReaders:
             start = time.monotonic()
             assert 200 == daemon.get("/healthz").status
             latency = max(latency, time.monotonic() - start)
-            peak = max(peak, own_memory(daemon))
+            peak = max(peak, daemon.memory())
             time.sleep(0.2)
     return SlowReaders(peak - before, sorted(ends.values()), latency)
 
