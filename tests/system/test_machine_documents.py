@@ -5,14 +5,14 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.robotparser import RobotFileParser
 
 import pytest
 
 from reviewsd.http1 import urls
-from tests.support.agents import CLIENT
+from tests.support.agents import CLIENT, post
 from tests.support.daemon import BASE_URL, DEMO, Daemon
+from tests.support.mcp import request
 from tests.support.routes import ROUTES
 
 NAME = '# Bob & "Sons" </script>]]>\r\nSitemap: https://evil.example/x\n[a](https://evil.example) \u202e'
@@ -131,7 +131,10 @@ def test_pages_link_to_the_documents(daemon: Daemon, path: str, more: list[str])
 
 def test_the_card_agrees_with_the_server(daemon: Daemon) -> None:
     card = daemon.get(urls.SERVER_CARD).json()
-    info = asked(daemon, "initialize", INITIALIZE)["serverInfo"]
+    introduction = request(
+        "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=CLIENT
+    )
+    info = post(daemon, introduction).json()["result"]["serverInfo"]
     assert (info["version"], info["title"]) == (card["version"], card["title"])
     assert info["websiteUrl"] == card["websiteUrl"]
 
@@ -165,17 +168,3 @@ def test_documents_that_the_operator_switches_off_are_404(tmp_path: Path) -> Non
             assert f"{BASE_URL}/developers/errors#not-found" == answer.json()["type"]
         assert b"Disallow: /\n" in daemon.get(urls.ROBOTS).body
         assert urls.SITEMAP not in daemon.get(urls.DEVELOPERS).body.decode()
-
-
-STATELESS = "2026-07-28"
-INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
-
-
-def asked(daemon: Daemon, method: str, params: object) -> Any:  # noqa: ANN401  JSON
-    """The result of a method of MCP."""
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    headers = {"Content-Type": "application/json"}
-    if method != "initialize":
-        headers |= {"MCP-Protocol-Version": STATELESS, "Mcp-Method": method}
-    answer = daemon.request("POST", urls.MCP, headers, json.dumps(body).encode())
-    return answer.json()["result"]

@@ -1,13 +1,11 @@
 """A business gets insights from nothing but the reviews of a platform (insights.md 1)."""
 
 import csv
-import json
 from pathlib import Path
-from typing import Any
 
+from tests.support.agents import call, opened
 from tests.support.commands import ctl
 from tests.support.daemon import Daemon, until
-from tests.support.mcp import MODERN, modern
 
 ROWS = [
     ("2026-01-05", 5, "Priya fixed the leak, was on time and very friendly."),
@@ -16,20 +14,6 @@ ROWS = [
     ("2026-04-09", 2, "Rude on the phone, and it cost more than the estimate."),
     ("2026-05-30", 5, ""),
 ]
-
-
-def called(daemon: Daemon, tool: str, **arguments: object) -> Any:  # noqa: ANN401  JSON
-    """Call a tool, and return its structured result."""
-    message = modern("tools/call", name=tool, arguments=arguments)
-    fields = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": MODERN,
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": tool,
-    }
-    answer = daemon.request("POST", "/mcp", fields, json.dumps(message).encode())
-    return answer.json()["result"]["structuredContent"]
 
 
 def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
@@ -56,7 +40,8 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
         assert ("lexicon-11", 5) == (insights["model"], insights["review_count"])
         assert daemon.get("/reviews.json").json()["updated_at"] == insights["generated_at"]
         assert "insights   made from 5 reviews by rules\n" in daemon.ctl("status").stdout
-        summary = called(daemon, "get_summary")
+        answer = call(daemon, opened(daemon), "get_summary")
+        summary = answer.json()["result"]["structuredContent"]
         assert "5 reviews" in summary["summary"]
         pricing = next(aspect for aspect in summary["aspects"] if aspect["id"] == "pricing")
         assert 3 == pricing["mention_count"]
