@@ -91,7 +91,9 @@ class Ctl:
         return reviewsctl(self.environment, *arguments, before=before, folder=folder)
 
 
-def started(environment: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
+def started(
+    environment: Mapping[str, str], *arguments: str, stdout: int = subprocess.PIPE
+) -> subprocess.Popen[str]:
     """Start it as the console script does, for a test that sends a signal.
 
     A signal in the middle of an import leaves the interpreter's own file unclosed; users see
@@ -100,7 +102,7 @@ def started(environment: Mapping[str, str], *arguments: str) -> subprocess.Popen
     return subprocess.Popen(
         [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
         env={**environment, "PYTHONWARNINGS": "error,ignore::ResourceWarning"},
-        stdout=subprocess.PIPE,
+        stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
     )

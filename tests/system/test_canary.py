@@ -7,14 +7,13 @@ for), in metrics, in answers, or on the disk beside the sealed store.
 import json
 import re
 import signal
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from reviewsd.admin.events import TYPES
+from tests.support.commands import CLI, started
 from tests.support.conversation import PATH, QUERY, SECRET, Conversation, replies
 from tests.support.daemon import Daemon, until
 from tests.support.subscriber import Subscriber, settings
@@ -33,7 +32,11 @@ def sing(place: Path, form: str) -> tuple[Conversation, Seen]:
         conversation = Conversation(daemon, subscriber)
         with daemon:
             events = daemon.directory / "events"
-            with events.open("wb") as file, listening(daemon, file.fileno()) as listener:
+            tail = ("--socket", str(daemon.socket), "tail", "--json")
+            with (
+                events.open("wb") as file,
+                started({"PYTHONPATH": str(CLI)}, *tail, stdout=file.fileno()) as listener,
+            ):
                 until(lambda: b"listening" in events.read_bytes(), "the first line")
                 conversation.live()
                 until(lambda: b'"drop"' in events.read_bytes(), "the removal")
@@ -56,16 +59,6 @@ def sing(place: Path, form: str) -> tuple[Conversation, Seen]:
             texts[f"answer {number}"] = answer.decode()
         texts["log"] = daemon.log.read_text()
     return conversation, texts
-
-
-def listening(daemon: Daemon, output: int) -> "subprocess.Popen[bytes]":
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from reviewsctl.main import main; main()"
-    )
-    command = [sys.executable, "-c", code, "--socket", str(daemon.socket), "tail", "--json"]
-    environ = {"PYTHONPATH": str(Path(__file__).parents[2] / "cli")}
-    return subprocess.Popen(command, stdout=output, env=environ)
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

@@ -6,15 +6,13 @@ Real processes and files (insights.md 7 and 12).
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.columns import review
-from tests.support.commands import CLI, ctl
+from tests.support.commands import CLI, ctl, started
 from tests.support.language_model import Answer, LanguageModel, Received, honest
 from tests.support.source_stub import response
 
@@ -106,13 +104,8 @@ def test_reviews_are_labeled_and_their_authors_never_sent(folder: Path) -> None:
 def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Signals) -> None:
     """Ctrl-C publishes what is labeled; after a kill the next run does."""
     with LanguageModel(honest, lambda _: None) as model:
-        command = [sys.executable, "-c", "from reviewsctl.main import main; main()"]
-        with subprocess.Popen(
-            [*command, *arguments_for(folder, model.url)],
-            env={**os.environ, "PYTHONPATH": str(CLI)},
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as running:
+        environ = {**os.environ, "PYTHONPATH": str(CLI)}
+        with started(environ, *arguments_for(folder, model.url)) as running:
             assert model.requests.acquire(timeout=60)
             assert model.requests.acquire(timeout=60)
             running.send_signal(number)

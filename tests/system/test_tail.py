@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import IO
 import pytest
 
 from reviewsd.admin.events import MAX_LISTENERS
-from tests.support.commands import CLI, CONSOLE_SCRIPT
+from tests.support.commands import CLI, started
 from tests.support.daemon import NO_PAGES, Daemon, until
 from tests.support.generate import write_data
 
@@ -27,12 +26,8 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
 @contextmanager
 def tail(daemon: Daemon, *options: str) -> Iterator["subprocess.Popen[str]"]:
     """Listens when the block begins."""
-    command = [sys.executable, "-c", CONSOLE_SCRIPT, "--socket", str(daemon.socket), "tail"]
     environ = {**os.environ, "PYTHONPATH": str(CLI)}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [*command, *options], stdout=pipe, stderr=pipe, text=True, env=environ
-    ) as process:
+    with started(environ, "--socket", str(daemon.socket), "tail", *options) as process:
         try:
             assert "event" in line(process.stdout) or options
             yield process
