@@ -12,19 +12,12 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
 
 from tests.support.descriptors import open_descriptors
-from tests.support.outbound import Missing, Outcome, Received, Sender, reactor, sending
+from tests.support.outbound import Outcome, Sender, reactor, sending
 
 Attempt = Callable[[Sender], Coroutine[Deferred[Any], Any, Outcome]]
 """A verification or a delivery."""
 
 VERIFY_SECONDS, DELIVER_SECONDS = 15.0, 30.0  # E12
-
-PATHS = (
-    *("/headers", "/long-header", "/fold", "/interims", "/body", "/chunks", "/trailers"),
-    *("/gzip-bomb", "/gzip-silence", "/silence", "/drip", "/reset", "/broken", "/deaf"),
-    *("/long/2000", "/status/302"),
-)
-"""Attacks of a subscriber with valid TLS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +63,3 @@ def _memory(*, reset: bool = False) -> int:
         Path("/proc/self/clear_refs").write_text("5")
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
-
-
-def describe(outcome: Outcome) -> str:
-    """Return an outcome in a few words."""
-    if isinstance(outcome, Received):
-        return f"{outcome.status}, {len(outcome.body)} bytes"
-    return outcome.reason if isinstance(outcome, Missing) else outcome

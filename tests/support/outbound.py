@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 
 from reviewsd.domain.addresses import Addresses
-from reviewsd.domain.callback import Callback, parse_stored
+from reviewsd.domain.callback import parse_stored
 from reviewsd.http1.representation import Buffer
 from reviewsd.store.rows import Due
 from reviewsd.websub.outbound.agent import CallbackAgent
@@ -142,11 +142,6 @@ class Sender:
                 slots.leave(sending_slot)
         (retry_after,) = response.headers.getRawHeaders(b"Retry-After", [None])
         return Received(response.code, content, retry_after, sending_slot.address)
-
-
-def callback(url: str) -> Callback:
-    """Return a callback without the policy."""
-    return parse_stored(url)
 
 
 @asynccontextmanager

@@ -21,6 +21,7 @@ from twisted.internet.task import Clock, deferLater
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
+from reviewsd.domain.callback import parse_stored
 from reviewsd.http1.representation import Buffer
 from reviewsd.runtime.turns import TurnQueue
 from reviewsd.websub.outbound.client import PIECE
@@ -35,7 +36,6 @@ from tests.support.outbound import (
     Missing,
     Outcome,
     Received,
-    callback,
     free_slot,
     reactor,
     sending,
@@ -53,7 +53,7 @@ def ca_file(tmp_path: Path) -> Path:
 
 async def verify(ca_file: Path, url: str) -> Outcome:
     async with sending(ca_file) as sender:
-        return await sender.verify(callback(url).with_parameters(CHALLENGE).url)
+        return await sender.verify(parse_stored(url).with_parameters(CHALLENGE).url)
 
 
 async def deliver(
@@ -233,7 +233,7 @@ def connecting(clock: Clock, ca_file: Path) -> Connection:
         clock,
         TurnQueue(clock),
         Tls(clock, ca_file),
-        callback("https://127.0.0.1/"),
+        parse_stored("https://127.0.0.1/"),
         HOST,
         131_072,
         45.0,
