@@ -102,7 +102,7 @@
           make('p', { class: 'meta' }, day(review.date), ' · ', make('bdi', {}, sources[review.source] || review.source),
             review.verified ? make('span', { class: 'ok' }, ` ✓ ${words.verified}`) : ''))),
       review.text ? said(review.text) : make('p', { class: 'mute' }, say('rated_only', { rating: review.rating })),
-      reply ? make('div', { class: 'reply' }, make('p', { class: 'meta' }, make('b', {}, words.reply), ' · ', day(reply.date)), said(reply.text)) : '',
+      reply ? make('div', { class: 'reply' }, make('p', { class: 'meta' }, make('b', {}, words.reply), reply.undated ? '' : [' · ', day(reply.date)]), said(reply.text)) : '',
       link(words.open_review, `/r/${encodeURIComponent(review.id)}`, 'open'));
   }
 

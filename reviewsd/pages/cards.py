@@ -46,6 +46,7 @@ class Reply(Struct, frozen=True):
 
     heading: str
     day: str
+    """Empty if nobody knows it (decision 611); so is ``date``."""
     date: str
     text: str
 
@@ -171,13 +172,13 @@ class Cards:
         self, card: Card, level: int, template: str, more: Mapping[str, object]
     ) -> _Outline:
         parts = (card.rating, card.source, card.location, card.verified, card.lang, card.more)
-        empty = (not card.text, card.url is None, card.reply is None)
+        empty = (not card.text, card.url is None, card.reply and not card.reply.day)
         outline = self._outlines.get(key := (template, level, *parts, *empty))
         if outline is None:
             if len(self._outlines) >= _OUTLINES:
                 self._outlines.clear()
             places = {name: _Place(name) for name in _VALUES if getattr(card, name)}
-            reply = {name: _Place(f"reply.{name}") for name in _REPLY_VALUES}
+            reply = {n: _Place(f"reply.{n}") for n in _REPLY_VALUES if getattr(card.reply, n, "")}
             blank = replace(card, **places, reply=card.reply and replace(card.reply, **reply))
             text = self._templates.render(template, card=blank, level=level, **more)
             first, *rest = text.replace("%", "%%").split("\0")
@@ -226,8 +227,10 @@ class Cards:
         return Detector(self._language, has_data)
 
     def _reply(self, reply: OwnerReply) -> Reply:
-        day = reply.date
-        return Reply(self._reply_heading, day.isoformat(), self._date(day), printable(reply.text))
+        day, date = reply.date.isoformat(), self._date(reply.date)
+        if reply.undated is True:
+            day = date = ""
+        return Reply(self._reply_heading, day, date, printable(reply.text))
 
 
 def short(review: Review) -> Review:

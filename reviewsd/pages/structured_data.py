@@ -145,7 +145,7 @@ def review_node(base_url: str, review: Review, reply_from: str) -> Node:
             and {
                 "@type": "Comment",
                 "text": reply.text,
-                "dateCreated": reply.date.isoformat(),
+                "dateCreated": None if reply.undated is True else reply.date.isoformat(),
                 "author": {"@type": "Organization", "name": reply_from},
             },
         }

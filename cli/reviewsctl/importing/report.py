@@ -173,7 +173,7 @@ _MENTIONED: Final = {
     '"import"; to name it: {again} with --source NAME or --map source=COLUMN',
     "withheld-reply": "owner replies that are not public: {count}; they were left out",
     "withheld-name": "authors whose names are not public: {count}; they are not named",
-    "undated-reply": "owner replies without a date: {count}; they got that of the review",
+    "undated-reply": "owner replies without a date: {count}; they are shown without one",
     FUTURE: "dated in the future: {count} ({future}); a date with day and month the wrong way round, or a clock "
     "that is wrong (reviewsctl check names them)",
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "

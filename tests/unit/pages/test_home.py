@@ -300,6 +300,19 @@ def test_text_leads_on_the_page_of_a_review(place: Place) -> None:
     assert twin.index("Sam came") < twin.index("4 out of 5 stars") < twin.index("Thank you!")
 
 
+@pytest.mark.parametrize(
+    "target", ["/", "/reviews", "/reviews.md", "/r/a", "/r/a.md", "/llms-full.txt"]
+)
+def test_reply_of_an_unknown_day_is_shown_without_one(place: Place, target: str) -> None:
+    """The file has the day of the review, which an import has put in its place."""
+    reply = {"text": "Thank you!", "date": "2025-09-30"}
+    for undated in (True, False):
+        place.publish([review(owner_reply={**reply, "undated": undated})])
+        text = place.get(target).body.decode().replace("As of September 30", "")
+        assert "Thank you!" in text
+        assert undated == (re.search("Sept|2025-09|09-30", text) is None), text
+
+
 @pytest.mark.parametrize("target", ["/", "/reviews", "/r/a"])
 def test_card_names_its_source_and_links_to_the_original(place: Place, target: str) -> None:
     place.publish([review(source_url="https://g.example/1", verified=True)])
