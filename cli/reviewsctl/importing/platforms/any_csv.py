@@ -82,6 +82,7 @@ class Table:
         def read(row: Row) -> PlatformReview:
             fields = flat(row.fields) if head.shape == "json" else row.fields
             cells = {ours: fields.get(name) for ours, name in single.items()}
+            created = dates(cells["date"])  # first: a line of totals has none
             reply = reply_of(
                 _joined(fields, names.get("reply", ())), cells.get("reply_date"), dates
             )
@@ -92,7 +93,7 @@ class Table:
                 key=word(cells.get("id")),
                 author=" ".join(_words(fields, names.get("author", ()))),
                 rating=rating.stars,
-                created=dates(cells["date"]),
+                created=created,
                 text=titled(cells.get("title"), _joined(fields, names.get("text", ()))),
                 avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
                 source_url=address(cells["url"]) if "url" in cells else UNSET,

@@ -87,8 +87,8 @@ class Layout:
             source = self.source if isinstance(self.source, str) else self.source(fields)
             identifier = word(key(fields))
             with keyed_errors(source, identifier):
-                rating = rating_of(fields, settings.scale)
                 written_at = dates(created(fields))
+                rating = rating_of(fields, settings.scale)
                 return PlatformReview(
                     source=source,
                     key=identifier,

@@ -57,17 +57,28 @@ def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop) -> Non
 
 
 @pytest.mark.parametrize(
-    "rows", [("2025-03-01,5,Ann", "Lee,"), ("2025-03-01,5,Ann,Fine", "and quick")]
+    ("rows", "rest"),
+    [
+        (("2025-03-01,5,Ann", "Lee,"), "Lee"),
+        (("2025-03-01,5,Ann,Fine", "and quick"), "and quick"),
+    ],
 )
 def test_refused_row_after_a_line_break_without_quotes_names_the_row_before(
-    shop: Shop, rows: tuple[str, str]
+    shop: Shop, rows: tuple[str, str], rest: str
 ) -> None:
     shown = report(shop, export(shop, *rows, ",5,Max,Nice", *GOOD))
     at = shown.index("imported 8 new, 0 changed, 0 unchanged, 2 refused (details with --verbose)")
     assert [
-        "  row 3: no rating; this may be the rest of row 2 (a line break without quotes)",
+        f'  row 3: date "{rest}" is not understood: write the day, as 2026-03-14; this may be the rest '
+        "of row 2 (a line break without quotes)",
         "  row 4: no date",
     ] == shown[at + 2 : at + 4]
+
+
+@pytest.mark.parametrize("total", [",4.5,Total,", ",31,Total,"])
+def test_line_of_totals_is_refused_as_it_has_no_date(shop: Shop, total: str) -> None:
+    """Its rating is no fault that the operator could correct."""
+    assert "  row 9: no date" in report(shop, export(shop, *GOOD, total))
 
 
 @pytest.mark.parametrize("bad", [7, 8])
