@@ -98,7 +98,7 @@ def read_rows(
         SayMoreError: The operator has to say how columns are meant.
         ImportRefusedError: Hardly any of the rows can be taken.
     """
-    counts = RowCounts()
+    counts, positions = RowCounts(), dict[str, str]()
     readers = [
         (export.format, source, export.format.reader(source.head, options.settings))
         for export in exports
@@ -107,11 +107,16 @@ def read_rows(
     for format_, where, row, read in _rows(readers, prompts):
         outcome = _outcome(read, row, corrections)
         if isinstance(outcome, Entry) and format_.tabular and staged.has_another(outcome):
-            outcome = RowRefusedError("an earlier row has the same id, and another author and day")
+            outcome = RowRefusedError(
+                f"{positions[outcome.key]} has the same id, and another author and day; give each review an id of "
+                "its own"
+            )
         counts.rows[format_.name] += 1
         counts.add(where, outcome)
         if isinstance(outcome, Entry):
             staged.add(outcome)
+            if format_.tabular:
+                positions.setdefault(outcome.key, where)
             continue
         if outcome.key:
             is_withdrawn = isinstance(outcome, RowWithdrawnError)

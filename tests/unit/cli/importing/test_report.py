@@ -69,8 +69,10 @@ def test_refused_row_after_a_line_break_without_quotes_names_the_row_before(
     shown = report(shop, export(shop, *rows, ",5,Max,Nice", *GOOD))
     at = shown.index("imported 8 new, 0 changed, 0 unchanged, 2 refused (details with --verbose)")
     assert [
-        f'  row 3: date "{rest}" is not understood: write the day, as 2026-03-14; this may be the rest '
-        "of row 2 (a line break without quotes)",
+        (
+            f'  row 3: date "{rest}" is not understood: write the day, as 2026-03-14; '
+            "this may be the rest of row 2 (a line break without quotes)"
+        ),
         "  row 4: no date",
     ] == shown[at + 2 : at + 4]
 
@@ -165,7 +167,7 @@ def test_row_with_the_id_of_another_review_is_refused(shop: Shop) -> None:
     lines = table.read_text().splitlines()
     numbered = [f"{number},{line}" for number, line in zip(("id", 1, 1, 2), lines, strict=True)]
     table.write_text("\n".join(numbered) + "\n")
-    refusal = "  row 3: an earlier row has the same id, and another author and day"
+    refusal = "  row 3: row 2 has the same id, and another author and day; give each review an id of its own"
     assert refusal in report(shop, table)
     assert {"Ann", "Bo"} == shop.reviews.keys()
 
