@@ -174,8 +174,7 @@ _MENTIONED: Final = {
     "withheld-reply": "owner replies that are not public: {count}; they were left out",
     "withheld-name": "authors whose names are not public: {count}; they are not named",
     "undated-reply": "owner replies without a date: {count}; they are shown without one",
-    FUTURE: "dated in the future: {count} ({future}); a date with day and month the wrong way round, or a clock "
-    "that is wrong (reviewsctl check names them)",
+    FUTURE: "dated in the future: {count}; correct these dates, or the clock of this computer, and import again",
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
     "recommended",
     "rounded": "ratings between two stars: {count}; they were rounded, halves up",
@@ -223,8 +222,7 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
         notes.append(f"{rows.elsewhere:,} left out: of other locations")
     for name, text in _MENTIONED.items():
         if (count := rows.notes.get(name)) and (tabular or name != "unsaid"):
-            future = "; ".join(rows.future) + ("; ..." if count > len(rows.future) else "")
-            notes.append(_note(name, text.format(count=f"{count:,}", again=again, future=future)))
+            notes.append(_note(name, text.format(count=f"{count:,}", again=again)))
     partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
     notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)

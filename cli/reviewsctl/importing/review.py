@@ -32,7 +32,10 @@ MEMBERS: Final = (
 NO_ID: Final = "no-id"
 """The note on a review without an id of its own."""
 FUTURE: Final = "future"
-"""The note on a review with a date in the future, or with such a reply."""
+"""The note on a row that is refused as its date, or that of its reply, is in the future."""
+_MAX_AHEAD: Final = datetime.timedelta(
+    days=1
+)  # of the day at the business: elsewhere it is tomorrow
 BITS: Final = {name: 1 << place for place, name in enumerate(MEMBERS)}
 """The bit of each member in a ``mask``."""
 
@@ -100,8 +103,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The review, as JSON."""
     day: str = ""
     """The day of the review, YYYY-MM-DD."""
-    future: str = ""
-    """That day, or the one of its reply, if it is in the future, for a message."""
     blank: int = 0
     """The members of the record that the row does not have (``mask``): null, or made up for a new review.
 
@@ -135,7 +136,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     """Return the entry of a review.
 
     Raises:
-        RowRefusedError: Its day is outside of the calendar.
+        RowRefusedError: Its day is outside of the calendar or in the future, or that of its reply is.
     """
     day = _day(review.created, settings)
     content = (words(review.author) or "", review.created.isoformat(), str(review.rating))
@@ -143,6 +144,9 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     identifier = of_content
     if review.key is not None:
         identifier = stable_id(review.source, review.key, review.created)
+    replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
+    reply_day = None if replied_at is None else _day(replied_at, settings)
+    check_days(day, reply_day, settings, "" if review.key is None else merge_key(identifier))
     place, author = words(review.place) or "", _author(review, settings)
     record: dict[str, object] = {
         "id": identifier,
@@ -158,9 +162,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         "location": place or UNSET,
     }
     record = {name: value for name, value in record.items() if value is not UNSET}
-    replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
-    future = _future(day, replied_at, settings)
     return Entry(
         key=merge_key(identifier),
         content_key="" if review.key is None else merge_key(of_content),
@@ -171,27 +173,37 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         alike=alike(author, day.isoformat(), review.rating),
         record=encoded(record),
         day=day.isoformat(),
-        future=future,
         blank=_blank(review, settings),
         weak=_weak(review, settings),
         newest=max(milliseconds(review.created), edited),
         replied=replied,
-        notes=review.notes + _notes(review, future, settings),
+        notes=review.notes + _notes(review, settings),
     )
 
 
-def _future(day: datetime.date, replied_at: datetime.datetime | None, settings: Settings) -> str:
-    """Return the day of a review, or else of its reply, that is in the future; empty if there is none."""
-    if day > settings.today:
-        return day.isoformat()
-    reply_day = day if replied_at is None else _day(replied_at, settings)
-    return f"reply of {reply_day}" if reply_day > settings.today else ""
+def check_days(
+    day: datetime.date, reply_day: datetime.date | None, settings: Settings, key: str
+) -> None:
+    """Check the days of a review and of its reply (decision 612).
+
+    Args:
+        day: The day of the review.
+        reply_day: That of its reply.
+        settings: The settings of the import.
+        key: The merge key of the review; empty without an id of its own.
+
+    Raises:
+        RowRefusedError: One of them is in the future.
+    """
+    for name, when in (("date", day), ("reply's date", reply_day)):
+        if when is not None and when - settings.today > _MAX_AHEAD:
+            today = f"today is {settings.today} by the clock of this computer"
+            raise RowRefusedError(f"{name} {when} is in the future; {today}", FUTURE, key)
 
 
-def _notes(review: PlatformReview, future: str, settings: Settings) -> tuple[str, ...]:
+def _notes(review: PlatformReview, settings: Settings) -> tuple[str, ...]:
     """Return what the result mentions of a review."""
     conditions = {
-        FUTURE: bool(future),
         NO_ID: review.key is None,
         "unsaid": review.verified is settings.verified is None,
         "undated-reply": isinstance(review.reply, tuple) and review.reply[1] is None,

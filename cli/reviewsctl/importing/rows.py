@@ -29,7 +29,6 @@ from reviewsd.api.texts import counted
 
 _MEGABYTE: Final = 1_000_000
 _WORTH_SHOWING: Final = 8 * _MEGABYTE  # bytes; the progress of less is not shown
-_MAX_NAMED: Final = 3  # rows with a date in the future
 _STEP: Final = 100  # rows between two reports of progress
 
 RowOutcome = Entry | RowRefusedError | RowSkippedError
@@ -52,8 +51,6 @@ class RowCounts:
     """The first of them: where, and why."""
     notes: Counter[str] = field(default_factory=Counter)
     """Rows that the result mentions, by the name of the note (``report``)."""
-    future: list[str] = field(default_factory=list)
-    """The first rows with a date in the future, each with that date."""
     titles: dict[str, str] = field(default_factory=dict)
     """The titles of the locations, by their ids."""
     twice: int = 0
@@ -70,8 +67,6 @@ class RowCounts:
         """Count a row."""
         if isinstance(outcome, Entry):
             self.notes.update(outcome.notes)
-            if FUTURE in outcome.notes and len(self.future) < _MAX_NAMED:
-                self.future.append(f"{where}: {outcome.future}")
             self.titles[outcome.place] = self.titles.get(outcome.place) or outcome.title
             return
         if isinstance(outcome, RowSkippedError):
@@ -217,4 +212,6 @@ def _useless(rows: str, counts: RowCounts) -> ImportRefusedError:
     remedy = "Was it recognized as what it is? --from NAME says so; for a table see --map."
     if {NO_DATE} == {reason for _, reason in counts.refusals}:
         remedy = "Fill in the dates, or name the column that has them: --map date=COLUMN"
+    if counts.refused == counts.notes[FUTURE]:
+        remedy = "Set the clock of this computer, or correct the dates."
     return ImportRefusedError(f"{rows} can be imported ({'; '.join(why)})", remedy)

@@ -48,7 +48,7 @@ class Settings:
     timezone: datetime.tzinfo = datetime.UTC
     """The time zone of the business, which decides on which day a review was written."""
     today: datetime.date = datetime.date.max
-    """The day at the business; reviews of a later day are mentioned."""
+    """The day at the business; reviews of later days than the next are refused."""
     location: str | None = None
     """The id or the title of the location to import, or ``all``."""
     name: str | None = None

@@ -30,7 +30,9 @@ def ago(then: datetime.datetime, now: datetime.datetime) -> str:
 
 
 def days_ago(days: int) -> str:
-    """Return ``today``, ``yesterday`` or ``12 days ago``; a day ahead of UTC counts as today."""
+    """Return ``today``, ``yesterday``, ``12 days ago`` or ``in 9,674 days``; a day ahead of UTC counts as today."""
+    if days < -1:
+        return f"in {-days:,} days"
     if days <= 1:
         return "yesterday" if days == 1 else "today"
     return f"{days:,} days ago"

@@ -10,11 +10,12 @@ import msgspec
 
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
-from reviewsctl.importing.review import Entry, mask
+from reviewsctl.importing.review import Entry, check_days, mask
 from reviewsctl.importing.reviews_file import EXAMPLES, updated
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import milliseconds, only_day
 from reviewsctl.importing.values import encoded, members, short_name, shown, words
+from reviewsd.api.texts import merge_key
 from reviewsd.domain.reviews import Review
 
 COLUMNS = (
@@ -78,6 +79,8 @@ def parser(head: Head, settings: Settings) -> Parser:
             raise RowRefusedError(f"not a review of ours: {fault}") from None
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
+        reply_day = None if review.owner_reply is None else review.owner_reply.date
+        check_days(review.date, reply_day, settings, merge_key(review.id))
         blank = [name for name in _CERTAIN if getattr(review, name) is None]
         if settings.names == "short" and "author_avatar_url" in blank:
             blank.remove("author_avatar_url")

@@ -1,5 +1,6 @@
 """Dates of exports that a spreadsheet has saved again: read as they were, asked about, or refused."""
 
+import datetime
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -125,3 +126,52 @@ def test_empty_column_of_dates_is_refused_with_the_option_for_another_one(
     with pytest.raises(ImportRefusedError, match="row 2: no date") as refusal:
         shop.imported(table(tmp_path / "a.csv", "date,rating,name,visit\n,5,Ann,2026-01-01\n"))
     assert "--map date=COLUMN" in refusal.value.remedy
+
+
+TODAY = datetime.date(2026, 6, 1)
+DATED = "id,date,rating,author,reply,reply date,source\n1,2026-05-30,5,Ann,,,x\n2,{},4,Bo,Hi,{},x\n"
+
+
+@pytest.mark.parametrize(
+    ("date", "replied", "reason"),
+    [
+        ("2052-05-23", "", "date 2052-05-23"),
+        ("2026-06-03", "", "date 2026-06-03"),
+        ("2026-05-30", "2026-12-01", "reply's date 2026-12-01"),
+    ],
+)
+def test_row_of_the_future_is_refused(shop: Shop, date: str, replied: str, reason: str) -> None:
+    """It would be the first of the page for years. The review that is there stays."""
+    export = shop.folder / "a.csv"
+    settings = Settings(today=TODAY, name="Acme")
+    shop.imported(table(export, DATED.format("2026-05-29", "")), settings=settings)
+    shop.imported(table(export, DATED.format(date, replied)), settings=settings, replace=True)
+    done = shop.imported(export, settings=settings, replace=True)
+    today = "today is 2026-06-01 by the clock of this computer"
+    assert [("row 3", f"{reason} is in the future; {today}")] == done.rows.refusals
+    assert [note for note in done.notes if note.startswith("dated in the future: 1; correct")]
+    assert "2026-05-29" == shop.reviews["Bo"]["date"]
+
+
+def test_day_that_has_begun_elsewhere_is_not_of_the_future(shop: Shop) -> None:
+    export = table(shop.folder / "a.csv", DATED.format("2026-06-02", "2026-06-02"))
+    shop.imported(export, settings=Settings(today=TODAY, name="Acme"))
+    assert {"Ann", "Bo"} == shop.reviews.keys()
+
+
+def test_future_row_of_an_export_of_reviewsd_is_refused(shop: Shop) -> None:
+    export = table(shop.folder / "a.csv", DATED.format("2026-05-29", "2026-05-29"))
+    shop.imported(export, settings=Settings(today=TODAY, name="Acme"))
+    own = table(shop.folder / "own.json", json.dumps(shop.file).replace("2026-05-29", "2052-05-29"))
+    done = shop.imported(own, settings=Settings(today=TODAY), replace=True, yes=True)
+    assert 1 == done.rows.refused
+    assert "2026-05-29" == shop.reviews["Bo"]["date"]
+
+
+def test_clock_that_is_years_behind_stops_an_import(shop: Shop) -> None:
+    """Nothing of it is lost without a word."""
+    export = table(shop.folder / "a.csv", DATED.format("2026-05-29", ""))
+    settings = Settings(today=datetime.date(2000, 1, 1), name="Acme")
+    with pytest.raises(ImportRefusedError, match="none of its 2 rows can be imported") as caught:
+        shop.imported(export, settings=settings)
+    assert "Set the clock of this computer, or correct the dates." == caught.value.remedy

@@ -332,29 +332,6 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
     ]
 
 
-def test_review_of_the_future_is_mentioned(tmp_path: Path) -> None:
-    """Day and month were the wrong way round, as a rule; else only ``check`` says so."""
-    export = tmp_path / "export.csv"
-    export.write_text(
-        "rating,date,author,text,source\n5,2999-12-01,Ann,Good,x\n4,2024-12-01,Bo,,x\n"
-    )
-    done = Imported(tmp_path / "data", str(export), "--set", "name=Acme")
-
-    future = "dated in the future: 1 (row 2: 2999-12-01); "
-    assert [note for note in done.result["notes"] if note.startswith(future)]
-
-
-def test_reply_of_the_future_is_mentioned(tmp_path: Path) -> None:
-    export = tmp_path / "export.csv"
-    export.write_text(
-        "rating,date,author,reply,reply date,source\n5,2024-12-01,Ann,Thanks,2999-12-02,x\n"
-    )
-    done = Imported(tmp_path / "data", str(export), "--set", "name=Acme")
-
-    future = "dated in the future: 1 (row 2: reply of 2999-12-02); "
-    assert [note for note in done.result["notes"] if note.startswith(future)]
-
-
 def test_table_without_verification_is_not_verified(tmp_path: Path) -> None:
     """Nothing has to be said for a first import; a note names the setting."""
     export = tmp_path / "x.csv"

@@ -301,3 +301,10 @@ def test_reload_does_not_speak_of_good_data_while_nothing_is_served(
 )
 def test_a_duration_has_its_two_largest_units(seconds: float, output: str) -> None:
     assert output == times.duration(seconds)
+
+
+@pytest.mark.parametrize(
+    ("days", "output"), [(-9674, "in 9,674 days"), (-1, "today"), (0, "today"), (1, "yesterday")]
+)
+def test_day_that_is_far_ahead_is_not_called_today(days: int, output: str) -> None:
+    assert output == times.days_ago(days)
