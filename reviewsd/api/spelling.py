@@ -1,9 +1,12 @@
 """Guesses of both programs at what a mistyped name means."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 from reviewsd.api.texts import printable
+
+_NUMBER = re.compile("[0-9]+")
 
 
 def nearest(name: str, known_names: Iterable[str], cutoff: float = 0.6) -> str:
@@ -17,3 +20,13 @@ def nearest(name: str, known_names: Iterable[str], cutoff: float = 0.6) -> str:
     names = {candidate.casefold(): candidate for candidate in known_names}
     close = difflib.get_close_matches(name.casefold(), names, n=1, cutoff=cutoff)
     return f'; did you mean "{printable(names[close[0]])}"?' if close else ""
+
+
+def nearest_location(name: str, known_names: Iterable[str]) -> str:
+    """Return the hint at the known location that a mistyped name most likely means, or "".
+
+    Names with other numbers are of other locations: "Store 101" and "Store 102".
+    """
+    numbers = _NUMBER.findall(name)
+    alike = (known for known in known_names if _NUMBER.findall(known) == numbers)
+    return nearest(name, alike, 0.8)

@@ -2,13 +2,14 @@
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
 from reviewsd.api.files import Diagnostic
+from reviewsd.api.spelling import nearest_location
 from reviewsd.api.texts import first_of, is_nameless
 from reviewsd.domain import times
 from reviewsd.domain.corrections import CORRECTIONS_FILE
@@ -16,11 +17,9 @@ from reviewsd.domain.data_errors import show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.lint_business import business_warnings, misnamed
 from reviewsd.domain.lint_insights import insight_warnings
+from reviewsd.domain.naming import mention_key
 from reviewsd.domain.records import Progress
-from reviewsd.domain.reviews import (
-    Review,
-    is_blank,
-)
+from reviewsd.domain.reviews import Business, Review, is_blank
 
 STAGE: Final = "comparing"
 """The stage that ``Progress`` is called with."""
@@ -69,10 +68,25 @@ def doubts(
     if len(places) > 1 and not dataset.business.locations:
         reason = f"missing: reviews name {len(places):,} locations ({first_of(map(show, places), _NAMED, ', ')}), which have no pages and no filter"
         yield _finding("$.business.locations", reason)
+    yield from _unused_locations(dataset.business, places)
     if dataset.insights is not None:
         identifiers = set(dataset.records.ids)
         newest = datetime.date.fromordinal(dataset.records.days[0]) if dataset.records else None
         yield from insight_warnings(dataset.insights, identifiers, newest)
+
+
+def _unused_locations(business: Business, places: Iterable[str]) -> Iterator[Diagnostic]:
+    """Yield warnings about locations without reviews that may be other ones, mistyped in a table once."""
+    used = {*map(mention_key, places)}
+    names = [location.name for location in business.locations or ()]
+    for index, location in enumerate(business.locations or ()):
+        if used.isdisjoint(map(mention_key, (location.id, *location.aliases))):
+            others = [*names[:index], *names[index + 1 :]]
+            if hint := nearest_location(location.name, others):
+                reason = (
+                    f"no review is of {show(location.name)}{hint} If so, take this location out"
+                )
+                yield _finding(f"$.business.locations[{index}]", reason)
 
 
 _Moment: TypeAlias = datetime.datetime | None

@@ -7,7 +7,7 @@ else as a location of its own.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -169,6 +169,12 @@ class Declared:
     def keys(self, location_id: str) -> set[str]:
         """Return the keys of the ids and aliases of a location."""
         return {key for key, named_id in self._ids.items() if named_id == location_id}
+
+    def names(self) -> Iterator[str]:
+        """Yield the ids, names and aliases."""
+        for location in self.listed:
+            names = (location.get("id"), location.get("name"), *elements(location.get("aliases")))
+            yield from (name for name in names if isinstance(name, str))
 
     def described(self) -> list[str]:
         """Return ids and names, for a message."""

@@ -6,10 +6,11 @@ without a terminal it is a refusal.
 
 import datetime
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from reviewsctl.importing.business import Declared, Likeness, likeness
+from reviewsctl.importing.business import Declared, Likeness, key_of, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
@@ -18,7 +19,7 @@ from reviewsctl.importing.settings import NO_SOURCE
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsd.api.platforms import PLATFORMS
-from reviewsd.api.spelling import nearest
+from reviewsd.api.spelling import nearest, nearest_location
 from reviewsd.api.texts import counted, printable
 
 ALL: Final = "all"
@@ -185,6 +186,10 @@ def questions(
     yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
     warnings = (
         (
+            _mistyped(plan, staged, result),
+            f"Correct it in the table; if it is a place of its own: {yes}",
+        ),
+        (
             _other_business(options, plan.titles, staged, result),
             f"If it is the same business all the same: {yes}",
         ),
@@ -231,6 +236,26 @@ def _loss(result: MergeResult, limits: tuple[int, float]) -> str:
     return ""
 
 
+def _mistyped(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
+    """Return that a location of the owner's table is new, and like a known one; empty if none is.
+
+    Of two new ones that are alike that of fewer reviews is mistyped.
+    """
+    if not plan.has_typed_ids:
+        return ""
+    counts = Counter(place.name for place in staged.places().elements())
+    known = {*result.declared.names(), *(place.name for place in result.places)}
+    keys = {*map(key_of, known)}
+    for name, count in counts.items():
+        if name and key_of(name) not in keys:
+            hint = nearest_location(
+                name, known | {other for other in counts if counts[other] > count}
+            )
+            if hint:
+                return f"{shown(name)} is a new place, of {counted(count, 'review')}{hint}"
+    return ""
+
+
 def older_places(older: frozenset[Place], result: MergeResult) -> frozenset[Place]:
     """Return the locations of which an older version of what is there would change the file.
 
@@ -242,9 +267,9 @@ def older_places(older: frozenset[Place], result: MergeResult) -> frozenset[Plac
 
 def _older(plan: MergePlan, places: Collection[Place]) -> str:
     """Return why what the export says may be out of date; empty if it is not."""
-    place = min(places, default=None)
-    if place is None:
+    if not places:
         return ""
+    place = max(places, key=lambda place: plan.log.newest[place])
     return (
         f"the export is older than the last import of {_named(place)}: its newest review is of "
         f"{_day(plan.newest[place])}, the last import's of {_day(plan.log.newest[place])}; it may take "

@@ -179,15 +179,28 @@ _DAY: Final = 24 * _HOUR
 _EARLIEST, _LATEST = -14 * _HOUR, 36 * _HOUR  # of a day anywhere on earth, from its midnight in UTC
 
 
-def older_than(newest: Mapping[Place, int], log: ImportLog) -> frozenset[Place]:
+def older_than(
+    newest: Mapping[Place, int], log: ImportLog, *, may_move: bool = False
+) -> frozenset[Place]:
     """Return the locations of which an export is older than the last import.
 
-    The newest times of its rows are POSIX milliseconds.
+    Args:
+        newest: The newest times of its rows, in POSIX milliseconds.
+        log: The log.
+        may_move: Whether the rows of a table may have got other locations, so that all those of a source have one age.
     """
-    last = log.newest
-    return frozenset(
-        place for place, time in newest.items() if place in last and _is_older(time, last[place])
-    )
+    last = {place: time for place, time in log.newest.items() if place in newest}
+
+    def latest(times: Mapping[Place, int]) -> dict[Place | str, int]:
+        groups: dict[Place | str, int] = {}
+        for place, time in times.items():
+            group = place.source if may_move else place
+            groups[group] = max(time, groups.get(group, 0))
+        return groups
+
+    now, before = latest(newest), latest(last)
+    older = {group for group, time in before.items() if _is_older(now[group], time)}
+    return frozenset(place for place in last if not older.isdisjoint((place, place.source)))
 
 
 def _is_older(time: int, last: int) -> bool:

@@ -107,7 +107,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             is_gone=None if options.synced is None else options.synced.is_gone,
             newest=newest,
             log=log,
-            older=import_log.older_than(newest, log),
+            older=import_log.older_than(
+                newest, log, may_move=all(export.format.generic for export in exports)
+            ),
             names=options.settings.names or (None if own_exports else "short"),
             has_typed_ids=any(export.format.generic for export in exports),
             by_owner=bool(own_exports),

@@ -448,6 +448,19 @@ def test_locations_of_which_none_is_declared_are_reported() -> None:
     assert [] == found(review(0, location="North"), review(1))
 
 
+def test_location_without_reviews_that_is_like_another_one_is_reported() -> None:
+    """A typing error in a table has made it, and stayed as a page when the table was corrected."""
+    names = ("Haus Linde", "Haus Lidne", "Haus Linde 2", "Markt")
+    declared = [{"id": f"p{number}", "name": name} for number, name in enumerate(names)]
+    business: dict[str, object] = {"business": {"name": "B", "locations": declared}}
+    reason = (
+        'no review is of "Haus Lidne"; did you mean "Haus Linde"? If so, take this location out'
+    )
+    assert [f"$.business.locations[1]: {reason}"] == found(review(0, location="p0"), top=business)
+    used = (review(0, location="p0"), review(1, location="P1 "))
+    assert [] == found(*used, top=business)
+
+
 def test_person_may_be_named_without_an_opinion() -> None:
     entities = {
         "technicians": [{"id": "sam", "mention_count": 4, **PARTS}],

@@ -142,17 +142,73 @@ def test_column_may_be_mapped_to_the_location(shop: Shop, tmp_path: Path) -> Non
     assert [*DOVER["aliases"], "Dover Harbor"] == declared(shop)[0]["aliases"]
 
 
-def test_location_that_becomes_a_place_is_named(shop: Shop, tmp_path: Path) -> None:
-    """A mistyped one is public at once, without a question where another of the file is declared."""
-    text = "Store,rating,date,text,author\nDover,5,2026-01-01,Good.,Jo\nKitery,4,2026-01-02,So.,Ann\nDover Harbor,3,2026-01-03,Hm.,Bo\n"
-    settings = Settings(columns={"location": "Store"})
-    trial = shop.imported(table(tmp_path / "a.csv", text), settings=settings, dry_run=True)
-    assert "new place: Kitery" in trial.notes
-    done = shop.imported(table(tmp_path / "a.csv", text), settings=settings)
-    assert "new place: Kitery" in done.notes
+HOUSES = Settings(columns={"location": "Store"}, source="web")
+
+
+def houses(shop: Shop, *rows: str) -> Path:
+    """Write a table with the house of each review."""
+    return table(shop.folder / "a.csv", "\n".join(["id,Store,rating,date,text,author", *rows, ""]))
+
+
+JO, BO = "1,Dover,5,2026-01-01,Good.,Jo", "3,Dover Harbor,3,2026-01-03,Hm.,Bo"
+
+
+def test_location_that_becomes_a_place_is_named(shop: Shop) -> None:
+    export = houses(shop, JO, "2,York,4,2026-01-02,So.,Ann", BO)
+    trial = shop.imported(export, settings=HOUSES, dry_run=True)
+    assert "new place: York" in trial.notes
+    done = shop.imported(export, settings=HOUSES)
+    assert "new place: York" in done.notes
     assert not [note for note in done.notes if "locations" in note]
-    again = shop.imported(table(tmp_path / "a.csv", text), settings=settings)
+    again = shop.imported(export, settings=HOUSES)
     assert not [note for note in again.notes if "new place" in note]
+
+
+@pytest.mark.parametrize("day", ["2026-01-02", "2026-01-04"])
+def test_new_place_that_is_like_a_known_one_is_a_question(shop: Shop, day: str) -> None:
+    """A mistyped one had a page at once; of the newest row it was called an older export."""
+    row = f"2,{{}},4,{day},So.,Ann"
+    shop.imported(houses(shop, JO, row.format("Kittery"), BO), settings=HOUSES)
+    with pytest.raises(
+        SayMoreError, match='"Kitery" is a new place, of 1 review; did you mean "Kittery"'
+    ) as asked:
+        shop.imported(houses(shop, JO, row.format("Kitery"), BO), settings=HOUSES)
+    assert "Correct it in the table; if it is a place of its own: --yes" == asked.value.remedy
+    shop.imported(houses(shop, JO, row.format("Kitery"), BO), settings=HOUSES, yes=True)
+    assert "Kitery" == located(shop)["Ann"]
+    shop.imported(houses(shop, JO, row.format("Kitery"), BO), settings=HOUSES)
+
+
+def test_alias_of_a_place_may_be_mistyped_too(shop: Shop) -> None:
+    declare(shop, DOVER | {"aliases": ["Harbor House"]})
+    with pytest.raises(SayMoreError, match='did you mean "Harbor House"'):
+        shop.imported(houses(shop, "1,Habor House,5,2026-01-01,Good.,Jo"), settings=HOUSES)
+
+
+@pytest.mark.parametrize("name", ["Kittery 2", "Kit", "KITTERY", "Rye"])
+def test_new_place_that_is_like_no_known_one_is_no_question(shop: Shop, name: str) -> None:
+    shop.imported(houses(shop, f"2,{name},5,2026-01-02,So.,Ann"), settings=HOUSES)
+    assert name == located(shop)["Ann"]
+
+
+def test_place_of_fewer_rows_is_the_mistyped_one(shop: Shop) -> None:
+    """The first table has nothing that it could be compared with."""
+    declare(shop)
+    rows = [f"{number},Harbour,5,2026-01-0{number},Good.,A{number}" for number in range(1, 4)]
+    with pytest.raises(SayMoreError, match='"Habour" is a new place, of 1 review; did you mean'):
+        shop.imported(houses(shop, "9,Habour,5,2026-01-01,Good.,Z", *rows), settings=HOUSES)
+
+
+def test_row_that_moves_to_another_place_makes_no_table_older(shop: Shop) -> None:
+    """The newest row of one place was corrected; the age of the table is that of all its rows."""
+    ann, cy = "2,Kittery,4,2026-01-02,So.,Ann", "4,Dover Harbor,5,2026-01-01,Well.,Cy"
+    moved = BO.replace("Dover Harbor", "Kittery")
+    shop.imported(houses(shop, JO, ann, BO, cy), settings=HOUSES)
+    shop.imported(houses(shop, JO, ann, moved, cy), settings=HOUSES)
+    assert "Kittery" == located(shop)["Bo"]
+    with pytest.raises(SayMoreError, match="older than the last import") as asked:
+        shop.imported(houses(shop, JO, ann.replace("4", "1")), settings=HOUSES)
+    assert "newest review is of 2026-01-02, the last import's of 2026-01-03" in asked.value.detail
 
 
 def test_locations_of_a_table_without_declared_ones_are_noted(shop: Shop, tmp_path: Path) -> None:
