@@ -23,6 +23,7 @@ from reviewsctl.importing.review_merge import (
     STAMPS,
     Merged,
     Review,
+    emptied,
     merge_review,
     stamp,
     stamped,
@@ -206,7 +207,8 @@ class Merge:
             return text, self._absent(review, key, loses_reply=bool(review.get(_REPLY)))
         self._used.add(entry.key)
         fate = None if match is None else match.fate
-        record = self._counting(review, msgspec.json.decode(entry.record), fate)
+        row = msgspec.json.decode(entry.record)
+        record = self._counting(review, row, fate)
         merged = self._merged(review, record, entry, key)
         changes, fates = {**merged.changes}, {**merged.fates}
         has_own_id = self._plan.log.reviews.get(key, NOTHING).has_own_id
@@ -217,6 +219,8 @@ class Merge:
             self._result.successors[identifier] = str(record["id"])
             key = entry.key
         self._retain(key)
+        if self._plan.has_typed_ids and fate is not Fate.COPY:
+            fates |= self._emptied(review, row, entry, key)
         if merged.log_row != self._plan.log.reviews.get(key, NOTHING):
             self._log(key, merged.log_row)
         if fate is not None:
@@ -264,6 +268,13 @@ class Merge:
             export_is_older=place in self._plan.older,
             names=self._plan.names,
         )
+
+    def _emptied(self, review: Review, row: Review, entry: Entry, key: str) -> Fates:
+        """Return the fate of a review that is public with members which the owner's table has no more."""
+        corrections, last_written = self._plan.corrections, self._plan.log.reviews.get(key, NOTHING)
+        public = corrections.public_form(review) if corrections.action(review) else review
+        names = emptied(public or {}, row, self._staged.unstated(entry), last_written)
+        return {Fate.EMPTIED: names} if names else {}
 
     def _log(self, key: str, row: Written) -> None:
         """Note what was written of a review; an owner's own export writes nothing of a platform."""

@@ -18,7 +18,7 @@ MAX_LISTED: Final = 10_000
 
 
 class Fate(Enum):
-    """The outcome for a review; the reviews of the last nine are listed."""
+    """The outcome for a review; the reviews in ``_LISTED`` are listed."""
 
     UNCHANGED = "unchanged"
     KEPT = "kept"
@@ -62,6 +62,8 @@ class Fate(Enum):
     """Has the id that the table has given it, where it had one made of its content; these are changed too."""
     ERASED = "erased"
     """Not taken, as it may be an edited version of an erased review."""
+    EMPTIED = "emptied"
+    """Without some members in the owner's table that an import wrote, which stay; these are unchanged or changed too."""
     DOUBLED = "doubled"
     """New, without an id of its own, and by two of author, day and words the edited version of one that stays."""
 
@@ -72,7 +74,14 @@ Fates = Mapping[Fate, tuple[str, ...]]
 _LISTED: Final = frozenset(
     (
         *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
-        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.EDITED, Fate.ERASED, Fate.DOUBLED),
+        *(
+            Fate.OVERWRITTEN,
+            Fate.REPLY_REMOVED,
+            Fate.EDITED,
+            Fate.ERASED,
+            Fate.DOUBLED,
+            Fate.EMPTIED,
+        ),
     )
 )
 
@@ -106,6 +115,8 @@ class MergeResult:
     counts: Counter[Fate] = field(default_factory=Counter)
     changes: defaultdict[Fate, list[Change]] = field(default_factory=lambda: defaultdict(list))
     """The first reviews of each fate that is listed."""
+    emptied: Counter[str] = field(default_factory=Counter)
+    """Members of ``Fate.EMPTIED``."""
     name: str = ""
     """The name of the business in the file."""
     declared: Declared = field(default_factory=Declared)
@@ -168,6 +179,7 @@ class MergeResult:
         """Count the fates of a review."""
         for fate, members in fates.items():
             self.counts[fate] += 1
+            self.emptied.update(members if fate is Fate.EMPTIED else ())
             if fate in _LISTED and len(self.changes[fate]) < MAX_LISTED:
                 content = _content(review) if fate is Fate.REMOVED else ""
                 change = Change(review=_named(review), members=members, content=content)

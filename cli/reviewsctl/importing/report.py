@@ -1,6 +1,6 @@
 """The result of an import: its notes, its lines for people, and JSON."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,7 +21,7 @@ MAX_IN_JSON: Final = 100
 
 _SHOWN: Final = 3  # refused rows without --verbose, for people
 _MIN_PLACES: Final = 2  # with one location nothing changes
-_LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED)
+_LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.EMPTIED)
 LOSSES: Final = (Fate.OVERWRITTEN, Fate.RETURNED, Fate.REPLY_REMOVED)
 """What becomes of some new and changed reviews beside that."""
 
@@ -69,7 +69,7 @@ def lines(
     notes.sort(key=lambda note: note not in result.merge.corrected)
     has_more = len(notes) < len(result.notes) or result.rows.refused > _SHOWN
     has_more |= bool(result.rows.skips) or any(
-        map(result.merge.count, (Fate.CHANGED, Fate.REMOVED))
+        map(result.merge.count, (Fate.CHANGED, Fate.REMOVED, Fate.EMPTIED))
     )
     hint = " (details with --verbose)" if has_more and not options.verbose else ""
     done = "would import" if options.dry_run else "imported"
@@ -268,6 +268,8 @@ def notes_of_merge(
         for fate, text in _OF_REVIEWS.items()
         if (count := result.count(fate))
     ]
+    if result.emptied:
+        notes.append(_emptied(result.emptied))
     if count := result.count(Fate.EDITED):
         notes.append(_edited(count, result.changes[Fate.EDITED]))
     if count := result.count(Fate.DOUBLED):
@@ -299,6 +301,25 @@ def _new_places(result: MergeResult) -> list[str]:
     return [
         f"{each.get('name')}" for each in locations if f"{each.get('id')}" not in result.declared
     ]
+
+
+_TO_EMPTY: Final = {
+    "text": "reviewsctl reviews hide ID --reason WHY --text",
+    "owner_reply": "reviewsctl reviews reply ID ''",
+    "author": "reviewsctl reviews anonymize ID --reason WHY",
+}
+"""The commands that take members off the page; others are taken out of the file."""
+
+
+def _emptied(members: Mapping[str, int]) -> str:
+    """Return the note on members that the table has nothing for any more."""
+    counts = ", ".join(f"{name} {count:,}" for name, count in members.items())
+    ways = [_TO_EMPTY[name] for name in _TO_EMPTY if name in members]
+    ways += ["edit reviews.json"] * (not _TO_EMPTY.keys() >= members.keys())
+    return (
+        f"not in the table any more, and kept as an earlier import wrote it: {counts}; to take it off the page: "
+        f"{', '.join(ways)}"
+    )
 
 
 def _edited(count: int, changes: Sequence[Change]) -> str:

@@ -105,6 +105,27 @@ def merge_review(
     )
 
 
+_WITHDRAWN: Final = (
+    *("author", "author_avatar_url", "text", "source_url", "owner_reply"),
+    "location",  # of which the log says nothing
+)
+"""Members that an owner may take out of his table, in a row or as a column."""
+
+
+def emptied(old: Review, new: Review, unstated: int, last_written: Written) -> tuple[str, ...]:
+    """Return the members that a table has nothing for, and that the file has as an import wrote them.
+
+    The arguments are those of ``merge_review``.
+    """
+    return tuple(
+        name
+        for name in _WITHDRAWN
+        if (name not in new or unstated & BITS.get(name, 0))
+        and old.get(name) not in (None, new.get(name))
+        and (name not in BITS or last_written.has(name, old.get(name)))
+    )
+
+
 def _fates(
     changes: Review, by_hand: tuple[str, ...], *, is_older: bool
 ) -> Iterator[tuple[Fate, tuple[str, ...]]]:

@@ -10,7 +10,10 @@ import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.outcomes import Fate
-from reviewsctl.importing.report import ImportResult
+from reviewsctl.importing.report import ImportResult, details
+from reviewsctl.importing.settings import Settings
+from reviewsd.domain.corrections import Action
+from tests.support.edited import correct
 from tests.support.shop import SAMPLES, Shop, google, outscraper, table
 
 
@@ -79,8 +82,50 @@ def test_empty_cells_of_a_table_remove_nothing(shop: Shop) -> None:
     tabled(shop, head + full + second_row)
     before = shop.reviews
     empty = "1,2026-01-01,5,,,,,,web\n"
-    tabled(shop, head + empty + second_row)
+    result = tabled(shop, head + empty + second_row)
     assert before == shop.reviews
+    (note,) = [note for note in result.notes if note.startswith("not in the table any more")]
+    assert "author 1, author_avatar_url 1, text 1, source_url 1, owner_reply 1; to take" in note
+    members = "author, author_avatar_url, text, source_url, owner_reply"
+    assert f"  emptied: Ann Lee, 2026-01-01, web: {members}" in [*details(result)]
+
+
+def emptied(result: ImportResult) -> list[str]:
+    """Return the note on what a table has no more."""
+    return [note for note in result.notes if note.startswith("not in the table any more")]
+
+
+def test_column_that_is_left_out_is_noted(shop: Shop) -> None:
+    """Its cells stay on the page, and the owner believes that they are gone."""
+    export = (
+        "id,date,rating,author,text,reply,house,source\n1,2026-01-01,5,Ann,Fine,Thanks,Dover,web\n"
+    )
+    all_columns = Settings(columns={"location": "house"}, name="Acme")
+    assert [] == emptied(tabled(shop, export, settings=all_columns))
+    fewer = Settings(columns={"reply": "", "text": ""})
+    (note,) = emptied(tabled(shop, export, settings=fewer))
+    assert note.endswith(
+        "text 1, owner_reply 1, location 1; to take it off the page: reviewsctl reviews hide ID --reason WHY --text, "
+        "reviewsctl reviews reply ID '', edit reviews.json"
+    )
+    assert [] == emptied(tabled(shop, export, settings=all_columns))
+
+
+@pytest.mark.parametrize("action", ["hide", "hide-text"])
+def test_emptied_cell_of_a_hidden_text_is_not_noted(shop: Shop, action: Action) -> None:
+    export = "id,date,rating,author,text,source\n1,2026-01-01,5,Ann,Fine work,web\n"
+    tabled(shop, export)
+    correct(shop, "Ann", action)
+    assert [] == emptied(tabled(shop, export.replace("Fine work", "")))
+
+
+def test_members_that_no_table_had_are_no_emptied_ones(shop: Shop) -> None:
+    """The owner has replied by himself, and corrected a text; the table never had more."""
+    export = "id,date,rating,author,text,reply,source\n1,2026-01-01,5,Ann Lee,,,web\n2,2026-01-02,5,Bo,Fine,,web\n"
+    tabled(shop, export)
+    shop.edit("Ann Lee", owner_reply={"text": "Thanks", "date": "2026-01-05"})
+    shop.edit("Bo", text="Corrected")
+    assert [] == emptied(tabled(shop, export.replace("Fine", "")))
 
 
 def test_verified_is_kept_when_the_export_does_not_say(shop: Shop, tmp_path: Path) -> None:
