@@ -244,12 +244,12 @@ def _mistyped(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
     if not plan.has_typed_ids:
         return ""
     counts = Counter(place.name for place in staged.places().elements())
-    known = {*result.declared.names(), *(place.name for place in result.places)}
+    known = [*sorted(place.name for place in result.places), *result.declared.names()]
     keys = {*map(key_of, known)}
     for name, count in counts.items():
         if name and key_of(name) not in keys:
             hint = nearest_location(
-                name, known | {other for other in counts if counts[other] > count}
+                name, [*known, *(other for other in counts if counts[other] > count)]
             )
             if hint:
                 return f"{shown(name)} is a new place, of {counted(count, 'review')}{hint}"
