@@ -121,6 +121,7 @@ class Merge:
             old = members(piece.value)
             text, fates = self._old(old, piece.text)
             self._result.add_old(old, fates)
+            self._note_id(old)
             if not _LEFT_OUT & fates.keys():
                 yield text
         for entry in self._staged:
@@ -135,6 +136,16 @@ class Merge:
                 gone = self._earlier(entry, entry.record)
                 self._note_predecessors(entry, record, gone, is_certain=False)
                 yield record
+
+    def _note_id(self, review: Review) -> None:
+        """Note whether a review that an import wrote has an id of its own."""
+        source, written = (
+            str(review.get("source")),
+            self._plan.log.reviews.get(merge_key(str(review.get("id")))),
+        )
+        if written is not None:
+            own_ids = self._result.own_ids
+            own_ids[source] = own_ids.get(source, True) and written.has_own_id
 
     def _earlier(self, entry: Entry, record: bytes, before: bytes | None = None) -> list[Review]:
         """Return the ids of the corrected reviews that a row may be, and that ``Matching`` does not compare with it.

@@ -34,7 +34,7 @@ class Fate(Enum):
     OLDER = "older"
     """Not changed by a row of the export that is an older version of it; these are unchanged too."""
     COPY = "copy"
-    """In the file under another id, by another tool's export or edited by hand; these are unchanged or changed too."""
+    """In the file under another id, by another tool's export, with an id or edited by hand; these are unchanged or changed too."""
     EXAMPLE = "example"
     """Written by ``reviewsctl init``, and left out."""
     ANOTHER = "another"
@@ -133,6 +133,8 @@ class MergeResult:
     """Those of them that are kept."""
     missing: set[str] = field(default_factory=set)
     """The merge keys of those that are kept only for now."""
+    own_ids: dict[str, bool] = field(default_factory=dict)
+    """By source, whether all its reviews have ids that an import has found in a row."""
     removed_ids: list[str] = field(default_factory=list)
     successors: dict[str, str] = field(default_factory=dict)
     """The new id of each of these reviews that was edited in a table without ids."""

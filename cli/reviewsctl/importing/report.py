@@ -200,7 +200,7 @@ _OF_REVIEWS: Final = {
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",
     Fate.FULL_NAME: "names that are full already: {count:,}; they stay so (--set names=short)",
-    Fate.COPY: "there already, by another tool's export or edited by hand: {count:,}; they stay one each, under "
+    Fate.COPY: "there already, by another tool's export, with an id or edited by hand: {count:,}; they stay one each, under "
     "the id they have",
 }
 

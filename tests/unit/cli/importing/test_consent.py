@@ -1,11 +1,14 @@
 """Possible mistakes are questions: another business, another location, terms that forbid it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from reviewsctl.importing.errors import SayMoreError
-from tests.support.shop import SAMPLES, Shop, outscraper
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.report import ImportResult
+from reviewsctl.importing.settings import Settings
+from tests.support.shop import SAMPLES, Shop, outscraper, table
 
 
 def test_location_with_a_longer_name_is_a_question(shop: Shop, tmp_path: Path) -> None:
@@ -82,3 +85,46 @@ def test_import_says_that_the_terms_forbid_storing(shop: Shop, name: str) -> Non
 def test_import_of_ones_own_data_says_nothing_of_terms(shop: Shop) -> None:
     result = shop.imported(SAMPLES / "takeout")
     assert not [note for note in result.notes if "terms" in note]
+
+
+NUMBERED = (
+    "Nr,date,rating,author,text,source\n1,2026-01-01,5,Ann,Fine,{0}\n2,2026-01-02,4,Bo,,{0}\n"
+)
+
+
+def numbered(shop: Shop, source: str = "web", *, mapped: bool, **options: Any) -> ImportResult:  # noqa: ANN401  of any type
+    """Import a table with a column of numbers, which is the one of ids or is forgotten."""
+    columns = {"id": "Nr"} if mapped else {}
+    export = table(shop.folder / "a.csv", NUMBERED.format(source))
+    return shop.imported(export, settings=Settings(columns=columns, name="Acme"), **options)
+
+
+def test_table_without_the_ids_of_the_last_import_is_a_question(shop: Shop) -> None:
+    """Stars alone are not known by their content, and were there twice."""
+    numbered(shop, mapped=True)
+    before = shop.reviews
+    with pytest.raises(SayMoreError, match=r'"web" have the ids .+ \(--map id=COLUMN\)') as asked:
+        numbered(shop, mapped=False)
+    assert "--map id=Number" in asked.value.remedy
+    shop.answer = False
+    with pytest.raises(ImportRefusedError, match="not wanted"):
+        numbered(shop, mapped=False)
+    assert before == shop.reviews
+    numbered(shop, mapped=True)
+    shop.answer = None
+    numbered(shop, mapped=False, yes=True)
+    assert 3 == len(shop.file["reviews"])
+    numbered(shop, mapped=False)
+
+
+@pytest.mark.parametrize(
+    ("source", "second", "mapped"),
+    [("google", "google", True), ("web", "shop", True), ("web", "web", False)],
+)
+def test_table_without_ids_is_no_question_where_none_were(
+    shop: Shop, source: str, second: str, *, mapped: bool
+) -> None:
+    """Two tools read a platform, one of them with its ids; or the source is new, or had none."""
+    numbered(shop, source, mapped=mapped)
+    numbered(shop, second, mapped=False, yes=second == "shop")
+    assert [] == [line for line in shop.lines if "--map id=COLUMN" in line]

@@ -452,7 +452,7 @@ def test_second_review_of_a_person_keeps_its_id_when_the_first_gets_one(shop: Sh
 def test_id_of_a_table_outlasts_an_edited_row_without_one(shop: Shop) -> None:
     imported(shop, f"w1,{LONG}", header=f"id,{HEADER}")
     before = shop.reviews["Ann Lee"]["id"]
-    imported(shop, LONG.replace("vase", "vase twice"))
+    imported(shop, LONG.replace("vase", "vase twice"), yes=True)
     assert before == shop.reviews["Ann Lee"]["id"]
     correct(shop, "Ann Lee")
     imported(shop, f"w1,{LONG.replace('vase', 'vase three times')}", header=f"id,{HEADER}")

@@ -243,7 +243,7 @@ def test_text_that_was_edited_by_hand_and_in_the_table_is_one_review(shop: Shop)
     shop.edit("Name 7", text="Fine work")
     edited = export(shop, *GOOD[:-1], f"{GOOD[-1]} work")
     assert (
-        "note: there already, by another tool's export or edited by hand: 1; they stay one each, under the "
+        "note: there already, by another tool's export, with an id or edited by hand: 1; they stay one each, under the "
         "id they have"
     ) in report(shop, edited)
     assert 7 == len(shop.file["reviews"])
