@@ -123,9 +123,16 @@ class Table:
         sample, settled = columns_of(head), {*columns.names, *settings.columns}
         notes = []
         if "id" not in settled:
-            notes += [_id_hint(name) for name in unused if _has_numbers(sample, name)]
+            what = "has another value in each row; if it is the review's own number, which stays with it"
+            notes += [_hint(name, what, "id") for name in unused if _has_numbers(sample, name)]
+        if "location" not in settled and self.source is None:
+            what = "has the same values again and again; if they are places of yours"
+            notes += [_hint(name, what, "location") for name in unused if _has_places(sample, name)]
         if "reply" in columns.names and "reply_date" not in settled:
-            notes += [_hint(name) for name in unused if _has_dates(sample, name)]
+            what = "has dates and is not taken; if they are the replies'"
+            notes += [
+                _hint(name, what, "reply_date") for name in unused if _has_dates(sample, name)
+            ]
         return lines, notes
 
     def names_source(self, head: Head, settings: Settings) -> bool:
@@ -153,10 +160,10 @@ def _has_dates(sample: Sequence[Fields], name: str) -> bool:
     return bool(first) and all(map(is_date, first))
 
 
-def _hint(name: str) -> str:
-    """Return the line on a column that may be that of the replies' dates."""
-    option = shlex.quote(f"reply_date={printable(name[:_LONG])}")
-    return f"note: column {shown(name)} has dates and is not taken; if they are the replies': --map {option}"
+def _hint(name: str, what: str, ours: str) -> str:
+    """Return the line on a column that may be one of ours."""
+    option = shlex.quote(f"{ours}={printable(name[:_LONG])}")
+    return f"note: column {shown(name)} {what}: --map {option}"
 
 
 def _has_numbers(sample: Sequence[Fields], name: str) -> bool:
@@ -166,13 +173,10 @@ def _has_numbers(sample: Sequence[Fields], name: str) -> bool:
     return is_number and None not in values and len(values) == len(sample) > 1
 
 
-def _id_hint(name: str) -> str:
-    """Return the line on a column that may have the ids of the reviews."""
-    option = shlex.quote(f"id={printable(name[:_LONG])}")
-    return (
-        f"note: column {shown(name)} has another value in each row; if it is the review's own number, which stays "
-        f"with it: --map {option}"
-    )
+def _has_places(sample: Sequence[Fields], name: str) -> bool:
+    """Return whether a column is named as places are, and has several values that come again."""
+    values = [value for value in (word(row.get(name)) for row in sample) if value is not None]
+    return normal(name) in COLUMNS.sets["places"] and 1 < len({*values}) < len(values)
 
 
 def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:

@@ -303,3 +303,26 @@ def test_column_that_has_no_ids_is_not_named(
         settings=Settings(name="Acme", source="web", columns=mapped),
     )
     assert not [line for line in shop.lines if "has another value in each row" in line]
+
+
+@pytest.mark.parametrize("name", ["Haus", "Filiale", "Building", "Punto vendita", "Gebäude"])
+def test_column_that_may_have_places_is_named(shop: Shop, name: str) -> None:
+    """It was listed as not taken, and nothing said that it could be."""
+    rows = "2025-03-14,5,North\n2025-03-15,4,South\n2025-03-16,5,North\n"
+    export = table(shop.folder / "k.csv", f"Date,Stars,{name}\n{rows}")
+    shop.imported(export)
+    what = "has the same values again and again; if they are places of yours"
+    option = f"'location={name}'" if " " in name or "ä" in name else f"location={name}"
+    note = f'note: column "{name}" {what}: --map {option}'
+    assert note in shop.lines
+    shop.imported(export, settings=Settings(columns={"location": ""}, source="import"))
+    assert note not in shop.lines
+
+
+@pytest.mark.parametrize(
+    "places", [("North", "North", "North"), ("A", "B", "C"), ("", "", "")], ids=["one", "all", "no"]
+)
+def test_column_without_places_is_not_named(shop: Shop, places: tuple[str, ...]) -> None:
+    rows = "".join(f"2025-03-1{day},5,{place}\n" for day, place in enumerate(places))
+    shop.imported(table(shop.folder / "k.csv", f"Date,Stars,House\n{rows}"))
+    assert not [line for line in shop.lines if "places of yours" in line]
