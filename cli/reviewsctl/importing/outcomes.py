@@ -17,6 +17,10 @@ MAX_LISTED: Final = 10_000
 """Reviews of each fate, and rows that were refused or skipped, that are listed."""
 
 
+MAX_NAMED: Final = 20
+"""Reviews of a location that are named as the export does not have them."""
+
+
 class Fate(Enum):
     """The outcome for a review; the reviews in ``_LISTED`` are listed."""
 
@@ -131,6 +135,8 @@ class MergeResult:
     """Those of them that are removed."""
     kept: Counter[Place] = field(default_factory=Counter)
     """Those of them that are kept."""
+    first_kept: defaultdict[Place, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The first of those, as messages name them."""
     missing: set[str] = field(default_factory=set)
     """The merge keys of those that are kept only for now."""
     own_ids: dict[str, bool] = field(default_factory=dict)
@@ -169,6 +175,7 @@ class MergeResult:
             self.places.add(place)
         if place is not None and Fate.KEPT in fates:
             self.kept[place] += 1
+            self.first_kept[place] += [_named(review)] * (self.kept[place] <= MAX_NAMED)
         if Fate.MISSING in fates:
             self.missing.add(merge_key(str(review.get("id"))))
         if Fate.REMOVED in fates:

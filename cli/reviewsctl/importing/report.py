@@ -286,6 +286,9 @@ def notes_of_merge(
         notes.append(
             f"{counted(without_row, 'review')} of this source not in the table; --replace removes such reviews"
         )
+        names = [name for place in sorted(result.met) for name in result.first_kept[place]]
+        more = f"; and {without_row - len(names):,} more" if without_row > len(names) else ""
+        notes.append(Detail(f"not in the table: {'; '.join(names)}{more}"))
     new_places = _new_places(result)
     members = [name for name in result.filled if name != "locations" or not new_places]
     if {*members} - {"name"}:

@@ -156,6 +156,9 @@ def test_reviews_that_left_a_table_are_named_as_long_as_they_stay(shop: Shop) ->
     note = "note: 2 reviews of this source not in the table; --replace removes such reviews"
     report(shop, export(shop, *GOOD))
     assert note in report(shop, export(shop, *GOOD[2:]))
+    named = "note: not in the table: Name 1, 2025-03-01, web; Name 2, 2025-03-02, web"
+    assert named not in report(shop, export(shop, *GOOD[2:]))
+    assert named in report(shop, export(shop, *GOOD[2:]), verbose=True)
     assert note not in report(shop, export(shop, GOOD[-1])), "a table of new reviews alone"
     shop.imported(export(shop, *GOOD), settings=Settings(source="web"), replace=True)
     assert note not in report(shop, export(shop, *GOOD))
