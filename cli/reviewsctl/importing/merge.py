@@ -28,14 +28,28 @@ from reviewsctl.importing.review_merge import (
     stamp,
     stamped,
 )
-from reviewsctl.importing.reviews_file import EXAMPLES, removed_member, rewrite, updated
+from reviewsctl.importing.reviews_file import (
+    EXAMPLES,
+    removed_member,
+    rewrite,
+    updated,
+    updated_in_lines,
+)
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.successors import sketch
 from reviewsctl.importing.values import encoded, members
 from reviewsd.api.texts import merge_key
 
+
+class _Business(msgspec.Struct):
+    """The declared locations, as they are written."""
+
+    locations: list[msgspec.Raw]
+
+
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
 _REPLY: Final = "owner_reply"
+_LOCATIONS: Final = msgspec.json.Decoder(_Business)
 _AUTHOR_DAY: Final = "author_day"  # of an ``Erasure``
 
 
@@ -85,9 +99,15 @@ class Merge:
         declared = self._result.declared = Declared(business.get("locations"))
         titles = self._plan.titles
         new = {name: titles[name] for name in titles if name and name not in declared}
+        changes = dict(self._result.filled)
         if declared.listed and new:
-            self._result.filled = {**self._result.filled, "locations": declared.with_new(new)}
-        return updated(text, self._result.filled) if self._result.filled else text
+            listed = declared.with_new(new)
+            self._result.filled = {**changes, "locations": listed}
+            there = _LOCATIONS.decode(text).locations
+            pairs = zip(there, declared.listed, listed, strict=False)
+            as_written = [raw if before == after else after for raw, before, after in pairs]
+            changes["locations"] = [*as_written, *listed[len(there) :]]
+        return updated_in_lines(text, changes) if changes else text
 
     def _removed_member(self) -> Mapping[str, object]:
         now = self._plan.now.replace(microsecond=0)

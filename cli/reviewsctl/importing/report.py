@@ -13,7 +13,7 @@ from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import FUTURE, NO_ID
 from reviewsctl.importing.rows import RowCounts
-from reviewsctl.importing.values import listed
+from reviewsctl.importing.values import elements, listed
 from reviewsd.api.texts import counted, first_of
 
 MAX_IN_JSON: Final = 100
@@ -289,10 +289,14 @@ def notes_of_merge(
         names = [name for place in sorted(result.met) for name in result.first_kept[place]]
         more = f"; and {without_row - len(names):,} more" if without_row > len(names) else ""
         notes.append(Detail(f"not in the table: {'; '.join(names)}{more}"))
-    new_places = _new_places(result)
-    members = [name for name in result.filled if name != "locations" or not new_places]
+    new_places, other_names = _new_places(result), _other_names(result)
+    members = [name for name in result.filled if name != "locations"]
     if {*members} - {"name"}:
         notes.append(f"your business got from the export: {', '.join(members)}")
+    if other_names:
+        notes.append(
+            f"your places got aliases, by which reviews of the export name them: {listed(other_names)}"
+        )
     if new_places:
         notes.append(f"new place{'s' * (len(new_places) > 1)}: {listed(new_places)}")
     return notes
@@ -312,6 +316,18 @@ _TO_EMPTY: Final = {
     "author": "reviewsctl reviews anonymize ID --reason WHY",
 }
 """The commands that take members off the page; others are taken out of the file."""
+
+
+def _other_names(result: MergeResult) -> list[str]:
+    """Return the names that the export has for declared locations, each with the id."""
+    pairs = zip(
+        result.declared.listed, Declared(result.filled.get("locations")).listed, strict=False
+    )
+    return [
+        f"{after.get('id')} ({name})"
+        for before, after in pairs
+        for name in elements(after.get("aliases"))[len(elements(before.get("aliases"))) :]
+    ]
 
 
 def _emptied(members: Mapping[str, int]) -> str:

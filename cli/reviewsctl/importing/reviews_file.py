@@ -97,6 +97,25 @@ def updated(text: bytes, changes: Mapping[str, object], without: Collection[str]
     return encoded({**members, **changes})
 
 
+def updated_in_lines(text: bytes, changes: Mapping[str, object]) -> bytes:
+    """Return an object of JSON with some members changed, and all others as they are written.
+
+    Each member has a line of its own, and each element of a list that changes, as people edit it.
+    """
+    lines = [
+        b"  "
+        + encoded(name)
+        + b": "
+        + (_spread(value) if isinstance(value, list) else encoded(value))
+        for name, value in {**_members.decode(text), **changes}.items()
+    ]
+    return b"{\n" + b",\n".join(lines) + b"\n}"
+
+
+def _spread(elements: Iterable[object]) -> bytes:
+    return b"[\n" + b",\n".join(b"    " + encoded(element) for element in elements) + b"\n  ]"
+
+
 def _array(out: BinaryIO, records: Iterable[bytes]) -> None:
     out.write(b"[")
     between = b"\n"

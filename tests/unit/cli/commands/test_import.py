@@ -112,7 +112,7 @@ def test_import_adds_new_reviews_and_leaves_all_others(ctl: Ctl, data: Path) -> 
         "reviews",
         "x_after",
     ]
-    assert '"x_vat":12345678901234567890' in text
+    assert '"x_vat": 12345678901234567890' in text
     assert ("Acmé Plumbing", "+1 555-0100") == tuple(
         file["business"][name] for name in ("name", "phone")
     )

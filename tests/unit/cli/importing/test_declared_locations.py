@@ -159,6 +159,10 @@ def test_location_that_becomes_a_place_is_named(shop: Shop) -> None:
     assert "new place: York" in trial.notes
     done = shop.imported(export, settings=HOUSES)
     assert "new place: York" in done.notes
+    aliases = (
+        "your places got aliases, by which reviews of the export name them: dover (Dover Harbor)"
+    )
+    assert aliases in done.notes
     assert not [note for note in done.notes if "locations" in note]
     again = shop.imported(export, settings=HOUSES)
     assert not [note for note in again.notes if "new place" in note]
@@ -177,6 +181,26 @@ def test_new_place_that_is_like_a_known_one_is_a_question(shop: Shop, day: str) 
     shop.imported(houses(shop, JO, row.format("Kitery"), BO), settings=HOUSES, yes=True)
     assert "Kitery" == located(shop)["Ann"]
     shop.imported(houses(shop, JO, row.format("Kitery"), BO), settings=HOUSES)
+
+
+def test_declared_places_keep_their_lines_in_the_file(shop: Shop) -> None:
+    """The operator edits the business by hand; one long line had all of it."""
+    (shop.folder / "reviews.json").write_text(
+        '{\n  "business": {\n    "name": "Acme",\n    "locations": [\n      {"id": "dover",\n       "name": "Dover"},\n'
+        '      {"id": "rye", "name": "Rye House"}\n    ]\n  },\n  "reviews": []\n}\n'
+    )
+    rows = (
+        "1,dover,5,2026-01-01,Good.,Jo",
+        "2,Rye House,4,2026-01-02,So.,Ann",
+        "3,York,5,2026-01-03,,Bo",
+    )
+    shop.imported(houses(shop, *rows), settings=HOUSES)
+    business, _, _ = (shop.folder / "reviews.json").read_text().partition('"reviews"')
+    assert (
+        '{\n"business": {\n  "name": "Acme",\n  "locations": [\n    {"id": "dover",\n       "name": "Dover"},\n'
+        '    {"id":"rye","name":"Rye House","aliases":["Rye House"]},\n'
+        '    {"id":"york","name":"York","aliases":[]}\n  ]\n},\n' == business
+    )
 
 
 def test_alias_of_a_place_may_be_mistyped_too(shop: Shop) -> None:
