@@ -6,12 +6,12 @@ without a terminal it is a refusal.
 
 import datetime
 import shlex
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from reviewsctl.importing.business import Declared, Likeness, key_of, likeness
+from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.locations import mistyped
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
@@ -19,96 +19,8 @@ from reviewsctl.importing.settings import NO_SOURCE
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsd.api.platforms import PLATFORMS
-from reviewsd.api.spelling import nearest, nearest_location
+from reviewsd.api.spelling import nearest
 from reviewsd.api.texts import counted, printable
-
-ALL: Final = "all"
-"""The value of ``location`` for all locations of an export."""
-
-
-def keep_location(
-    options: ImportOptions,
-    titles: Mapping[str, str],
-    staged: Staging,
-    prompts: Prompts,
-    declared: Declared,
-) -> int:
-    """Forget all reviews but those of one location of each source, unless all are wanted or declared.
-
-    Reviews of an export that does not tell locations apart get the declared one that is named.
-
-    Returns:
-        How many were forgotten.
-
-    Raises:
-        SayMoreError: It is open which one, or there is none of that name.
-    """
-    counts, location = staged.places(), options.settings.location
-    if location == ALL or (location is None and "location" in options.settings.columns):
-        return 0
-    if location is not None:
-        location_id = declared.find(location)
-        if location_id is not None and not any(place.name for place in counts):
-            staged.locate(location_id)
-            return 0
-        return _keep(location, counts, titles, staged, declared)
-    elsewhere = 0
-    for source in dict.fromkeys(place.source for place in counts):
-        own = {place: count for place, count in counts.items() if place.source == source}
-        if len(own) > 1 and not all(place.name in declared for place in own):
-            location = _chosen(own, titles, prompts)
-            if location == ALL:
-                break
-            elsewhere += _keep(location, own, titles, staged, declared)
-    return elsewhere
-
-
-def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts) -> str:
-    described = {
-        place.name: f"{titles.get(place.name) or 'without a title'} ({counted(count, 'review')})"
-        for place, count in own.items()
-    }
-    if prompts.choose is None:
-        names = listed([f"{place}, {text}" for place, text in described.items()])
-        raise SayMoreError(
-            f"it holds the reviews of {len(own):,} locations: {names}",
-            f"Choose one with --set location=ID, or take all of them with --set location={ALL}",
-        )
-    return prompts.choose(described)
-
-
-def _keep(
-    location: str,
-    counts: Mapping[Place, int],
-    titles: Mapping[str, str],
-    staged: Staging,
-    declared: Declared,
-) -> int:
-    """Forget the other locations of each source that has this one."""
-    location_id = declared.find(location)
-    names = {location.strip().casefold()}
-    if location_id is not None:
-        names |= declared.keys(location_id)
-    places = [
-        place
-        for place in counts
-        if not names.isdisjoint(
-            (place.name.casefold(), titles.get(place.name, "").strip().casefold())
-        )
-    ]
-    if not places or len({place.source for place in places}) < len(places):
-        there = listed(
-            [f"{place.name} ({titles.get(place.name, '')})" for place in counts if place.name]
-        )
-        remedy = f"There are: {there}" if there else "This export does not tell locations apart."
-        if declared.listed and not there:
-            remedy = f"{remedy} reviews.json declares: {listed(declared.described())}"
-        raise SayMoreError(
-            f'--set location: {"several are" if places else "none is"} called "{printable(location)}"',
-            remedy,
-        )
-    return sum(map(staged.keep, places))
-
 
 MAX_LOSS: Final = (5, 0.1)
 """Reviews, and the part of a location's, that may go without a question; both have to be exceeded."""
@@ -186,7 +98,7 @@ def questions(
     yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
     warnings = (
         (
-            _mistyped(plan, staged, result),
+            mistyped(plan, staged, result),
             f"Correct it in the table; if it is a place of its own: {yes}",
         ),
         (
@@ -237,26 +149,6 @@ def _loss(result: MergeResult, limits: tuple[int, float]) -> str:
                 f"{removed:,} of {total:,} reviews of {_named(place)} would be removed: is this export "
                 "all that the platform has?"
             )
-    return ""
-
-
-def _mistyped(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
-    """Return that a location of the owner's table is new, and like a known one; empty if none is.
-
-    Of two new ones that are alike that of fewer reviews is mistyped.
-    """
-    if not plan.has_typed_ids:
-        return ""
-    counts = Counter(place.name for place in staged.places().elements())
-    known = [*sorted(place.name for place in result.places), *result.declared.names()]
-    keys = {*map(key_of, known)}
-    for name, count in counts.items():
-        if name and key_of(name) not in keys:
-            hint = nearest_location(
-                name, [*known, *(other for other in counts if counts[other] > count)]
-            )
-            if hint:
-                return f"{shown(name)} is a new place, of {counted(count, 'review')}{hint}"
     return ""
 
 

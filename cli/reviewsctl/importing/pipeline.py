@@ -14,7 +14,6 @@ from reviewsctl.importing import history, import_log, report
 from reviewsctl.importing.business import declared_in, listing
 from reviewsctl.importing.consent import (
     agree,
-    keep_location,
     losses,
     notes_of_sources,
     older_places,
@@ -24,6 +23,7 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.existing_sources import ExistingSources
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import ImportLog, PastImport, recorded
+from reviewsctl.importing.locations import keep_location
 from reviewsctl.importing.merge import Merge
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
