@@ -1,12 +1,9 @@
 """Guesses of both programs at what a mistyped name means."""
 
 import difflib
-import re
 from collections.abc import Iterable
 
 from reviewsd.api.texts import printable
-
-_NUMBER = re.compile("[0-9]+")
 
 
 def nearest(name: str, known_names: Iterable[str], cutoff: float = 0.6) -> str:
@@ -27,6 +24,9 @@ def nearest_location(name: str, known_names: Iterable[str]) -> str:
 
     Names with other numbers are of other locations: "Store 101" and "Store 102".
     """
-    numbers = _NUMBER.findall(name)
-    alike = (known for known in known_names if _NUMBER.findall(known) == numbers)
+    alike = (known for known in known_names if _digits(known) == _digits(name))
     return nearest(name, alike, 0.8)
+
+
+def _digits(name: str) -> str:
+    return "".join(filter(str.isdigit, name))
