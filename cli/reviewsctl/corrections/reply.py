@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from msgspec import structs
+
 from reviewsctl.corrections.files import faults
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import opened
@@ -43,7 +45,7 @@ def text_of(argument: str) -> str:
 def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> None:
     """Write a reply of today, or remove it if the text is empty, and keep the version before.
 
-    No import is logged for it, so the next one keeps it, as it keeps what is edited by hand.
+    No value of it is logged, so the next import keeps it, as it keeps what is edited by hand.
 
     Args:
         target: The path of reviews.json.
@@ -74,7 +76,10 @@ def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> No
         new = stack.enter_context(folder.draft(target.name))
         rewrite(new.file, document, member, records)
         own = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
-        log = stack.enter_context(import_log.draft(own, import_log.load(folder)[0]))
+        what = "your reply to" if text else "the removal of your reply to"
+        change = import_log.Change(at=now, text=f"{what} {review_id}, {stamp(now)}")
+        recorded = structs.replace(import_log.load(folder)[0], change=change)
+        log = stack.enter_context(import_log.draft(own, recorded))
         keeping = stack.enter_context(history.keeping(folder, target.name, new, log, now))
         with uninterrupted():
             commit(new, keeping.put_old)

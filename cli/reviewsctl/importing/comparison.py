@@ -46,6 +46,8 @@ class Comparison:
             """Whether there is a version that can be compared; else the other one stays as it is."""
         except ImportRefusedError:
             self.is_valid = False
+        self.business = _different_members(before, after) if self.is_valid else []
+        """The members of the business that differ."""
         self._removed += _removed(after)
         self._gone = [name for name in self._before if name not in self._after]
         self._other_ids = self._find_other_ids()
@@ -116,6 +118,17 @@ def _content(review: Mapping[str, object]) -> bytes:
 def _removed(document: Document) -> list[object]:
     raw = document.members().get(_REMOVED)
     return [] if raw is None else elements(document.value(raw))
+
+
+def _different_members(before: Document | None, after: Document) -> list[str]:
+    """Return the names of the members of the business that differ."""
+    first, second = (_business(document) for document in (before, after))
+    return sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
+
+
+def _business(document: Document | None) -> Mapping[str, object]:
+    raw = None if document is None else document.members().get("business")
+    return {} if document is None or raw is None else members(document.value(raw))
 
 
 def _successions(removed: list[object]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ Names are times, and versions are pruned in their order; contents are gzip.
 import contextlib
 import datetime
 import gzip
+import io
 import os
 import re
 import shutil
@@ -18,8 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
+import msgspec
+
 from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing import import_log
+from reviewsctl.importing.import_log import Change, ImportLog
 from reviewsd.api.places import KEPT_FOLDER
 
 FOLDER: Final = "history"
@@ -77,6 +81,35 @@ def remove(history: Folder, version: Version) -> None:
     """Remove a version."""
     history.remove(version.file)
     history.remove(version.log)
+
+
+def change_of(history: Folder, version: Version) -> Change | None:
+    """Return the change that made a version; None where it is not known."""
+    try:
+        with history.open(version.log) as file:
+            return import_log.last_change(gzip.decompress(file.read()))
+    except (OSError, EOFError, zlib.error):  # damaged, or of another user
+        return None
+
+
+def log_of(
+    data: Folder, history: Folder, kept: Sequence[Version], here: Checksum | None
+) -> ImportLog:
+    """Return the log of the file that is there, with the change that made it.
+
+    That is an edit by hand if the file is not the newest version, and no command has logged a change since that.
+
+    Args:
+        data: The folder of the file.
+        history: The folder of the versions.
+        kept: The versions, the newest first.
+        here: The checksum of the file; None if it is gone.
+    """
+    log, _ = import_log.load(data)
+    if not kept or kept[0].checksum == here or change_of(history, kept[0]) != log.change:
+        return log
+    edit = Change(at=kept[0].at + _TICK, text="what was edited by hand")
+    return msgspec.structs.replace(log, change=edit)
 
 
 def checksum(folder: Folder, name: str) -> Checksum:
@@ -151,8 +184,8 @@ def keeping(
             old = there[0] if there and there[0].checksum == here else Version(at)
             if old.checksum is None:
                 # the log is put first, so that no version is without one
-                if own_folder.look(import_log.FILE) is not None:
-                    old_drafts.append(pack(own_folder.open(import_log.FILE), old.log))
+                old_log = msgspec.json.encode(log_of(data, history, there, here))
+                old_drafts.append(pack(io.BytesIO(old_log), old.log))
                 old_drafts.append(pack(data.open(name), old.file))
         version = Version(at + _TICK)
         new_drafts = [] if log is None else [pack(log.read(), version.log)]

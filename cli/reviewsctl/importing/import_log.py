@@ -1,7 +1,7 @@
 """The log of earlier imports: ``.reviewsctl/imports.json`` beside reviews.json.
 
-By it an import notices that an export is older than the last one, and which edits by hand it would overwrite. It holds
-digests, times and names of exports, and neither names of people nor texts. The digest of a member is a checksum, as its
+By it an import notices that an export is older than the last one, and which edits by hand it would overwrite, and an
+undo what it takes back. It holds digests, times and names of exports, and neither names of people nor texts. The digest of a member is a checksum, as its
 values are not forged. Without the log an import still works, and knows less.
 """
 
@@ -81,32 +81,17 @@ def digests(review: Mapping[str, object]) -> bytes:
 
 FILE: Final = "imports.json"
 
-_MAX_IMPORTS: Final = 50
-"""Imports that are remembered."""
-
-MAX_PLACES: Final = 1_000
-"""Locations of an import that are remembered."""
-
 _MODE: Final = 0o600
 
 
-class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One import that wrote, or found that nothing was to be written."""
+class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A change of reviews.json that an undo can take back."""
 
     at: datetime.datetime
-    places: tuple[tuple[str, str], ...]
-    """Its locations, each with its source before."""
-    files: tuple[str, ...] = ()
-    """The names of the first exports; of a sync the name of the source."""
-    synced: bool = False
-    new: int = 0
-    changed: int = 0
-    removed: int = 0
-
-    @property
-    def changes(self) -> int:
-        """The number of reviews that it changed."""
-        return self.new + self.changed + self.removed
+    text: str
+    """What it was, as a noun: the import of a file, a reply."""
+    source: str = ""
+    """The source whose sync it was."""
 
 
 class _Location(msgspec.Struct, frozen=True):
@@ -120,8 +105,8 @@ class ImportLog(msgspec.Struct, frozen=True, kw_only=True):
     """The log of earlier imports."""
 
     version: Literal[1] = 1
-    imports: tuple[PastImport, ...] = ()
-    """The oldest first."""
+    change: Change | None = None
+    """The last change of reviews.json; None where it is not known."""
     places: tuple[_Location, ...] = ()
     reviews: Mapping[str, Written] = {}
     """The values that imports last wrote of each review, by its merge key."""
@@ -148,14 +133,16 @@ def load(folder: Folder) -> tuple[ImportLog, list[str]]:
         return ImportLog(), [f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}"]
 
 
-def last_import(log: bytes) -> PastImport | None:
-    """Return the last import of a log that changed a review; None if it has none, or cannot be read."""
+class _LastChange(msgspec.Struct):
+    change: Change | None = None
+
+
+def last_change(log: bytes) -> Change | None:
+    """Return the last change of a log; None if it has none, or cannot be read."""
     try:
-        imports = msgspec.json.decode(log, type=ImportLog).imports
+        return msgspec.json.decode(log, type=_LastChange).change
     except (msgspec.MsgspecError, ValueError):
         return None
-    changing = (past for past in reversed(imports) if past.changes)
-    return next(changing, imports[-1] if imports else None)
 
 
 @contextlib.contextmanager
@@ -214,19 +201,14 @@ def _is_older(time: int, last: int) -> bool:
 def recorded(
     log: ImportLog,
     newest: Mapping[Place, int],
-    *,
-    current: PastImport,
     agreed: Collection[Place],
 ) -> ImportLog:
-    """Return the log with one more import.
+    """Return the log with the newest times of one more import.
 
     Of the locations in ``agreed`` an older export was taken on request.
     """
     times = log.newest
     for place, time in newest.items():
         times[place] = time if place in agreed else max(time, times.get(place, 0))
-    return ImportLog(
-        imports=(*log.imports, current)[-_MAX_IMPORTS:],
-        places=tuple(_Location(*place, time) for place, time in times.items()),
-        reviews=log.reviews,
-    )
+    places = tuple(_Location(*place, time) for place, time in times.items())
+    return msgspec.structs.replace(log, places=places)

@@ -22,7 +22,7 @@ from reviewsctl.importing.consent import (
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.existing_sources import ExistingSources
 from reviewsctl.importing.exports import check_options, described, opened_exports
-from reviewsctl.importing.import_log import ImportLog, PastImport, recorded
+from reviewsctl.importing.import_log import Change, ImportLog, recorded
 from reviewsctl.importing.locations import keep_location
 from reviewsctl.importing.merge import Merge
 from reviewsctl.importing.merge_plan import MergePlan
@@ -33,6 +33,7 @@ from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
 from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
+from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import check, commit
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.source_name import named_source
@@ -240,9 +241,11 @@ class Replacement:
             corrections, now = self.plan.corrections, self.options.now
             merge.is_written = corrections.take_out_erased(self.options.target, new, now)
             own_folder = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
-            log = stack.enter_context(import_log.draft(own_folder, self._recorded(merge)))
+            is_change = merge.is_different or folder.look(name) is None
+            recorded_log = self._recorded(merge, is_change=is_change)
+            log = stack.enter_context(import_log.draft(own_folder, recorded_log))
             keeping = None
-            if merge.is_different or folder.look(name) is None:
+            if is_change:
                 keeping = stack.enter_context(history.keeping(folder, name, new, log, now))
                 merge.is_written, merge.backup = True, keeping.path
             with uninterrupted():
@@ -268,22 +271,29 @@ class Replacement:
         merge.notes += agree(self.options, doubts, self.prompts)
         merge.corrected = self.plan.corrections.pass_on(merge)
 
-    def _recorded(self, merge: MergeResult) -> ImportLog:
+    def _recorded(self, merge: MergeResult, *, is_change: bool) -> ImportLog:
         """Return the import log with this import; what the owner exported says nothing of a platform."""
-        log = structs.replace(self.plan.log, reviews=merge.log_rows)
+        change = self._change(merge) if is_change else self.plan.log.change
+        log = structs.replace(self.plan.log, reviews=merge.log_rows, change=change)
         if self.plan.by_owner:
             return log
-        current = PastImport(
-            at=self.options.now.replace(microsecond=0),
-            places=tuple(self.staged.places())[: import_log.MAX_PLACES],
-            files=_names(self.options),
-            synced=self.options.synced is not None,
-            new=merge.count(Fate.NEW),
-            changed=merge.count(Fate.CHANGED),
-            removed=merge.count(Fate.REMOVED),
+        return recorded(log, self.plan.newest, agreed=older_places(self.plan.older, merge))
+
+    def _change(self, merge: MergeResult) -> Change:
+        """Return what this import changes, for the list of what can be undone."""
+        synced, now = self.options.synced, self.options.now
+        names = [str(without_surrogates(path.name)) for path in self.options.exports[:_MAX_FILES]]
+        sources = ", ".join(sorted({place.source for place in self.staged.places()}))
+        exports = ", ".join(names) if synced is None else synced.name
+        counts = ((Fate.NEW, "new"), (Fate.CHANGED, "changed"), (Fate.REMOVED, "removed"))
+        parts = [", ".join(f"{merge.count(fate):,} {word}" for fate, word in counts)]
+        parts += [f"your business: {', '.join(sorted(merge.filled))}"] if merge.filled else []
+        return Change(
+            at=now,
+            text=f"the {'import' if synced is None else 'sync'} of {exports}"
+            f"{sources and f' ({sources})'}, {stamp(now)}: {'; '.join(parts)}",
+            source="" if synced is None else synced.name,
         )
-        agreed = older_places(self.plan.older, merge)
-        return recorded(log, self.plan.newest, current=current, agreed=agreed)
 
     def _merge(self, out: BinaryIO) -> MergeResult:
         name = self.options.target.name
@@ -303,10 +313,3 @@ class Replacement:
                 'Say it with --set "name=Acme Plumbing"',
             )
         return {"business": {}}  # the merge fills it
-
-
-def _names(options: ImportOptions) -> tuple[str, ...]:
-    """Return the names of the first exports, or that of a source."""
-    if options.synced is not None:
-        return (options.synced.name,)
-    return tuple(str(without_surrogates(path.name)) for path in options.exports[:_MAX_FILES])

@@ -20,7 +20,6 @@ from reviewsctl.importing import history, import_log
 from reviewsctl.importing.comparison import Comparison
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
-from reviewsctl.importing.import_log import PastImport
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import commit, read, rewrite
@@ -51,6 +50,8 @@ class Undone:
     """Reviews that are hidden or anonymous all the same."""
     is_valid: bool
     """Whether the file that was there could be read, so that it could be compared."""
+    business: Sequence[str] = ()
+    """The members of the business that differ."""
     taken_out: int = 0
     """Erased reviews that the file that was there had again."""
     sources: Sequence[str] = ()
@@ -65,7 +66,8 @@ class Undone:
             yield line
             return
         further = command.replace(" undo", f" undo {number + 1}", 1)
-        yield f"{line}: {self.back:,} back, {self.changed:,} changed, {self.gone:,} gone"
+        business = f"; your business: {', '.join(self.business)}" if self.business else ""
+        yield f"{line}: {self.back:,} back, {self.changed:,} changed, {self.gone:,} gone{business}"
         if self.corrected:
             stay = "stays" if self.corrected == 1 else "stay"
             yield (
@@ -111,49 +113,24 @@ def versions(target: Path) -> list[Undoable]:
 
 
 def _undoable(data: Folder, folder: Folder, name: str) -> Iterator[Undoable]:
-    with data.folder(KEPT_FOLDER) as own_folder:
-        newer = _last_import(own_folder, import_log.FILE)
-    for version in _versions(data, folder, name):
-        own = _last_import(folder, version.log)
-        change, is_forward = _change(newer, own)
-        if is_forward or newer is None or newer == own:
-            yield Undoable(version, change, "")
-        else:
-            yield Undoable(version, change, newer.files[0] if newer.synced else "")
-            newer = own
+    """Yield the versions that differ from the file.
 
-
-def _change(newer: PastImport | None, own: PastImport | None) -> tuple[str, bool]:
-    """Return what going back changes, and whether it goes forward again, after an undo.
-
-    Args:
-        newer: The last import of the next newer version.
-        own: That of the version; both are the same where the file was edited by hand between them.
+    A version whose change is later than that of the file was taken back by an undo.
     """
-    if own is not None and (newer is None or newer.at < own.at):
-        return f"brings back {_described(own)}", True
-    if newer is None or newer == own:
-        return "takes back a reply, or what was edited by hand", False
-    return f"takes back {_described(newer)}", False
-
-
-def _described(past: PastImport) -> str:
-    sources = ", ".join(dict.fromkeys(source for source, _ in past.places))
-    name = f"{', '.join(past.files)} ({sources})" if past.files else sources
-    return (
-        f"the {'sync' if past.synced else 'import'} of {name or 'nothing'}, {stamp(past.at)}: "
-        f"{past.new:,} new, {past.changed:,} changed, {past.removed:,} removed"
-    )
-
-
-def _last_import(folder: Folder, name: str) -> PastImport | None:
-    """Return the last import of a log, packed or not; None where there is none."""
-    try:
-        with folder.open(name) as file:
-            text = file.read()
-        return import_log.last_import(gzip.decompress(text) if name.endswith(".gz") else text)
-    except (OSError, EOFError, zlib.error):  # damaged, or of another user
-        return None
+    kept = history.versions(folder)
+    here = None if data.look(name) is None else checksum(data, name)
+    current = history.log_of(data, folder, kept, here).change
+    for version in kept:
+        if version.checksum == here:
+            continue
+        change = history.change_of(folder, version)
+        if change is not None and (current is None or current.at < change.at):
+            yield Undoable(version, f"brings back {change.text}", "")
+        elif current is None:
+            yield Undoable(version, "takes back a change that was not logged", "")
+        else:
+            yield Undoable(version, f"takes back {current.text}", current.source)
+            current = change
 
 
 def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
@@ -204,12 +181,6 @@ def _opened(target: Path) -> Iterator[tuple[Folder, Folder | None]]:
         ) from fault
 
 
-def _versions(data: Folder, folder: Folder, name: str) -> list[Version]:
-    """Return the versions that differ from the file."""
-    here = None if data.look(name) is None else checksum(data, name)
-    return [version for version in history.versions(folder) if version.checksum != here]
-
-
 def _put(
     data: Folder, folder: Folder, name: str, version: Version, now: datetime.datetime
 ) -> Undone:
@@ -253,6 +224,7 @@ def _put(
         gone=comparison.gone,
         corrected=counts["corrected"],
         is_valid=comparison.is_valid,
+        business=comparison.business,
     )
 
 

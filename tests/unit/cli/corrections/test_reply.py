@@ -79,6 +79,8 @@ def test_reply_survives_imports_until_the_table_has_one(shop: Shop) -> None:
 
 def test_reply_is_undone_as_an_import_is(shop: Shop) -> None:
     shop.run("reviews", "reply", shop.jane, "Thank you!")
+    listed = shop.run("reviews", "undo", "--dry-run").stdout
+    assert f"  1  takes back your reply to {shop.jane}, 20" in listed
     shop.run("reviews", "undo")
     assert shop.reply() is None
     shop.run("reviews", "undo")

@@ -12,11 +12,12 @@ import pytest
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import MAX_BYTES, keeping, versions
+from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.reviews_file import commit
 from reviewsctl.importing.undo import undo
 from reviewsctl.importing.undo import versions as undo_versions
 from reviewsd.publish.sources import fingerprint
-from tests.support.shop import NOW, Shop, google
+from tests.support.shop import NOW, Shop, google, outscraper
 
 DAY = datetime.timedelta(days=1)
 
@@ -162,7 +163,44 @@ def test_versions_are_described_by_the_imports_between_them(three: Shop, tmp_pat
     undo(target, 1, NOW + 9 * DAY)
     assert [f"brings back {third}", f"takes back {second}"] == changes()
     three.edit("Ann", text="By hand")
-    assert "takes back a reply, or what was edited by hand" == changes()[0]
+    assert ["takes back what was edited by hand", f"brings back {third}"] == changes()[:2]
+    undo(target, 1, NOW + 10 * DAY)
+    assert "brings back what was edited by hand" == changes()[0]
+
+
+def test_edit_by_hand_before_an_import_is_a_change_of_its_own(three: Shop, tmp_path: Path) -> None:
+    three.edit("Bo", text="By hand")
+    three.imported(google(tmp_path / "4.json", ANN, BO, {**CY, "author": "Di"}), yes=True)
+    target = three.folder / "reviews.json"
+    first, second, third = [version.change for version in undo_versions(target)][:3]
+    assert first.startswith("takes back the import of 4.json")
+    assert "takes back what was edited by hand" == second
+    assert third.startswith("takes back the import of 3.json")
+
+
+def test_import_that_changes_the_business_alone_is_named_as_a_change(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The undo of it was "0 back, 0 changed, 0 gone", as if nothing had been done."""
+    target = shop.folder / "reviews.json"
+    business = {"name": "Acme", "locations": [{"id": "dover", "name": "Acme Dover"}]}
+    target.write_text(json.dumps({"business": business, "reviews": []}))
+    export = outscraper(tmp_path / "1.json", "Acme Dover", "ChIJ1", "Ann")
+    shop.imported(export)
+    target.write_text(json.dumps({**shop.file, "business": business}))
+    result = shop.imported(export)
+    assert 1 == result.merge.count(Fate.UNCHANGED)
+
+    (last, edit, *_) = [version.change for version in undo_versions(target)]
+    assert last == (
+        "takes back the import of 1.json (google), 2026-06-03T12:00:00Z: "
+        "0 new, 0 changed, 0 removed; your business: locations"
+    )
+    assert "takes back what was edited by hand" == edit
+    undone = undo(target, 1, NOW + 9 * DAY)
+    line, *_ = undone.lines(target, 1, "reviewsctl reviews undo")
+    assert line.endswith(": 0 back, 0 changed, 0 gone; your business: locations")
+    assert business == shop.file["business"]
 
 
 def test_undo_goes_back_several_versions(three: Shop) -> None:
