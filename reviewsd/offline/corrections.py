@@ -350,15 +350,13 @@ def encoded(corrections: Corrections) -> bytes:
     return msgspec.json.format(_encode(members), indent=1) + b"\n"
 
 
-def without_erased(
-    text: bytes, corrections: Corrections, removed_member: RemovedMember | None = None
-) -> bytes:
+def without_erased(text: bytes, corrections: Corrections, removed_member: RemovedMember) -> bytes:
     """Return a reviews.json without the erased reviews; the other values stay byte for byte.
 
     Args:
         text: The file.
         corrections: The corrections with the erasures.
-        removed_member: Makes the member ``removed``; None for an earlier version of the file.
+        removed_member: Makes the member ``removed``.
 
     Raises:
         msgspec.MsgspecError: The text is not a reviews.json.
@@ -377,9 +375,8 @@ def without_erased(
     if not erased_ids:
         return text
     members["reviews"] = Raw(b"[\n" + b",\n".join(map(bytes, remaining)) + b"\n]")
-    if removed_member is not None:
-        listed = msgspec.json.decode(members.get("removed", b"[]"), type=list[object])
-        member = removed_member(listed, erased_ids)
-        members |= {name: Raw(_encode(value)) for name, value in member.items()}
+    listed = msgspec.json.decode(members.get("removed", b"[]"), type=list[object])
+    member = removed_member(listed, erased_ids)
+    members |= {name: Raw(_encode(value)) for name, value in member.items()}
     parts = [_encode(name) + b": " + bytes(raw) for name, raw in members.items()]
     return b"{\n" + b",\n".join(parts) + b"\n}\n"

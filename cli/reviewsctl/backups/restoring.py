@@ -4,20 +4,33 @@ Reviews that were erased after the backup do not return: the corrections of both
 reviews that they erase are removed from the restored files.
 """
 
+import contextlib
 import datetime
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import IO, BinaryIO, Final, Literal
+
+from msgspec import structs
 
 from reviewsctl.backups import archive
 from reviewsctl.backups.archive import Manifest
 from reviewsctl.corrections import files as corrections
 from reviewsctl.files.folders import opened
 from reviewsctl.files.named_files import NamedFile, needed_files
+from reviewsctl.importing import history, import_log
+from reviewsctl.importing.import_log import Change, ImportLog
+from reviewsctl.importing.review_merge import stamp
+from reviewsctl.importing.reviews_file import commit
+from reviewsctl.terminal.interruption import uninterrupted
+from reviewsd.api.places import KEPT_FOLDER
 
 _CORRECTIONS: Final = f"data/{corrections.FILE}"
+_REVIEWS: Final = f"data/{corrections.REVIEWS}"
+_LOG: Final = f"data/{KEPT_FOLDER}/{import_log.FILE}"
+_VERSIONS: Final = f"data/{KEPT_FOLDER}/{history.FOLDER}/"
 _PRIVATE: Final = 0o600
 _DATA_MODE: Final = 0o644  # the daemon runs as another user, and the data are public
 
@@ -48,14 +61,26 @@ class Contents:
     """Its configuration; empty without one."""
     corrections: bytes | None
     """Its corrections.json."""
+    log: ImportLog
+    """Its import log."""
 
 
-Action = Literal["write", "replace", "merge", "keep"]
-"""The action of a restore on a file of the archive; an existing configuration is kept."""
+Action = Literal["write", "replace", "merge", "keep", "skip"]
+"""The action of a restore on a file of the archive.
+
+An existing configuration is kept. Versions are skipped where an undo takes the restore back, to what is there.
+"""
+
+
+def can_be_undone(places: Places) -> bool:
+    """Return whether an undo can take a restore back, as there are reviews already, or versions of them."""
+    return places.target(_REVIEWS).exists() or any(places.target(_VERSIONS).glob("reviews-*"))
 
 
 def action(name: str, places: Places) -> Action:
     """Return the action of a restore on a file of an archive."""
+    if name.startswith(_VERSIONS) and can_be_undone(places):
+        return "skip"
     if not places.target(name).exists():
         return "write"
     if name == archive.CONFIG:
@@ -92,7 +117,7 @@ def list_files(file: BinaryIO) -> Contents:
     manifest, entries = archive.read(file)
     names, texts = [], {}
     for name, content in entries:
-        if name in (archive.CONFIG, _CORRECTIONS):
+        if name in (archive.CONFIG, _CORRECTIONS, _LOG):
             texts[name] = content.read()
         names.append(name)
     file.seek(0)
@@ -101,6 +126,7 @@ def list_files(file: BinaryIO) -> Contents:
         names=tuple(names),
         config=texts.get(archive.CONFIG, b""),
         corrections=texts.get(_CORRECTIONS),
+        log=import_log.parsed(texts.get(_LOG, b"")),
     )
 
 
@@ -125,9 +151,21 @@ def restored_corrections(contents: Contents, places: Places) -> bytes | None:
 
 
 def restore(
-    file: BinaryIO, plan: Mapping[str, Action], places: Places, merged: bytes | None
+    file: BinaryIO,
+    plan: Mapping[str, Action],
+    places: Places,
+    merged: bytes | None,
+    log: ImportLog | None,
 ) -> Iterator[Path]:
-    """Write the files of an archive as planned, and yield each; ``merged`` is of ``restored_corrections``.
+    """Write the files of an archive as planned, and yield each.
+
+    Args:
+        file: The archive.
+        plan: The action on each of its files.
+        places: Their targets.
+        merged: The result of ``restored_corrections``.
+        log: The import log of the restored reviews, with the restore as their last change; None where an undo cannot
+            take it back.
 
     Raises:
         ImportRefusedError: It is no archive of this program.
@@ -135,13 +173,16 @@ def restore(
     """
     _, entries = archive.read(file)
     for name, content in entries:
-        if plan[name] == "keep":
-            continue
         target = places.target(name)
-        mode = _DATA_MODE if target.parent == places.data or target == places.config else _PRIVATE
-        written = merged if name == _CORRECTIONS and merged is not None else content
-        with opened(target.parent, make=True) as folder:
-            folder.write(target.name, written, mode)
+        if plan[name] in {"keep", "skip"}:
+            continue
+        if name == _REVIEWS and log is not None:
+            _write_version(target, content, log)
+        elif name != _LOG or log is None:
+            text = merged if name == _CORRECTIONS and merged is not None else content
+            is_public = target.parent == places.data or target == places.config
+            with opened(target.parent, make=True) as folder:
+                folder.write(target.name, text, _DATA_MODE if is_public else _PRIVATE)
         yield target
     for suffix in ("-wal", "-shm"):  # left by the replaced store
         places.target(f"{archive.STORE}{suffix}").unlink(missing_ok=True)
@@ -158,3 +199,27 @@ def take_out_erased(places: Places, now: datetime.datetime) -> int:
     if not (target.exists() and (places.data / corrections.FILE).exists()):
         return 0
     return corrections.take_out_erased(target, corrections.read(target), now)
+
+
+def restored_log(contents: Contents, name: str, now: datetime.datetime) -> ImportLog:
+    """Return the import log of an archive with the restore from the file of this name as the last change."""
+    made_at = stamp(contents.manifest.made_at)
+    change = Change(at=now, text=f"the restore of {name}, the backup of {made_at}")
+    return structs.replace(contents.log, change=change)
+
+
+def _write_version(target: Path, content: IO[bytes], log: ImportLog) -> None:
+    """Write reviews.json with its import log, and keep the version before, for an undo."""
+    now = datetime.datetime.now(datetime.UTC)
+    with opened(target.parent) as folder, contextlib.ExitStack() as stack:
+        new = stack.enter_context(folder.draft(target.name))
+        shutil.copyfileobj(content, new.file)
+        new.file.flush()
+        new.give(folder.facts.st_uid, folder.facts.st_gid)
+        own = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
+        new_log = stack.enter_context(import_log.draft(own, log))
+        keeping = stack.enter_context(history.keeping(folder, target.name, new, new_log, now))
+        with uninterrupted():
+            commit(new, keeping.put_old)
+            import_log.put(new_log, folder.look(target.name))
+            keeping.put_new()

@@ -32,7 +32,13 @@ _ELSEWHERE: Final = "to restore it elsewhere: --config NEW-FOLDER/reviewsd.yaml"
 _ELSEWHERE_OUTSIDE: Final = "to restore it elsewhere: reviewsctl init NEW-FOLDER, and here --config NEW-FOLDER/reviewsd.yaml --force"
 """For a backup whose data or state was not in the folder of its configuration: ``init`` makes one with new folders."""
 
-_DONE: Final = {"write": "wrote", "replace": "replaced", "merge": "merged", "keep": "kept"}
+_DONE: Final = {
+    "write": "wrote",
+    "replace": "replaced",
+    "merge": "merged",
+    "keep": "kept",
+    "skip": "skipped",
+}
 
 EPILOG: Final = """\b
     Examples:
@@ -96,11 +102,14 @@ def restore(
             existing = [places.target(name) for name in plan if plan[name] == "replace"]
             missing = restoring.missing_files(contents, places)
             merged = restoring.restored_corrections(contents, places)
+            is_undoable = "data/reviews.json" in plan and restoring.can_be_undone(places)
             runs = _runs(ctx.obj, places.config)
             if not dry_run:
                 elsewhere = _elsewhere(contents.manifest)
                 _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
-                written.extend(restoring.restore(archive, plan, places, merged))
+                now = datetime.datetime.now(datetime.UTC)
+                log = restoring.restored_log(contents, file.name, now) if is_undoable else None
+                written.extend(restoring.restore(archive, plan, places, merged, log))
                 erased = _take_out_erased(places)
     except OSError as fault:
         title, remedy = _failure(fault, len(written))
@@ -111,7 +120,7 @@ def restore(
     if as_json:
         document = {
             "dry_run": dry_run,
-            "files": [path for path, action in actions.items() if action != "keep"],
+            "files": [path for path, action in actions.items() if action not in {"keep", "skip"}],
             "actions": actions,
             "missing": [str(named.path) for named in missing],
             "made_at": str(made_at),
@@ -135,8 +144,16 @@ def restore(
     if dry_run:
         echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
     else:
-        option = "" if config is None else f" --config {shlex.quote(str(config))}"
-        typer.echo(f"next: reviewsctl check{option}, then {start_of(places.config)}")
+        echo(*_next_steps(places, config, is_undoable=is_undoable))
+
+
+def _next_steps(places: "Places", config: Path | None, *, is_undoable: bool) -> Iterator[str]:
+    from reviewsctl.commands.import_ import undo_command
+
+    if is_undoable:
+        yield f"to take the restored reviews back: {undo_command(None, config)}"
+    option = "" if config is None else f" --config {shlex.quote(str(config))}"
+    yield f"next: reviewsctl check{option}, then {start_of(places.config)}"
 
 
 def _failure(fault: OSError, written: int) -> tuple[str, str]:

@@ -365,7 +365,7 @@ def undo(
 ) -> None:
     """Undoes the last change of reviews.json, or the last N.
 
-    A change is an import, a sync, a reply or an edit by hand. The file is as it was before, with its
+    A change is an import, a sync, a reply, a restore or an edit by hand. The file is as it was before, with its
     reviews, replies and business; one that was deleted or emptied comes back too. The same command
     once more takes the undo back. The last ten versions are kept. What is hidden, anonymized or
     erased stays so: to show a hidden review again there is "reviewsctl reviews restore".

@@ -24,7 +24,7 @@ from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
-    from reviewsd.offline.corrections import ReviewsWithCorrections
+    from reviewsd.offline.corrections import RemovedMember, ReviewsWithCorrections
 
 FILE: Final = "corrections.json"
 REVIEWS: Final = "reviews.json"
@@ -129,7 +129,7 @@ def take_out_erased(target: Path, reviews: "ReviewsWithCorrections", now: dateti
             folder.remove(name)
         with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
             own.remove(LABELS_FILE)  # of a run that was killed, or goes on
-            _erase_kept(own, corrections)
+            _erase_kept(own, corrections, member)
         replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
     return len(reviews.erased)
 
@@ -189,8 +189,11 @@ def replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> None
             commit(new)
 
 
-def _erase_kept(own: Folder, corrections: "Corrections") -> None:
-    """Remove reviews from the import log and the kept versions; remove unreadable files."""
+def _erase_kept(own: Folder, corrections: "Corrections", member: "RemovedMember") -> None:
+    """Remove reviews from the import log and the kept versions; remove unreadable files.
+
+    The newest version stays the same as reviews.json, so that an undo does not take it for another one.
+    """
     from reviewsd.offline.corrections import without_erased  # see ``read``
 
     def without_rows(text: bytes) -> bytes:
@@ -201,7 +204,7 @@ def _erase_kept(own: Folder, corrections: "Corrections") -> None:
 
     def change(name: str, text: bytes) -> bytes:
         if name.startswith("reviews-"):
-            return without_erased(text, corrections)
+            return without_erased(text, corrections, member)
         return without_rows(text)
 
     if own.look(import_log.FILE) is not None:

@@ -87,7 +87,7 @@ def change_of(history: Folder, version: Version) -> Change | None:
     """Return the change that made a version; None where it is not known."""
     try:
         with history.open(version.log) as file:
-            return import_log.last_change(gzip.decompress(file.read()))
+            return import_log.parsed(gzip.decompress(file.read())).change
     except (OSError, EOFError, zlib.error):  # damaged, or of another user
         return None
 

@@ -133,16 +133,12 @@ def load(folder: Folder) -> tuple[ImportLog, list[str]]:
         return ImportLog(), [f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}"]
 
 
-class _LastChange(msgspec.Struct):
-    change: Change | None = None
-
-
-def last_change(log: bytes) -> Change | None:
-    """Return the last change of a log; None if it has none, or cannot be read."""
+def parsed(log: bytes) -> ImportLog:
+    """Return a log that is kept; an empty one if it cannot be read."""
     try:
-        return msgspec.json.decode(log, type=_LastChange).change
+        return msgspec.json.decode(log, type=ImportLog)
     except (msgspec.MsgspecError, ValueError):
-        return None
+        return ImportLog()
 
 
 @contextlib.contextmanager

@@ -227,6 +227,106 @@ def test_kept_versions_are_one_line_of_their_number(ctl: Ctl, tmp_path: Path) ->
     assert f"wrote 17 files in {kept}" in ctl(*command, "--force").stdout.splitlines()
 
 
+TABLE = "ID,Date,Stars,Name,Review\n1,2026-03-14,5,Jane Doe,Quick.\n"
+
+
+@pytest.fixture
+def shop(ctl: Ctl, tmp_path: Path) -> Path:
+    """A shop of two reviews, the second of which is not in its backup, b.tar.gz."""
+    shop, table = tmp_path / "shop", tmp_path / "a.csv"
+    ctl("init", str(shop), "--name", "Acme")
+    for row, backup in ((TABLE, True), ("2,2026-03-20,4,Uwe Braun,On time.\n", False)):
+        table.write_text(row if backup else table.read_text() + row)
+        for command in (
+            ("import", str(table), "--source", "website"),
+            *([("backup", str(tmp_path / "b.tar.gz"))] if backup else []),
+        ):
+            done = ctl(*command, "--config", str(shop))
+            assert 0 == done.returncode, done.stderr
+    return shop
+
+
+def undoable(ctl: Ctl, shop: Path) -> list[str]:
+    """Return the changes that undo lists."""
+    done = ctl("reviews", "undo", "--dry-run", "--config", str(shop), "--json")
+    return [version["change"].partition(", ")[0] for version in json.loads(done.stdout)["versions"]]
+
+
+def authors(shop: Path) -> list[str]:
+    return [
+        review["author"]
+        for review in json.loads((shop / "data/reviews.json").read_bytes())["reviews"]
+    ]
+
+
+def test_restore_and_a_later_edit_are_undone_one_by_one(
+    ctl: Ctl, tmp_path: Path, shop: Path
+) -> None:
+    """The edit was no step of its own, and took the restore back with it."""
+    done = ctl("restore", str(tmp_path / "b.tar.gz"), "--config", str(shop), "--force")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert f"skipped 4 files in {shop}/data/.reviewsctl/history\n" in done.stdout
+    assert (
+        f"to take the restored reviews back: reviewsctl reviews undo --config {shop}/reviewsd.yaml\n"
+        in done.stdout
+    )
+    reviews = shop / "data/reviews.json"
+    restored = reviews.read_text()
+    reviews.write_text(restored.replace("Quick", "Quik"))
+    assert [
+        "takes back what was edited by hand",
+        "takes back the restore of b.tar.gz",
+        "takes back the import of a.csv (website)",
+        "takes back the import of a.csv (website)",
+    ] == undoable(ctl, shop)
+    undo = ("reviews", "undo", "--config", str(shop))
+    assert 0 == ctl(*undo).returncode
+    assert (["Jane Doe"], "Quick.") == (
+        authors(shop),
+        json.loads(reviews.read_text())["reviews"][0]["text"],
+    )
+    assert [
+        "brings back what was edited by hand",
+        "takes back the restore of b.tar.gz",
+    ] == undoable(ctl, shop)[:2]
+    assert 0 == ctl(*undo, "2").returncode
+    assert ["Jane Doe", "Uwe Braun"] == authors(shop)
+
+
+def test_restore_adds_to_ten_versions_none(ctl: Ctl, tmp_path: Path, shop: Path) -> None:
+    """Those of the backup came on top of those that are there."""
+    for number in range(11):
+        ctl("reviews", "reply", first_id(shop), str(number), "--config", str(shop))
+    for _ in range(2):
+        ctl("restore", str(tmp_path / "b.tar.gz"), "--config", str(shop), "--force")
+    assert 10 == len(list((shop / "data/.reviewsctl/history").glob("reviews-*")))
+    assert ["takes back the restore of b.tar.gz"] == undoable(ctl, shop)[:1]
+
+
+def test_restore_brings_the_versions_of_a_backup_where_nothing_is(
+    ctl: Ctl, tmp_path: Path, shop: Path
+) -> None:
+    new = tmp_path / "new"
+    done = ctl("restore", str(tmp_path / "b.tar.gz"), "--config", str(new))
+    assert "back: reviewsctl" not in done.stdout
+    assert ["takes back the import of a.csv (website)"] == undoable(ctl, new)
+
+
+def test_erased_review_is_no_change_that_an_undo_lists(
+    ctl: Ctl, tmp_path: Path, shop: Path
+) -> None:
+    """It was taken for an edit by hand, as the kept version did not say that the review is gone."""
+    before = undoable(ctl, shop)
+    erase = ("reviews", "erase", first_id(shop), "--reason", "request", "--yes")
+    assert 0 == ctl(*erase, "--config", str(shop)).returncode
+    assert before == undoable(ctl, shop)
+
+
+def first_id(shop: Path) -> str:
+    content = json.loads((shop / "data/reviews.json").read_bytes())
+    return str(content["reviews"][0]["id"])
+
+
 def test_quiet_restore_prints_nothing(ctl: Ctl, tmp_path: Path) -> None:
     file, config = tmp_path / "backup.tar.gz", tmp_path / "r.yaml"
     archive(file, reviews=REVIEWS)
