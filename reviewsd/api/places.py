@@ -28,6 +28,13 @@ def has_corrections_log(data_dir: Path) -> bool:
     return exists(data_dir / KEPT_FOLDER / CORRECTIONS_LOG)
 
 
+def absolute(path: Path) -> Path:
+    """Return an absolute path without "..", which remains where a link before it leads elsewhere."""
+    path = path.absolute()
+    plain = Path(os.path.normpath(path))
+    return plain if os.path.realpath(plain) == os.path.realpath(path) else path
+
+
 def named_configuration(path: Path) -> Path:
     """Return the configuration that ``--config`` names, by its file or by its folder.
 

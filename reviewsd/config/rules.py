@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
+from reviewsd.api.places import absolute
 from reviewsd.config import source_rules, syntax, yaml_source
 from reviewsd.config.environment import variable
 from reviewsd.config.schema import Config, keys
@@ -107,11 +108,11 @@ def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
         if key in tree:
             faults = list(explain(tree[key], NonEmptyText, f"$.{key}"))
             yield from faults
-            tree[key] = folder if faults else folder / str(tree[key])
+            tree[key] = folder if faults else absolute(folder / str(tree[key]))
     for key in _OPTIONAL_PATHS:
         for _, section, name in _values_at(tree, key):
             if isinstance(section[name], str) and section[name]:
-                section[name] = str(folder / section[name])
+                section[name] = str(absolute(folder / section[name]))
     length = len(str(tree.get("admin_socket", "")).encode())
     if length > _MAX_SOCKET_PATH:
         yield "$.admin_socket", f"expected at most {_MAX_SOCKET_PATH} bytes, got {length}"

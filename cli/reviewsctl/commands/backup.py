@@ -17,6 +17,7 @@ from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import json_line, printable_lines
+from reviewsd.api.places import absolute
 from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _write(daemon: "Client", out: BinaryIO, config: Path | None) -> dict[str, ob
         keys = [] if state.contents is None else list(map(Path, state.contents.keys))
         manifest = archive.Manifest(
             made_at=datetime.datetime.now(datetime.UTC),
-            config="" if config is None else str(config.absolute()),
+            config="" if config is None else str(absolute(config)),
             data_dir=str(state.data),
             state_dir=str(state.folder),
             keys_dir=str(keys[0].parent if keys else state.folder),

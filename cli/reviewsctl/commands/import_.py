@@ -12,6 +12,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.output import echo, json_line
+from reviewsd.api.places import absolute
 
 _EXPORTS: Final = "FILE|DIR|ZIP..."
 
@@ -147,7 +148,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     now = datetime.datetime.now(datetime.UTC)
     configuration = configuration_in_use(data, config, os.environ)
     if configuration is not None and verbose and not (quiet or as_json):
-        echo(f"configuration: {configuration.absolute()}")
+        echo(f"configuration: {absolute(configuration)}")
     options = ImportOptions(
         exports=_existing(exports),
         target=reviews_file(data, configuration, os.environ),

@@ -17,7 +17,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
 from reviewsd.api.disk import is_full
-from reviewsd.api.places import KEPT_FOLDER, SYSTEM
+from reviewsd.api.places import KEPT_FOLDER, SYSTEM, absolute
 from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
@@ -214,21 +214,21 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
     from reviewsctl.backups.restoring import Places
     from reviewsctl.daemon import default_paths
 
-    target = config or default_paths.configuration(os.environ) or Path(manifest.config)
+    target = absolute(config or default_paths.configuration(os.environ) or Path(manifest.config))
     old = Path(manifest.config).parent
 
     def moved(place: str) -> Path:
         """Return the new path: one below the folder of the configuration moves with that folder."""
         path = Path(place)
         if manifest.config and path.is_relative_to(old):
-            return target.absolute().parent / path.relative_to(old)
+            return target.parent / path.relative_to(old)
         return path
 
     data, state, keys = map(moved, (manifest.data_dir, manifest.state_dir, manifest.keys_dir))
     if target.exists():
         data = default_paths.data_dir(target, os.environ) or data
         keys = state = default_paths.state_dir(target, os.environ)
-    return Places(config=target.absolute(), data=data, state=state.absolute(), keys=keys.absolute())
+    return Places(config=target, data=data, state=state.absolute(), keys=keys.absolute())
 
 
 def start_of(config: Path) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from reviewsd.api.places import HERE, PLACES, SYSTEM, ForeignFileError, find_configuration
+from reviewsd.api.places import HERE, PLACES, SYSTEM, ForeignFileError, absolute, find_configuration
 
 STATE: Final = Path("/var/lib/reviewsd")
 SOCKET: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
@@ -55,7 +55,7 @@ def state_dir(file: Path | None, environ: Mapping[str, str]) -> Path:
 def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:
     """Return the data directory, if a configuration names one."""
     if override := environ.get("REVIEWSD_DATA_DIR"):
-        return file.absolute().parent / override
+        return absolute(file.parent / override)
     return _path(file, "data_dir")
 
 
@@ -73,7 +73,7 @@ def source_names(file: Path | None, data: Path, environ: Mapping[str, str]) -> f
 def _path(file: Path, key: str) -> Path | None:
     """Return the path of a key, if a configuration has it."""
     value = _settings(file).get(key)
-    return file.absolute().parent / value if isinstance(value, str) and value else None
+    return absolute(file.parent / value) if isinstance(value, str) and value else None
 
 
 def _settings(file: Path) -> Mapping[str, object]:

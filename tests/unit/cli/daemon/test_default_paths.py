@@ -9,10 +9,12 @@ from reviewsctl.daemon.default_paths import (
     SOCKET,
     admin_socket,
     configuration,
+    data_dir,
     source_names,
     state_dir,
 )
-from reviewsd.api.places import HERE, PLACES, SYSTEM, named_configuration
+from reviewsd.api.places import HERE, PLACES, SYSTEM, absolute, named_configuration
+from reviewsd.config.rules import check
 
 
 @pytest.fixture
@@ -24,6 +26,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def found(folder: Path, environ: dict[str, str] | None = None) -> Path:
     return admin_socket(configuration(environ or {}, (HERE, folder / "system.yaml")))
+
+
+def test_path_of_a_configuration_elsewhere_has_no_steps_back(folder: Path) -> None:
+    """Messages had /srv/shop/../trial/data."""
+    (folder / "trial").mkdir()
+    file = Path("../trial/reviewsd.yaml")
+    file.write_text("data_dir: data\nstate_dir: ../there/state\n")
+    assert folder / "trial/data" == data_dir(file, {})
+    assert folder / "there/state" == state_dir(file, {})
+    rules: dict[str, object] = {"data_dir": "../data"}
+    assert [] == [fault for fault in check(rules, folder / "trial") if "data_dir" in fault[0]]
+    assert {"data_dir": folder / "data"} == rules
+
+
+def test_step_back_through_a_link_stays_as_it_leads_elsewhere(folder: Path) -> None:
+    (folder / "far/away").mkdir(parents=True)
+    (folder / "link").symlink_to(folder / "far/away")
+    assert folder / "link/../data" == absolute(folder / "link/../data")
 
 
 def test_current_folder_comes_before_the_system() -> None:
