@@ -144,15 +144,24 @@ def restore(
     if dry_run:
         echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
     else:
-        echo(*_next_steps(places, config, is_undoable=is_undoable))
+        echo(*_next_steps(contents.manifest, places, config, is_undoable=is_undoable))
 
 
-def _next_steps(places: "Places", config: Path | None, *, is_undoable: bool) -> Iterator[str]:
+def _next_steps(
+    manifest: "Manifest", places: "Places", config: Path | None, *, is_undoable: bool
+) -> Iterator[str]:
     from reviewsctl.commands.import_ import undo_command
 
     if is_undoable:
         yield f"to take the restored reviews back: {undo_command(None, config)}"
     option = "" if config is None else f" --config {shlex.quote(str(config))}"
+    old = manifest.config
+    if old and old != str(places.config) and os.access(old, os.F_OK):
+        yield f"next: reviewsctl check{option}"
+        yield (
+            f"do not start reviewsd here while that of {old} runs, as subscribers would hear from both"
+        )
+        return
     yield f"next: reviewsctl check{option}, then {start_of(places.config)}"
 
 

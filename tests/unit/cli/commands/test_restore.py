@@ -309,6 +309,11 @@ def test_restore_brings_the_versions_of_a_backup_where_nothing_is(
     new = tmp_path / "new"
     done = ctl("restore", str(tmp_path / "b.tar.gz"), "--config", str(new))
     assert "back: reviewsctl" not in done.stdout
+    # it advised to start the daemon, against the documentation
+    assert done.stdout.endswith(
+        f"next: reviewsctl check --config {new}/reviewsd.yaml\n"
+        f"do not start reviewsd here while that of {shop}/reviewsd.yaml runs, as subscribers would hear from both\n"
+    )
     assert ["takes back the import of a.csv (website)"] == undoable(ctl, new)
 
 
