@@ -1,6 +1,7 @@
 """The platforms that both programs know by name."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 PLATFORMS: Final = {
@@ -41,19 +42,21 @@ _SOURCES: Final = {
     **{_key(name): source for source, brand in PLATFORMS.items() for name in (source, brand)},
     "googlemaps": "google",
     "googlereviews": "google",
+    "website": "website",
     "ourwebsite": "website",
 }
 """By what names have in common that stand for one source (``_key``)."""
 
 
-def source_of(name: str, known: Collection[str] = ()) -> str:
+def source_of(name: str, known: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the source that a name stands for: "Booking.com", as pages have it, is "booking".
 
-    Case and surplus blanks aside; those within the name of a platform too.
+    Case and surplus blanks aside, in the name of a platform; a name of the owner's own stays as it is.
 
     Args:
         name: The name.
-        known: Sources that there are reviews of, which stand for themselves.
+        known: Sources that there are reviews of, by themselves and casefolded; their names stand for them.
     """
-    plain = " ".join(name.split()).lower()
-    return plain if plain in known else _SOURCES.get(_key(name), plain)
+    plain = " ".join(name.split())
+    there = known.get(plain) or known.get(plain.casefold())
+    return there or _SOURCES.get(_key(name), plain)

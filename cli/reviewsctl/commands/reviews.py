@@ -129,19 +129,22 @@ def list_(  # noqa: PLR0913  options
 
     output, words = Output(as_json=as_json), text.casefold()
     _, reviews = reading(data, config)
-    sources = {entry.review.source: source_of(entry.review.source) for entry in reviews.reviews}
+    sources = {
+        entry.review.source: source_of(entry.review.source).casefold() for entry in reviews.reviews
+    }
+    wanted = source_of(source).casefold()
     matches = [
         entry
         for entry in reviews.reviews
         if (not hidden or (entry.correction is not None and entry.correction.action != "restore"))
-        and (not source or sources[entry.review.source] == source_of(source))
+        and (not source or sources[entry.review.source] == wanted)
         and (stars is None or entry.review.rating == stars)
         and (not unanswered or entry.review.owner_reply is None)
         and author.casefold() in entry.review.author.casefold()
         and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
     ]
     output.list(matches, len(reviews.reviews))
-    if source and source_of(source) not in sources.values() and not as_json:
+    if source and wanted not in sources.values() and not as_json:
         there = ", ".join(sorted(sources))
         from reviewsd.api.spelling import nearest  # difflib, see main
 

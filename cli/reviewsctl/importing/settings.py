@@ -3,7 +3,7 @@
 import datetime
 import re
 import zoneinfo
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -33,8 +33,8 @@ class Settings:
     """Our names with those of columns, an empty one for none (``--map``)."""
     source: str | None = None
     """The platform of a table, when no column names it."""
-    sources: Collection[str] = ()
-    """The sources of the reviews that are there."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """The sources of the reviews that are there and of the rows so far, by themselves and casefolded."""
     date_format: str | None = None
     """The pattern of ``strptime`` of the dates of a table."""
     scale: Scale = field(default_factory=Scale)
@@ -56,7 +56,8 @@ class Settings:
 
     def source_of(self, name: str) -> str:
         """Return the source that a name in a table or of an option stands for."""
-        return source_of(name, self.sources)
+        source = source_of(name, self.sources)
+        return self.sources.setdefault(source.casefold(), source)
 
 
 def parsed(

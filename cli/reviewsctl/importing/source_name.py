@@ -38,7 +38,8 @@ def named_source(
         for source in export.sources
         if not export.format.names_source(source.head, options.settings)
     ]
-    options = replace(options, settings=replace(options.settings, sources=known))
+    sources = {name.casefold(): name for name in known} | {name: name for name in known}
+    options = replace(options, settings=replace(options.settings, sources=sources))
     if not unnamed or options.synced is not None or NO_SOURCE in known:
         return options
     if options.yes and not known:

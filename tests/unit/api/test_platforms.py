@@ -16,7 +16,7 @@ from reviewsd.api.platforms import PLATFORMS, source_of
         ("our website", "website"),
         ("Booking.com", "booking"),
         ("Reviews.io", "reviews.io"),
-        ("My  Shop", "my shop"),
+        ("My  Shop", "My Shop"),
         ("shop.com", "shop.com"),
     ],
 )

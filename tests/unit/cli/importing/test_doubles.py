@@ -140,7 +140,7 @@ def test_sources_of_a_column_are_compared_as_that_of_an_option_is(shop: Shop) ->
     export = table(shop.folder / "all.csv", f"date,rating,name,text,source\n{rows}")
     slip, other = (
         f'"{source}" is a new source; there are reviews of booking, google'
-        for source in ("googel", "portal")
+        for source in ("Googel", "portal")
     )
     with pytest.raises(SayMoreError) as refusal:
         shop.imported(export)

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.readers import csv_file
 from reviewsctl.importing.readers import spreadsheet as workbook
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import source_of
 from reviewsctl.importing.times import moment
 from tests.support.sheets import dated, opendocument, spreadsheet
-from tests.support.shop import SAMPLES, part
+from tests.support.shop import SAMPLES, Shop, part, table
 
 
 def read(content: bytes) -> list[tuple[int, dict[str, object]]]:
@@ -192,3 +193,15 @@ def test_tables_of_windows_macs_and_dos_are_distinguished(
     content = f"a;b{end}{name};{text}{end}".encode(encoding)
 
     assert [(2, {"a": name, "b": text})] == read(content)
+
+
+def test_name_of_a_source_of_ones_own_stays_as_it_is_written(shop: Shop, tmp_path: Path) -> None:
+    """It was published in small letters; a second spelling is the same source."""
+    first = table(tmp_path / "a.csv", "author,rating,date,text\nJo,5,2026-01-01,Good.\n")
+    shop.imported(first, source="Praxis  Linde")
+    result = shop.imported(first, source="praxis linde")
+    assert 1 == result.merge.count(Fate.UNCHANGED)
+    rows = "Ann,5,2026-01-02,Fine.,SALON\nBo,4,2026-01-03,Fine.,Salon\nCy,4,2026-01-03,Ok,GOOGLE\n"
+    shop.imported(table(tmp_path / "b.csv", f"author,rating,date,text,source\n{rows}"))
+    sources = [review["source"] for review in shop.reviews.values()]
+    assert ["Praxis Linde", "SALON", "SALON", "google"] == sources
