@@ -190,7 +190,12 @@ def reply(
     """
     from reviewsctl.corrections import files
     from reviewsctl.corrections.deciding import named, reading
-    from reviewsctl.corrections.reply import effect_of, text_of, write  # msgspec, see main
+    from reviewsctl.corrections.reply import (  # msgspec, see main
+        effects_of,
+        has_imported_reply,
+        text_of,
+        write,
+    )
     from reviewsctl.importing.errors import ImportRefusedError
 
     output, now = Output(as_json=as_json), datetime.datetime.now(datetime.UTC)
@@ -203,7 +208,8 @@ def reply(
     output.show(chosen)
     returned = files.take_out_erased(target, reviews, now)
     write(target, chosen[0].id, text, now)
-    notes = [effect_of(text, chosen[0].id, action)]
+    is_imported = has_imported_reply(target, chosen[0].id)
+    notes = [*effects_of(text, chosen[0], action, is_imported=is_imported)]
     if old is not None:
         replaced = "replaces your reply" if text else "it was"
         notes.append(f"{replaced}: {printable(old.text)}")

@@ -5,6 +5,7 @@ import datetime
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -19,6 +20,10 @@ from reviewsctl.importing.reviews_file import commit, read, rewrite, updated
 from reviewsctl.importing.values import encoded, members
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.texts import merge_key, printable
+
+if TYPE_CHECKING:
+    from reviewsd.domain.reviews import Review
 
 
 def text_of(argument: str) -> str:
@@ -87,10 +92,31 @@ def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> No
             keeping.put_new()
 
 
-def effect_of(text: str, review_id: str, action: str) -> str:
-    """Return what readers see of a reply, or of one that was taken away, to a review with a correction or without."""
+def effects_of(text: str, review: "Review", action: str, *, is_imported: bool) -> Iterator[str]:
+    """Yield what readers see of a reply, or of one that was taken away.
+
+    Args:
+        text: The reply.
+        review: The review, with its correction or without.
+        action: The action of the correction.
+        is_imported: Whether the export has a reply of its own, see ``has_imported_reply``.
+    """
     if action in ("hide", "hide-text", "stars-only"):
-        restore = f"reviewsctl reviews restore {review_id}"
-        return f"your page stays as it is, as the review is {STATES[action]}; to show it: {restore}"
-    effect = "on your page" if text else "gone from your page"
-    return f"{effect} within three seconds by a running daemon, and after every later import"
+        restore = f"reviewsctl reviews restore {review.id}"
+        yield f"your page stays as it is, as the review is {STATES[action]}; to show it: {restore}"
+    else:
+        later = "" if is_imported else ", and after every later import"
+        effect = "on your page" if text else "gone from your page"
+        yield f"{effect} within three seconds by a running daemon{later}"
+    if is_imported:
+        yield (
+            f"the export of {printable(review.source)} has a reply of its own to this review: "
+            "change it there, or the next import brings it back"
+        )
+
+
+def has_imported_reply(target: Path, review_id: str) -> bool:
+    """Return whether the last import of a review had a reply to it."""
+    with faults(target), opened(target.parent) as folder:
+        written = import_log.load(folder)[0].reviews.get(merge_key(review_id), import_log.NOTHING)
+    return written.differs("owner_reply", None)

@@ -77,6 +77,24 @@ def test_reply_survives_imports_until_the_table_has_one(shop: Shop) -> None:
     assert "From the table" == shop.reply()
 
 
+@pytest.mark.parametrize("reply", ["Thank you!", ""])
+def test_reply_that_the_next_import_replaces_is_announced_as_that(shop: Shop, reply: str) -> None:
+    """It was said to be on the page after every later import."""
+    shop.table.write_text(TABLE.replace("clean.,website,", 'clean.,website,"From the table"'))
+    shop.do_import()
+    output = shop.run("reviews", "reply", shop.jane, reply).stdout
+    assert "within three seconds by a running daemon\n" in output
+    assert (
+        "the export of website has a reply of its own to this review: "
+        "change it there, or the next import brings it back\n"
+    ) in output
+    shop.do_import()
+    assert "From the table" == shop.reply()
+    uwe = str(shop.reviews()["Uwe B."]["id"])
+    kept = shop.run("reviews", "reply", uwe, "Thanks").stdout
+    assert "and after every later import\n" in kept
+
+
 def test_reply_is_undone_as_an_import_is(shop: Shop) -> None:
     shop.run("reviews", "reply", shop.jane, "Thank you!")
     listed = shop.run("reviews", "undo", "--dry-run").stdout
