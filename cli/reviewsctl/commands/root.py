@@ -85,11 +85,19 @@ def _options(*, listed: bool) -> list[TyperOption]:
     return [socket, version]
 
 
+_NUMBERS: Final = {"int": "whole number", "float": "number"}
+"""What people call the types of numbers; the name of one with limits is longer."""
+
+
 class Command(TyperCommand):
     """A command."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(*args, **attributes)
+        for parameter in self.params:
+            name = parameter.type.name.removesuffix(" range")
+            if name in _NUMBERS:  # "'two' is not a valid int range"
+                parameter.type.name = _NUMBERS[name]
         self.params += _options(listed=False)
 
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export

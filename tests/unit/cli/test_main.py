@@ -460,6 +460,15 @@ def test_missing_configuration_is_reported_with_the_remedy(
     assert "here and no" not in ctl(*command, folder=tmp_path).stderr
 
 
+@pytest.mark.parametrize("command", ["reviews undo two", "reviews list --stars two"])
+def test_word_in_place_of_a_number_is_refused_without_names_of_types(
+    ctl: Ctl, command: str
+) -> None:
+    run = ctl(*command.split())
+    assert 2 == run.returncode
+    assert run.stderr.endswith("'two' is not a valid whole number.\n")
+
+
 @pytest.mark.parametrize(
     ("command", "hint"),
     [
