@@ -479,6 +479,8 @@ def test_word_in_place_of_a_number_is_refused_without_names_of_types(
         ("version", "Did you mean: reviewsctl --version"),
         ("help", "Did you mean: reviewsctl --help"),
         ("reviews delete r1", "reviewsctl reviews erase, or reviewsctl reviews hide"),
+        ("reviews unhide r1", "Did you mean: reviewsctl reviews restore\n"),
+        ("reviews unerase r1", "What was erased cannot be restored"),
         ("reviews edit r1", "See docs/how-to/correct.md"),
         ("reviews answer r1", "Did you mean: reviewsctl reviews reply"),
         ("reviews add", "Did you mean: reviewsctl import FILE"),
