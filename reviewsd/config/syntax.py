@@ -32,7 +32,12 @@ _AUTHORITY = re.compile(
 
 _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "systemd:name=http"'
 _BUILT_IN = {"tcp", "unix", "ssl"}
-_CHECKED_BY_TWISTED = ("tcp", "tcp6", "unix")  # ssl would read its files, others are plugins
+# The options of the endpoints that Twisted checks here: ssl would read its files, others are plugins
+_OPTIONS = {
+    "tcp": ("port", "interface", "backlog"),
+    "tcp6": ("port", "interface", "backlog"),
+    "unix": ("address", "mode", "backlog", "lockfile"),
+}
 _TCP = re.compile(r"(?P<kind>tcp6?):(?:port=)?(?P<port>[0-9]{1,5})(?P<options>:.*)?", re.ASCII)
 _ANY = ("0.0.0.0", "::")  # noqa: S104  # addresses that stand for all interfaces
 _FAMILIES = ("INET", "INET6", "UNIX")
@@ -119,14 +124,19 @@ def endpoint(text: str) -> str:
         raise ValueError(f"{_ENDPOINT}, got {show(text)}{nearest(kind, kinds)}")
     if kind == "systemd":
         _check_inherited(text, rest)
-    elif kind in _CHECKED_BY_TWISTED:
+    elif kind in _OPTIONS:
         port = _TCP.fullmatch(inner)
         if kind != "unix" and (port is None or int(port["port"]) > MAX_PORT):
             raise ValueError(f"expected a port of 0..{MAX_PORT} after {kind}:, got {show(text)}")
         try:
             serverFromString(object(), inner)
         except (TypeError, ValueError, RuntimeError) as error:  # its parsers raise any of them
-            raise ValueError(f"{_ENDPOINT}, got {show(text)} ({error})") from error
+            options = [part.partition("=")[0] for part in rest.split(":") if "=" in part]
+            unknown = next((name for name in options if name not in _OPTIONS[kind]), None)
+            if unknown is None:
+                raise ValueError(f"{_ENDPOINT}, got {show(text)}") from error
+            hint = nearest(unknown, _OPTIONS[kind]) or f"; there are: {', '.join(_OPTIONS[kind])}"
+            raise ValueError(f"unknown option {show(unknown)} in {show(text)}{hint}") from error
     return text
 
 

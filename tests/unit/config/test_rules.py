@@ -262,10 +262,18 @@ ENDPOINTS = [
     ),
     (
         "listen: ['tcp:80:foo=1']",
+        '3:10: listen[0]: unknown option "foo" in "tcp:80:foo=1"; there are: port, interface, backlog',
+    ),
+    (
+        "listen: ['tcp:80:intrface=127.0.0.1']",
         (
-            f"3:10: listen[0]: {_ENDPOINT},"
-            " got \"tcp:80:foo=1\" (_parseTCP() got an unexpected keyword argument 'foo')"
+            '3:10: listen[0]: unknown option "intrface" in "tcp:80:intrface=127.0.0.1"; '
+            'did you mean "interface"?'
         ),
+    ),
+    (
+        "listen: ['tcp:80:backlog=a']",
+        f'3:10: listen[0]: {_ENDPOINT}, got "tcp:80:backlog=a"',
     ),
     (
         "listen: ['systemd:http']",
