@@ -8,7 +8,9 @@ import yaml
 
 from reviewsctl.files.folders import opened, real
 from reviewsctl.terminal.errors import CommandError
+from reviewsd.api.files import Diagnostic
 from reviewsd.config import load as configuration
+from reviewsd.config.errors import ConfigError
 from reviewsd.config.yaml_source import scalar
 
 _KEY: Final = "sources:"
@@ -85,6 +87,15 @@ def _indented(item: str, indent: str) -> str:
     return "".join(f"{indent}{line}" for line in item.splitlines(keepends=True))
 
 
+def _fault(problem: Diagnostic) -> str:
+    """Return a fault of the new source by the name of its setting, as its line is in no file."""
+    key = problem.path.partition("].")[2]
+    reason = problem.reason.partition("; for example: ")[0]
+    if reason.startswith("expected object"):
+        return f"{key}: {reason}; its keys are set one by one: --set {key}.KEY=VALUE"
+    return f"{key or problem.path}: {problem.reason}"
+
+
 def add(
     config: Path | None,
     environ: Mapping[str, str],
@@ -95,8 +106,8 @@ def add(
     """Add a source to the configuration, and return its path.
 
     Raises:
-        CommandError: Only a person can.
-        ConfigError: The configuration with it cannot be used; it stays as it was.
+        CommandError: Only a person can, or the source cannot be used; the configuration stays as it was.
+        ConfigError: The configuration cannot be used as it is.
         OSError: It cannot be read or written.
     """
     return _rewritten(
@@ -113,8 +124,13 @@ def _rewritten(
     config: Path | None, environ: Mapping[str, str], rewrite: Callable[[str], str]
 ) -> Path:
     file = real(configuration.find(config, environ))
+    configuration.examine(file, environ)
     text = rewrite(file.read_text())
-    configuration.examine(file, environ, content=text.encode())
+    try:
+        configuration.examine(file, environ, content=text.encode())
+    except ConfigError as error:
+        first, *rest = dict.fromkeys(map(_fault, error.problems))
+        raise CommandError("nothing was written", first, "\n".join(rest)) from error
     with opened(file.parent) as folder, folder.draft(file.name) as draft:
         draft.file.write(text.encode())
         facts = file.stat()

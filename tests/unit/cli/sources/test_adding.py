@@ -99,10 +99,16 @@ def test_faulty_source_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "reviewsd.yaml"
     file.write_text(BASE)
     file.chmod(0o640)
-    with pytest.raises(ConfigError) as caught:
-        add(file, {}, "file", "shop", [("pth", "x"), ("secret", "hush")])
-    assert f"{file}:6:" in str(caught.value)
-    assert "hush" not in str(caught.value)
+    with pytest.raises(CommandError) as caught:
+        add(file, {}, "file", "shop", [("pth", "x"), ("secret", "hush"), ("import.map", "id=Nr")])
+    assert "nothing was written" == caught.value.title
+    said = f"{caught.value.detail}\n{caught.value.remedy}"
+    assert 'pth: unknown key "pth"' in said
+    keys = "its keys are set one by one: --set import.map.KEY=VALUE"
+    assert f'import.map: expected object, got string "id=Nr"; {keys}' in said
+    assert "hush" not in said
+    # its line would be in no file
+    assert str(file) not in said
     assert BASE == file.read_text()
 
     add(file, {}, "file", "shop", [("path", "x"), ("import.verified", "true")])
@@ -110,6 +116,14 @@ def test_faulty_source_is_not_written(tmp_path: Path) -> None:
     assert (str(tmp_path / "x"), True) == (source.path, source.import_.verified)
     assert 0o640 == file.stat().st_mode & 0o777
     assert [file] == list(tmp_path.iterdir())
+
+
+def test_configuration_that_is_faulty_already_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text(f"{BASE}lsten: []\n")
+    with pytest.raises(ConfigError) as caught:
+        add(file, {}, "file", "shop", [("path", "x")])
+    assert f"{file}:4:1: lsten" in str(caught.value)
 
 
 def test_scale_is_added_as_the_number_that_it_is(tmp_path: Path) -> None:
