@@ -30,11 +30,17 @@ def examine(data: bytes, file: str = SETTINGS_FILE) -> tuple[InsightSettings, li
             settings = msgspec.convert(tree, InsightSettings)
             type_faults = [(f"$.{path}", reason) for path, reason in settings.faults()]
         faults += [
-            document.fault(path, reason, at_key=reason.startswith("unknown key"))
+            document.fault(path, _with_people(reason), at_key=reason.startswith("unknown key"))
             for path, reason in type_faults
             if path not in document.broken
         ]
     return settings, sorted(faults, key=by_place)
+
+
+def _with_people(reason: str) -> str:
+    """Return a reason that says, where it lists the sections, which one has people of another trade."""
+    is_list = reason.startswith("unknown key") and "there are: technicians" in reason
+    return f"{reason}; technicians are your people, whatever their work" if is_list else reason
 
 
 def read(data: bytes | None) -> InsightSettings:

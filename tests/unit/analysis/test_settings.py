@@ -117,3 +117,12 @@ def test_the_digest_tells_settings_apart() -> None:
 def test_value_of_another_type_is_answered_with_an_example(text: bytes, finding: str) -> None:
     _, (problem,) = examine(text)
     assert finding == f"{problem.path}: {problem.reason}"
+
+
+def test_section_of_another_trade_is_refused_with_the_one_that_has_people() -> None:
+    """The people of a practice are no technicians to its owner."""
+    _, (fault,) = examine(b"therapists:\n- name: Anna\n")
+    assert fault.reason == (
+        'unknown key "therapists"; there are: technicians, services, aspects, language, publish; '
+        "technicians are your people, whatever their work"
+    )
