@@ -310,3 +310,10 @@ def test_insights_are_in_the_language_of_the_business(place: Place) -> None:
     assert "Überwiegend gelobt: Freundlichkeit (alle 6" in pages
     assert "Ist das Team freundlich?" in pages
     assert "Friendliness" not in pages
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_words_in_the_field_of_the_search_fit_beside_its_button_on_a_telephone(tag: str) -> None:
+    """On 360 pixels, "Bewertungen durchsuchen" was cut off."""
+    text = words(tag)
+    assert len(text("search_reviews")) + len(text("search")) <= 25
