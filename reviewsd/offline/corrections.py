@@ -35,6 +35,7 @@ from reviewsd.domain.corrections import (
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.json_file import Findings
+from reviewsd.domain.locations import Locations
 from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review, aggregate
 from reviewsd.domain.withheld_words import remove_words
@@ -83,6 +84,11 @@ class ReviewsWithCorrections:
     @cached_property
     def _outcome(self) -> tuple[Records, Withheld]:
         return correct(self._dataset.records, self._overlay, lambda *_: None)
+
+    @property
+    def locations(self) -> Locations:
+        """The declared locations."""
+        return Locations.of(self._dataset.business)
 
     @property
     def readers_note(self) -> str:

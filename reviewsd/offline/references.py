@@ -43,7 +43,10 @@ def find_id(reference: str, ids: Collection[str]) -> str:
         case [review_id]:
             return review_id
         case []:
-            raise NoSuchReviewError(f"no review has the id {reference!r}")
+            raise NoSuchReviewError(
+                f"no review has the id {reference!r}, which you find by its author or words: "
+                "reviewsctl reviews list --author NAME, or --text WORDS"
+            )
         case _:
             detail = f"{len(matches)} reviews have an id like {reference!r}"
             raise NoSuchReviewError(detail, matches)

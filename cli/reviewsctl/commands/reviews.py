@@ -2,6 +2,7 @@
 
 import datetime
 import os
+from collections.abc import Collection
 from typing import Annotated, Literal, get_args
 
 import typer
@@ -113,6 +114,12 @@ def list_(  # noqa: PLR0913  options
             metavar="NAME", show_default=False, help="Only of authors with this in their name."
         ),
     ] = "",
+    location: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", show_default=False, help="Only of this location, by its id or name."
+        ),
+    ] = "",
     unanswered: Annotated[
         bool, typer.Option("--unanswered", help="Only reviews without a reply.")
     ] = False,
@@ -133,23 +140,36 @@ def list_(  # noqa: PLR0913  options
         entry.review.source: source_of(entry.review.source).casefold() for entry in reviews.reviews
     }
     wanted = source_of(source).casefold()
+    places = reviews.locations
+    wanted_places = {places.key_of(place.id) for place in places.search(location)} or {
+        places.key_of(location)
+    }
     matches = [
         entry
         for entry in reviews.reviews
         if (not hidden or (entry.correction is not None and entry.correction.action != "restore"))
         and (not source or sources[entry.review.source] == wanted)
         and (stars is None or entry.review.rating == stars)
+        and (not location or places.key_of(entry.review.location or "") in wanted_places)
         and (not unanswered or entry.review.owner_reply is None)
         and author.casefold() in entry.review.author.casefold()
         and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
     ]
     output.list(matches, len(reviews.reviews))
-    if source and wanted not in sources.values() and not as_json:
-        there = ", ".join(sorted(sources))
-        from reviewsd.api.spelling import nearest  # difflib, see main
+    if as_json:
+        return
+    if source and wanted not in sources.values():
+        _explain_none(f"is from {source!r}", source, sources)
+    used = {entry.review.location for entry in reviews.reviews if entry.review.location}
+    if location and wanted_places.isdisjoint(map(places.key_of, used)):
+        _explain_none(f"is of the location {location!r}", location, {*places.ids(), *used})
 
-        hint = nearest(source, sources)
-        echo(f"no review is from {source!r}{hint}", f"There are: {there}", err=True)
+
+def _explain_none(what: str, name: str, there: Collection[str]) -> None:
+    from reviewsd.api.spelling import nearest  # difflib, see main
+
+    listed = ", ".join(sorted(map(printable, there))) or "none"
+    echo(f"no review {what}{nearest(name, there)}", f"There are: {listed}", err=True)
 
 
 @app.command(

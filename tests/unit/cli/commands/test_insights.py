@@ -104,7 +104,8 @@ def test_why_a_review_has_its_labels(ctl: Ctl, folder: Path) -> None:
     assert 'Punctuality: positive, found by "on time"; the phrase says so' in output
     assert "a word such as but is in the sentence" in output
     _, errors = printed(ctl, folder, "explain", "none", code=4)
-    assert "no review has the id 'none'\nList them: reviewsctl reviews list" in errors
+    assert "no review has the id 'none', which you find by its author or words: " in errors
+    assert "WORDS\nList them: reviewsctl reviews list" in errors
 
     answer = ReviewAnswer(
         aspects=(AspectAnswer(id="cleanliness", sentiment="negative", phrase="left dirty"),)

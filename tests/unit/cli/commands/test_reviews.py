@@ -345,6 +345,35 @@ def test_reviews_are_listed_by_any_name_of_their_platform(
     assert "2 of 25 reviews" in shop.run("reviews", "list", "--source", source)[1]
 
 
+@pytest.mark.parametrize("name", ["linde", "Haus Linde", "HAUS LINDE", "22"])
+def test_reviews_are_listed_by_any_name_of_their_location(
+    shop: Shop, data: Path, name: str
+) -> None:
+    with edited(data) as file:
+        file["business"]["locations"] = [
+            {"id": "linde", "name": "Haus Linde", "aliases": ["22"]},
+            {"id": "markt", "name": "Haus am Markt"},
+        ]
+        for number, place in enumerate(("linde", "22", "markt")):
+            file["reviews"][number]["location"] = place
+    assert "2 of 25 reviews\n" == shop.run("reviews", "list", "--location", name)[1]
+    output, error = shop.run("reviews", "list", "--location", "lnde")
+    answer = "no review is of the location 'lnde'; did you mean \"linde\"?\n"
+    assert ("", f"0 of 25 reviews\n{answer}There are: 22, linde, markt\n") == (output, error)
+
+
+def test_reviews_are_listed_by_a_location_that_is_not_declared(shop: Shop, data: Path) -> None:
+    with edited(data) as file:
+        file["reviews"][1]["location"] = "Mill"
+    assert "1 of 25 reviews\n" == shop.run("reviews", "list", "--location", "mill")[1]
+
+
+def test_number_that_is_no_id_is_answered_with_the_ways_to_find_one(shop: Shop) -> None:
+    """The owner's table has numbers; ids are ours."""
+    _, error = shop.run("reviews", "hide", "4242", "--reason", "spam", code=4)
+    assert "reviewsctl reviews list --author NAME, or --text WORDS\n" in error
+
+
 def test_reviews_of_an_author_are_listed_by_a_part_of_the_name(shop: Shop, data: Path) -> None:
     """And not those whose text has it."""
     with edited(data) as file:
