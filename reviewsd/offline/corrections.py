@@ -85,7 +85,7 @@ class ReviewsWithCorrections:
     def _outcome(self) -> tuple[Records, Withheld]:
         return correct(self._dataset.records, self._overlay, lambda *_: None)
 
-    @property
+    @cached_property
     def locations(self) -> Locations:
         """The declared locations."""
         return Locations.of(self._dataset.business)

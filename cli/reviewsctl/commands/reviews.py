@@ -2,7 +2,6 @@
 
 import datetime
 import os
-from collections.abc import Collection
 from typing import Annotated, Literal, get_args
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
-from reviewsctl.terminal.output import NOTHING_WRITTEN, echo, json_line
+from reviewsctl.terminal.output import echo, json_line
 from reviewsd.api.texts import counted, printable
 
 app = typer.Typer(
@@ -132,44 +131,21 @@ def list_(  # noqa: PLR0913  options
     With --json each review is a line, with all its members and its "correction".
     """
     from reviewsctl.corrections.deciding import reading  # msgspec, see main
-    from reviewsd.api.platforms import source_of
+    from reviewsctl.corrections.listing import Filter, unknown_names
 
-    output, words = Output(as_json=as_json), text.casefold()
     _, reviews = reading(data, config)
-    sources = {
-        entry.review.source: source_of(entry.review.source).casefold() for entry in reviews.reviews
-    }
-    wanted = source_of(source).casefold()
-    places = reviews.locations
-    wanted_places = {places.key_of(place.id) for place in places.search(location)} or {
-        places.key_of(location)
-    }
-    matches = [
-        entry
-        for entry in reviews.reviews
-        if (not hidden or (entry.correction is not None and entry.correction.action != "restore"))
-        and (not source or sources[entry.review.source] == wanted)
-        and (stars is None or entry.review.rating == stars)
-        and (not location or places.key_of(entry.review.location or "") in wanted_places)
-        and (not unanswered or entry.review.owner_reply is None)
-        and author.casefold() in entry.review.author.casefold()
-        and words in f"{entry.review.author}\n{entry.review.text or ''}".casefold()
-    ]
-    output.list(matches, len(reviews.reviews))
-    if as_json:
-        return
-    if source and wanted not in sources.values():
-        _explain_none(f"is from {source!r}", source, sources)
-    used = {entry.review.location for entry in reviews.reviews if entry.review.location}
-    if location and wanted_places.isdisjoint(map(places.key_of, used)):
-        _explain_none(f"is of the location {location!r}", location, {*places.ids(), *used})
-
-
-def _explain_none(what: str, name: str, there: Collection[str]) -> None:
-    from reviewsd.api.spelling import nearest  # difflib, see main
-
-    listed = ", ".join(sorted(map(printable, there))) or "none"
-    echo(f"no review {what}{nearest(name, there)}", f"There are: {listed}", err=True)
+    wanted = Filter(
+        hidden=hidden,
+        source=source,
+        stars=stars,
+        text=text,
+        author=author,
+        location=location,
+        unanswered=unanswered,
+    )
+    Output(as_json=as_json).list(wanted.matches(reviews), len(reviews.reviews))
+    for lines in () if as_json else unknown_names(wanted, reviews):
+        echo(*lines, err=True)
 
 
 @app.command(
@@ -401,24 +377,14 @@ def undo(
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
+    from reviewsctl.importing.undo import listing
     from reviewsctl.importing.undo import undo as undone
-    from reviewsctl.importing.undo import versions
 
     configuration = configuration_in_use(data, config, os.environ)
     target = reviews_file(data, configuration, os.environ)
     command, now = undo_command(data, config), datetime.datetime.now(datetime.UTC)
     if dry_run:
-        there = list(enumerate(versions(target), start=1))
-        entries = [entry.document(number) for number, entry in there]
-        document: dict[str, object] = {
-            "type": "result",
-            "target": str(target),
-            "versions": entries,
-        }
-        lines = [f"{number:>3}  {entry.change}" for number, entry in there] or [
-            f"there is no earlier version of {target}"
-        ]
-        lines.append(NOTHING_WRITTEN)
+        document, lines = listing(target)
     else:
         result = undone(target, number, now)
         document = result.document(target)

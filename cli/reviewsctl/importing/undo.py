@@ -25,6 +25,7 @@ from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import commit, read, rewrite
 from reviewsctl.importing.values import members
 from reviewsctl.terminal.interruption import uninterrupted
+from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.texts import counted
@@ -110,6 +111,17 @@ def versions(target: Path) -> list[Undoable]:
     """
     with _opened(target) as (data, folder):
         return [] if folder is None else list(_undoable(data, folder, target.name))
+
+
+def listing(target: Path) -> tuple[dict[str, object], list[str]]:
+    """Return the versions that an undo can go back to, for ``--json`` and as lines for people."""
+    there = list(enumerate(versions(target), start=1))
+    entries = [entry.document(number) for number, entry in there]
+    lines = [f"{number:>3}  {entry.change}" for number, entry in there]
+    return (
+        {"type": "result", "target": str(target), "versions": entries},
+        [*(lines or [f"there is no earlier version of {target}"]), NOTHING_WRITTEN],
+    )
 
 
 def _undoable(data: Folder, folder: Folder, name: str) -> Iterator[Undoable]:
