@@ -59,6 +59,21 @@ def short_name(name: str) -> str:
     return " ".join(shortened) or name.strip()
 
 
+def surname_in(text: str, author: str) -> str:
+    """Return the word of a text that may be the surname of an author whose name is short; empty if there is none.
+
+    It follows a title or the first name, and begins as the surname does: "Dear Mrs Doe" to "Jane D.".
+    """
+    match author.split():
+        case [first, last] if last.endswith(".") and len(last) == len("D."):
+            words = [word.strip("(),.;:!?\"'") for word in text.split()]
+            before = {*_TITLES, first.casefold()}
+            for earlier, word in itertools.pairwise(words):
+                if earlier.casefold() in before and word[:1] == last[0] and len(word) > 1:
+                    return word
+    return ""
+
+
 def _are_usual(first: str, last: str) -> bool:
     """Return whether two words are nothing but names."""
     is_plain = first.isalpha() and last.isalpha()

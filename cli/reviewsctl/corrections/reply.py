@@ -19,6 +19,7 @@ from reviewsctl.importing.review_merge import CHANGED, stamp
 from reviewsctl.importing.reviews_file import commit, read, rewrite, updated
 from reviewsctl.importing.values import encoded, members
 from reviewsctl.terminal.interruption import uninterrupted
+from reviewsd.api.names import surname_in
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.texts import merge_key, printable
 
@@ -108,6 +109,10 @@ def effects_of(text: str, review: "Review", action: str, *, is_imported: bool) -
         later = "" if is_imported else ", and after every later import"
         effect = "on your page" if text else "gone from your page"
         yield f"{effect} within three seconds by a running daemon{later}"
+        if word := surname_in(text, review.author):
+            yield (
+                f"readers see {printable(word)!r} in it, which may be the surname of {printable(review.author)}"
+            )
     if is_imported:
         yield (
             f"the export of {printable(review.source)} has a reply of its own to this review: "

@@ -122,6 +122,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
     notes += notes_of_sources(options, staged, merge)
     notes += report.notes_of_names(shortened)
+    if shortened or options.settings.names == "short":
+        notes += report.notes_of_replies(staged, log)
     notes += report.notes_of_places((place.name for place in staged.places()), declared)
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),

@@ -4,16 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from reviewsctl.importing.business import Declared
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
+from reviewsctl.importing.import_log import NOTHING, ImportLog
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.recognize import Export
-from reviewsctl.importing.review import FUTURE, NO_ID
+from reviewsctl.importing.review import FUTURE, NO_ID, Entry
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.values import elements, listed
+from reviewsd.api.names import surname_in
 from reviewsd.api.texts import counted, first_of
 
 MAX_IN_JSON: Final = 100
@@ -234,6 +238,27 @@ def notes_of_names(shortened: int) -> list[str]:
         return []
     return [
         f"shortened as the names that are there: {counted(shortened, 'name')} (--set names=full for full ones)"
+    ]
+
+
+def notes_of_replies(staged: Iterable[Entry], log: ImportLog) -> list[str]:
+    """Return the note on new replies that may have a surname that is shortened."""
+    found = []
+    for entry in staged:
+        if b'"owner_reply"' not in entry.record:
+            continue
+        record = msgspec.json.decode(entry.record)
+        reply = record.get("owner_reply") or {}
+        has_surname = surname_in(reply.get("text", ""), record["author"])
+        if has_surname and not log.reviews.get(entry.key, NOTHING).has(
+            "owner_reply", record["owner_reply"]
+        ):
+            found.append(record["date"])  # no name, as a sync writes notes to the journal
+    if not found:
+        return []
+    days = first_of(found, _SHOWN)
+    return [
+        f"replies that may have the surname of a shortened name: {len(found):,} ({days}); correct it there, as readers see it"
     ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewsd.api.names import short_name
+from reviewsd.api.names import short_name, surname_in
 from reviewsd.api.texts import author_key
 
 
@@ -111,3 +111,22 @@ def test_short_name_is_not_shortened_again(name: str) -> None:
 @given(st.text(max_size=40))
 def test_any_text_has_a_short_name(name: str) -> None:
     assert short_name(name).strip() or not name.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "author", "surname"),
+    [
+        ("Danke, liebe Frau Vogt!", "Birgit V.", "Vogt"),
+        ("Thank you, Jane Doe.", "Jane D.", "Doe"),
+        ("Cher M. Dupont, merci", "Luc D.", "Dupont"),
+        ("Vielen Dank, liebe Birgit!", "Birgit V.", ""),
+        ("Frau Maier hat sich gefreut.", "Birgit V.", ""),
+        ("Danke, liebe Frau Vogt!", "Birgit Vogt", ""),
+        ("Danke, liebe Frau V.", "Birgit V.", ""),
+        ("", "Birgit V.", ""),
+    ],
+)
+def test_surname_of_a_short_name_is_found_behind_title_or_first_name(
+    text: str, author: str, surname: str
+) -> None:
+    assert surname == surname_in(text, author)

@@ -189,6 +189,13 @@ def piped(shop: Shop, ctl: Ctl, folder: Path, text: bytes) -> "subprocess.Comple
     return reviewsctl(ctl.environment, *words, before=shell, folder=folder)
 
 
+def test_reply_that_names_an_author_with_a_short_name_is_noted(shop: Shop) -> None:
+    uwe = str(shop.reviews()["Uwe B."]["id"])
+    output = shop.run("reviews", "reply", uwe, "Danke, Herr Braun!").stdout
+    assert "readers see 'Braun' in it, which may be the surname of Uwe B.\n" in output
+    assert "surname" not in shop.run("reviews", "reply", uwe, "Danke, Uwe!").stdout
+
+
 def test_reply_to_an_unknown_review_writes_nothing(shop: Shop) -> None:
     before = (shop.data / "reviews.json").read_bytes()
     refused = shop.run("reviews", "reply", "01ZZZZZZZZZZ", "Thank you!", code=4)

@@ -101,3 +101,21 @@ def test_slip_for_names_is_refused(value: str) -> None:
     with pytest.raises(SayMoreError) as refusal:
         parsed([f"name={value}"], NOW)
     assert f"For the names of customers: --set names={value}" == refusal.value.remedy
+
+
+def test_new_reply_that_names_an_author_with_a_short_name_is_noted_once(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The name was hidden, and stood in the reply."""
+    rows = "2026-03-14,5,Birgit Vogt,Gut.,Danke liebe Frau Vogt!\n2026-03-15,5,Bo Li,Gut.,Danke!\n"
+    export = table(tmp_path / "a.csv", f"date,rating,name,text,reply\n{rows}")
+
+    def notes() -> list[str]:
+        result = shop.imported(export, source="website", names="short")
+        return [note for note in result.notes if note.startswith("replies that may have")]
+
+    (note,) = notes()
+    assert note.startswith(
+        "replies that may have the surname of a shortened name: 1 (2026-03-14); "
+    )
+    assert [] == notes()
