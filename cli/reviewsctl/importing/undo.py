@@ -133,10 +133,11 @@ def _undoable(data: Folder, folder: Folder, name: str) -> Iterator[Undoable]:
     here = None if data.look(name) is None else checksum(data, name)
     current = history.log_of(data, folder, kept, here).change
     for version in kept:
-        if version.checksum == here:
-            continue
         change = history.change_of(folder, version)
-        if change is not None and (current is None or current.at < change.at):
+        is_taken_back = change is not None and (current is None or current.at < change.at)
+        if version.checksum == here:  # also an older one, as after a restore
+            current = current if is_taken_back else change
+        elif change is not None and is_taken_back:
             yield Undoable(version, f"brings back {change.text}", "")
         elif current is None:
             yield Undoable(version, "takes back a change that was not logged", "")

@@ -178,6 +178,17 @@ def test_edit_by_hand_before_an_import_is_a_change_of_its_own(three: Shop, tmp_p
     assert third.startswith("takes back the import of 3.json")
 
 
+def test_change_before_a_version_that_is_there_again_is_named_by_itself(three: Shop) -> None:
+    """It was named as the change after that version, as after a restore."""
+    target = three.folder / "reviews.json"
+    second = sorted((three.folder / ".reviewsctl/history").glob("reviews-*"))[-2]
+    target.write_bytes(gzip.decompress(second.read_bytes()))
+    changes = [version.change.partition(" (")[0] for version in undo_versions(target)]
+    assert ["takes back what was edited by hand", "takes back the import of 2.json"] == changes
+    undo(target, 2, NOW + 9 * DAY)
+    assert ["Ann"] == list(three.reviews)
+
+
 def test_import_that_changes_the_business_alone_is_named_as_a_change(
     shop: Shop, tmp_path: Path
 ) -> None:
