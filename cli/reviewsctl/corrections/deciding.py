@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from reviewsd.domain.reviews import AggregateRating, Review
     from reviewsd.offline.corrections import ReviewsWithCorrections
 
-_ELSEWHERE: Final = (
-    "not erased: copies in caches and with subscribers, your own backups and exports, and the review on "
-    "the platform itself"
-)
+_ORIGINAL: Final = "the original on the platform, or in your table"
+_ELSEWHERE: Final = f"not erased: copies in caches and with subscribers, your own backups and exports, and {_ORIGINAL}"
 _EVERYWHERE: Final = "pages, feeds, JSON, search, insights and the tools of AI agents (MCP)"
 _EFFECTS: Final[Mapping[str, str]] = {
     "hide": f"gone from {_EVERYWHERE}; its page answers 410",
@@ -223,9 +221,7 @@ class Decision:
         if self._action == "restore":
             yield _UPDATE
         else:
-            yield (
-                f"{_UPDATE}; copies that others have made may remain, and so does the review on the platform"
-            )
+            yield (f"{_UPDATE}; copies that others have made may remain, and so does {_ORIGINAL}")
             ids = shlex.join([review.id for review in chosen[:_NAMED]])
             more = " ..." if len(chosen) > _NAMED else ""
             yield f"to show them as they were: reviewsctl reviews restore {ids}{more}"

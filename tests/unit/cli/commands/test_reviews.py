@@ -203,7 +203,7 @@ def test_dry_run_says_what_readers_would_see(shop: Shop, data: Path) -> None:
         "average rating: 4.84 of 25 reviews before, 5.00 of 24 reviews after",
         (
             "feeds and subscribers get an update; copies that others have made may remain, and so does the"
-            " review on the platform"
+            " original on the platform, or in your table"
         ),
         f"to show them as they were: reviewsctl reviews restore {ERASED}",
         "readers are told: 1 of 25 reviews is not shown by the owner (1 spam)",
