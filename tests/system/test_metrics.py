@@ -41,6 +41,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     place = tmp_path_factory.mktemp("metrics")
     with Daemon(place, "") as daemon:
         write_sources(daemon, "ok")
+        daemon.reload()  # it may be ready with what was published before, and not have looked at the data
         yield daemon
 
 
