@@ -1,18 +1,54 @@
-"""Services by trade, used if the owner configures none (insights.md 3)."""
+"""Services and aspects by trade, used beside what the owner configures (insights.md 3)."""
 
 import functools
+from collections import defaultdict
 
-from reviewsd.analysis.settings import ServiceSetting
+from msgspec.structs import replace
+
+from reviewsd.analysis.settings import AspectSetting, InsightSettings, ServiceSetting
 from reviewsd.analysis.wordlists import data_lines
+from reviewsd.domain.reviews import Business, primary_language
+
+_ENGLISH = "en"
+"""The language of whose words every business has reviews, and of labels where its own has none."""
+
+_Aspects = dict[str, dict[str, AspectSetting]]
+"""Aspects by language, then by id."""
 
 
 def preset(category: str | None) -> tuple[ServiceSetting, ...]:
     """Return the services of a schema.org category; none without a preset."""
-    return _presets().get((category or "").casefold(), ())
+    return _services().get((category or "").casefold(), ())
+
+
+def with_aspects(settings: InsightSettings, business: Business) -> InsightSettings:
+    """Return the settings with the aspects of the trade; those of the owner come before them."""
+    by_language = _aspects().get((business.category or "").casefold(), {})
+    aspects = dict(by_language.get(_ENGLISH, {}))
+    for name, own in by_language.get(primary_language(business.language), {}).items():
+        english = aspects[name]
+        lists = (
+            dict.fromkeys((*own.words, *english.words)),
+            dict.fromkeys((*own.praise, *english.praise)),
+            dict.fromkeys((*own.complaint, *english.complaint)),
+        )
+        words, praise, complaint = map(tuple, lists)
+        aspects[name] = replace(own, words=words, praise=praise, complaint=complaint)
+    return replace(settings, aspects={**aspects, **settings.aspects})
+
+
+def aspect_ids() -> frozenset[str]:
+    """Return the ids of the aspects of all trades."""
+    return frozenset(
+        name
+        for by_language in _aspects().values()
+        for aspects in by_language.values()
+        for name in aspects
+    )
 
 
 @functools.cache
-def _presets() -> dict[str, tuple[ServiceSetting, ...]]:
+def _services() -> dict[str, tuple[ServiceSetting, ...]]:
     presets: dict[str, tuple[ServiceSetting, ...]] = {}
     category = ""
     for line in data_lines("services.txt"):
@@ -29,4 +65,22 @@ def _presets() -> dict[str, tuple[ServiceSetting, ...]]:
             with_=tuple(second[0].split(", ")) if second else (),
         )
         presets[category.casefold()] += (service,)
+    return presets
+
+
+@functools.cache
+def _aspects() -> dict[str, _Aspects]:
+    presets: dict[str, _Aspects] = {}
+    current: _Aspects = {}
+    for line in data_lines("aspects.txt"):
+        if line.startswith("["):
+            current = defaultdict(dict)
+            presets |= dict.fromkeys(line.strip("[]").casefold().split(", "), current)
+            continue
+        name, label, *lists = line.split(": ")
+        language, _, aspect = name.partition(" ")
+        words, praise, complaint = (tuple(text.split(", ")) for text in lists)
+        current[language][aspect] = AspectSetting(
+            label=label, words=words, praise=praise, complaint=complaint
+        )
     return presets

@@ -14,6 +14,7 @@ from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.counts import Quote, Sums
 from reviewsd.analysis.evidence import Evidence, Quotation
 from reviewsd.analysis.language_data import has_data
+from reviewsd.analysis.presets import aspect_ids
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.temporal import MIN_REVIEWS, Months
 from reviewsd.analysis.value import AspectInsight, LocalWords
@@ -207,7 +208,7 @@ class ProseWriter:
     def _label(self, insight: AspectInsight) -> str:
         """Return a label for the middle of a sentence: in lower case, except in German or the owner's."""
         has_capitals = primary_language(self._words.language.tag) in _CAPITALS
-        is_own = insight.id not in ASPECTS
+        is_own = insight.id not in ASPECTS and insight.id not in aspect_ids()
         return insight.label if has_capitals or is_own else insight.label.lower()
 
     def _named(

@@ -29,6 +29,7 @@ from typing import TypeVar
 import msgspec
 
 from reviewsd.analysis.kept_labels import KeptLabels
+from reviewsd.analysis.presets import with_aspects
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.disk import is_full, room
 from reviewsd.api.files import Diagnostic
@@ -157,7 +158,7 @@ def load_sources(
     files: Sources[bytes] | Sources[RecordText],
     progress: Progress = lambda *_: None,
 ) -> tuple[Dataset, InsightSettings]:
-    """Validate the files.
+    """Validate the files; the settings of insights get the aspects of the trade.
 
     Raises:
         DataError: A file is invalid; has the findings of all files.
@@ -173,7 +174,7 @@ def load_sources(
         errors.append(error)
     if errors:
         raise DataError.of(errors)
-    return dataset, settings
+    return dataset, with_aspects(settings, dataset.business)
 
 
 def _with_insights(

@@ -1,0 +1,68 @@
+"""The aspects that a trade has beyond the nine (insights.md 3, decision 624)."""
+
+import pytest
+
+from reviewsd.analysis.aspects import ASPECTS
+from reviewsd.analysis.presets import aspect_ids, with_aspects
+from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.settings import AspectSetting, InsightSettings
+from reviewsd.domain.reviews import Business
+
+LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt")
+HOTEL, RESTAURANT = {"location", "rooms", "breakfast"}, {"service", "atmosphere"}
+
+
+def business(category: str | None, language: str = "en") -> Business:
+    return Business(name="Seeblick", category=category, language=language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("category", "ids"), [("hotel", HOTEL), ("Restaurant", RESTAURANT)])
+def test_aspects_of_a_trade_have_words_and_a_name_in_each_language(
+    category: str, ids: set[str], language: str
+) -> None:
+    aspects = with_aspects(InsightSettings(), business(category, language)).aspects
+    english = with_aspects(InsightSettings(), business(category)).aspects
+    assert ids == {*aspects}
+    for name, aspect in aspects.items():
+        words, english_words = set(aspect.words), set(english[name].words)
+        assert words == english_words if language == "en" else words > english_words
+    assert [] == list(InsightSettings(aspects=dict(aspects)).faults())
+
+
+def test_no_id_is_one_of_the_nine() -> None:
+    assert HOTEL | RESTAURANT == aspect_ids()
+    assert not aspect_ids() & {*ASPECTS}
+
+
+@pytest.mark.parametrize("category", [None, "Plumber"])
+def test_other_trades_have_no_more_than_the_owner_names(category: str | None) -> None:
+    settings = InsightSettings(aspects={"parking": AspectSetting(label="P", words=("parking",))})
+    assert settings == with_aspects(settings, business(category))
+
+
+def test_language_without_words_has_those_of_english() -> None:
+    assert with_aspects(InsightSettings(), business("Hotel")) == with_aspects(
+        InsightSettings(), business("Hotel", "pl")
+    )
+
+
+def test_aspect_of_the_owner_comes_before_that_of_the_trade() -> None:
+    own = AspectSetting(label="Our rooms", words=("chamber",))
+    settings = with_aspects(InsightSettings(aspects={"rooms": own}), business("Hotel"))
+    assert own == settings.aspects["rooms"]
+    assert HOTEL == {*settings.aspects}
+
+
+@pytest.mark.parametrize(
+    ("text", "stars", "found"),
+    [
+        ("Das Zimmer war geräumig.", 5, {"rooms": "positive"}),
+        ("Renovierungsbedürftig, leider.", 2, {"rooms": "negative"}),
+        ("Great location, and breakfast was poor.", 4, {"location": "positive", "breakfast": "negative"}),
+    ],
+)  # fmt: skip
+def test_reviews_in_both_languages_are_read(text: str, stars: int, found: dict[str, str]) -> None:
+    hotel = business("Hotel", "de")
+    labels = Rules(hotel, with_aspects(InsightSettings(), hotel)).label(text, stars)
+    assert found.items() <= {aspect.id: aspect.sentiment for aspect in labels.aspects}.items()
