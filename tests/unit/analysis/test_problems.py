@@ -93,6 +93,9 @@ def test_event_that_happened_is_a_problem_in_german(text: str, problem: str) -> 
         ("en", "The last plumber never showed up. They overcharged me."),
         ("en", "Our old dentist was rude. He overcharged me for years."),
         ("de", "Der letzte Handwerker kam nie. Er war unfreundlich."),
+        # the usual
+        ("de", "Nach acht kam niemand mehr an den Tisch."),
+        ("es", "Lo que cobran es muy poco."),
         # never happened
         ("en", "If you are late they cancel your appointment."),
         ("en", "People say they are rude."),
