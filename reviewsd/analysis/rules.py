@@ -34,6 +34,7 @@ from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.presets import preset
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
 from reviewsd.analysis.text import Tokens, clauses, has_words, words_of
+from reviewsd.domain.halves import Half, halves
 from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Business, primary_language
 
@@ -43,6 +44,8 @@ _WISHED: Final = ClauseMark.WISHED
 _end: Final = operator.itemgetter(1)
 _NAMED: Final = ("technicians", "service_areas")
 _BUSINESS: Final = "business"
+_LIKED_STARS: Final = 4
+_DISLIKED_STARS: Final = 2
 
 
 class _Owned(NamedTuple):
@@ -87,7 +90,9 @@ class Rules:
 
     def read(self, text: str, rating: int) -> Reading:
         """Analyse a text clause by clause."""
-        matcher = self._matcher_of(self._language or self._detector.language_of(text))
+        parts = halves(text)
+        plain_text = _without_headings(text, parts) if parts else text
+        matcher = self._matcher_of(self._language or self._detector.language_of(plain_text))
         lexicon = matcher.lexicon
         tokens = matcher.tokenise(text)
         words = tokens.words
@@ -97,7 +102,13 @@ class Rules:
         if matches:
             self._sort(matches, tokens, readings, entities, lexicon)
         if readings:
-            _weigh(readings, words, rating, lexicon, _named(entities) if entities else _NOWHERE)
+            ratings = (
+                _ratings(readings, tokens, parts, rating) if parts else [rating] * len(readings)
+            )
+            _weigh(readings, words, ratings, lexicon, _named(entities) if entities else _NOWHERE)
+            readings = (
+                [r for r in readings if not _is_heading(r, tokens, parts)] if parts else readings
+            )
         quotable = lexicon.language == self.language
         return Reading(tokens, lexicon, readings, entities, quotable)
 
@@ -256,7 +267,7 @@ def _service_words(services: Iterable[ServiceSetting]) -> Iterator[OwnerPhrase]:
 def _weigh(
     readings: list[ClauseReading],
     words: list[str],
-    rating: int,
+    ratings: Sequence[int],
     lexicon: Lexicon,
     names: AbstractSet[int],
 ) -> None:
@@ -269,9 +280,38 @@ def _weigh(
             index += 1
         if at not in names:
             readings[index].words.append((at, valence))
-    for reading in readings:
+    for reading, rating in zip(readings, ratings, strict=True):
         if reading.words or reading.senses:
             decide(reading, words, rating, lexicon)
+
+
+def _without_headings(text: str, parts: Iterable[Half]) -> str:
+    """Return a text without the headings of its halves, which may be in another language."""
+    for part in parts:
+        text = text[: part.begin] + " " * (part.start - part.begin) + text[part.start :]
+    return text
+
+
+def _ratings(
+    readings: Iterable[ClauseReading], tokens: Tokens, parts: Sequence[Half], rating: int
+) -> list[int]:
+    """Return the stars by which each clause is read: those of its half, or of the review."""
+    return [
+        next(
+            (
+                _LIKED_STARS if part.liked else _DISLIKED_STARS
+                for part in parts
+                if part.start <= tokens.edges[2 * reading.clause.start] < part.end
+            ),
+            rating,
+        )
+        for reading in readings
+    ]
+
+
+def _is_heading(reading: ClauseReading, tokens: Tokens, parts: Sequence[Half]) -> bool:
+    begin = tokens.edges[2 * reading.clause.start]
+    return any(part.begin <= begin < part.start for part in parts)
 
 
 def _digest(business: Business, settings: InsightSettings) -> bytes:

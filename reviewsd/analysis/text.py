@@ -12,6 +12,8 @@ from typing import Final, NamedTuple, TypeGuard
 
 from msgspec import Struct
 
+from reviewsd.domain.halves import halves
+
 # Possessive quantifiers keep the time linear in the text. Each branch begins with a character and not
 # with a lookaround, so that it fails fast; words, the most frequent kind, come first.
 _MARKS: Final = (
@@ -203,7 +205,7 @@ def _has_subject(words: list[str], first: int, grammar: Grammar) -> bool:
 
 
 def sentence_spans(tokens: Tokens) -> list[tuple[int, int]]:
-    """Return the begin and end of each sentence in the text, without blanks around it."""
+    """Return the begin and end of each sentence and heading of a half in the text, without blanks around it."""
     text, edges = tokens.text, tokens.edges
     ends = []
     start = 0
@@ -217,7 +219,8 @@ def sentence_spans(tokens: Tokens) -> list[tuple[int, int]]:
             start += 1
         ends.append(start)
     spans = []
-    for begin, end in itertools.pairwise([0, *ends, len(text)]):
+    begins = sorted({0, *ends, *(half.start for half in halves(text))})
+    for begin, end in itertools.pairwise([*begins, len(text)]):
         piece = text[begin:end]
         if (stripped := piece.strip()) and stripped not in ENDS:
             begin += len(piece) - len(piece.lstrip())  # noqa: PLW2901

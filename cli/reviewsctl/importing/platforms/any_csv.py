@@ -40,6 +40,7 @@ from reviewsctl.importing.values import (
 )
 from reviewsctl.importing.vocabulary.words import CELLS, COLUMNS
 from reviewsd.api.texts import printable
+from reviewsd.domain.halves import DISLIKED, LIKED
 
 _PROBES = 5  # cells that say whether a column has dates
 _MARKS = frozenset(" ./\\_*,:;?!\n\u2026\u2013\u2014-")  # "-", "...", "/" and the like
@@ -204,8 +205,8 @@ def _joined(fields: Fields, names: Sequence[str]) -> str | None:
 def _part(name: str, text: str) -> str | None:
     """Return a paragraph of a text; None for a half that says nothing, as "-", or "Nothing" of what was disliked."""
     bare = text.strip()
-    disliked = _is_among(name, "disliked")
-    if not disliked and not _is_among(name, "liked"):
+    disliked = _is_among(name, DISLIKED)
+    if not disliked and not _is_among(name, LIKED):
         return text
     is_empty = is_nothing(bare) or _MARKS.issuperset(bare)
     if is_empty or (disliked and len(bare) < _LONG and normal(bare) in CELLS.sets["no_criticism"]):
@@ -213,9 +214,9 @@ def _part(name: str, text: str) -> str | None:
     return f"{_heading(name)}: {bare}"
 
 
-def _is_among(name: str, kind: str) -> bool:
-    """Return whether a column, or a member of an object, is of a kind of columns."""
-    return any(normal(part) in COLUMNS.sets[kind] for part in (name, name.rpartition(".")[2]))
+def _is_among(name: str, headings: Collection[str]) -> bool:
+    """Return whether a column, or a member of an object, has one of these names."""
+    return any(normal(part) in headings for part in (name, name.rpartition(".")[2]))
 
 
 def _heading(name: str) -> str:

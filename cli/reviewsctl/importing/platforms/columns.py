@@ -16,6 +16,7 @@ from reviewsctl.importing.values import is_nothing, listed, normal, shown, word,
 from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
 from reviewsd.api.spelling import nearest
 from reviewsd.api.texts import printable
+from reviewsd.domain.halves import DISLIKED, LIKED
 
 Chosen = Mapping[str, Sequence[str]]
 """Our names to those of columns; several are the parts of a text or of a name."""
@@ -176,7 +177,7 @@ def _halves(sample: Sequence[Fields], there: Mapping[str, str], used: Collection
     free = {compared: name for compared, name in there.items() if name not in used}
     halves = [
         name
-        for kind in (COLUMNS.sets["liked"], COLUMNS.sets["disliked"])
+        for kind in (LIKED, DISLIKED)
         for compared, name in free.items()
         if compared in kind and _has_texts(sample, name)
     ]

@@ -1,0 +1,57 @@
+"""What was liked is praise and what was not is criticism, whatever the stars (insights.md 4, rule 5)."""
+
+import pytest
+
+from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.sentences import sentences
+from reviewsd.analysis.settings import AspectSetting, InsightSettings
+from reviewsd.domain.reviews import Business
+
+_OWN = {
+    "parking": AspectSetting(label="Parking", words=("parking", "parkplatz")),
+    "breakfast": AspectSetting(label="Breakfast", words=("breakfast",)),
+}
+_RULES = Rules(Business(name="Inn"), InsightSettings(aspects=_OWN))
+
+
+def _aspects(text: str, stars: int) -> dict[str, str]:
+    return {a.id: a.sentiment for a in _RULES.label(text, stars).aspects if a.id in _OWN}
+
+
+@pytest.mark.parametrize("stars", range(1, 6))
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Negative review: The parking", {"parking": "negative"}),
+        ("Positive review: The parking", {"parking": "positive"}),
+        ("Negative review: Breakfast only until 9", {"breakfast": "negative"}),
+        (
+            "Pros: Breakfast\nCons: Parking",
+            {"breakfast": "positive", "parking": "negative"},
+        ),
+        ("Negative review: Parkplatz zu klein", {"parking": "negative"}),
+        ("Negative review: None, the breakfast was excellent", {"breakfast": "positive"}),
+        ("Positive review: Nothing, the breakfast was awful", {"breakfast": "negative"}),
+    ],
+)
+def test_half_decides_where_its_words_do_not(
+    text: str, expected: dict[str, str], stars: int
+) -> None:
+    assert expected == _aspects(text, stars)
+
+
+def test_heading_is_no_opinion() -> None:
+    bare = _RULES.label("It is by the harbour", 3).words
+    assert bare == _RULES.label("Negative review: It is by the harbour", 3).words
+
+
+def test_sentence_is_quoted_without_its_heading() -> None:
+    reading = _RULES.read(
+        "Positive review: The breakfast was lovely.\n\nNegative review: Stairs", 4
+    )
+    assert ["The breakfast was lovely.", "Stairs"] == [s.text for s in sentences(reading)]
+
+
+def test_language_is_that_of_the_text_and_not_of_its_heading() -> None:
+    text = "Positive review: Sehr nett\n\nNegative review: Das Zimmer war leider sehr laut und kalt"
+    assert "de" == _RULES.label(text, 3).language
