@@ -22,7 +22,7 @@ def preset(category: str | None) -> tuple[ServiceSetting, ...]:
 
 
 def with_aspects(settings: InsightSettings, business: Business) -> InsightSettings:
-    """Return the settings with the aspects of the trade; those of the owner come before them."""
+    """Return the settings with the aspects of the trade, and its labels of the nine; those of the owner come first."""
     by_language = _aspects().get((business.category or "").casefold(), {})
     aspects = dict(by_language.get(_ENGLISH, {}))
     for name, own in by_language.get(primary_language(business.language), {}).items():
@@ -38,7 +38,7 @@ def with_aspects(settings: InsightSettings, business: Business) -> InsightSettin
 
 
 def aspect_ids() -> frozenset[str]:
-    """Return the ids of the aspects of all trades."""
+    """Return the ids of all aspects that have a label by the trade."""
     return frozenset(
         name
         for by_language in _aspects().values()
@@ -79,7 +79,8 @@ def _aspects() -> dict[str, _Aspects]:
             continue
         name, label, *lists = line.split(": ")
         language, _, aspect = name.partition(" ")
-        words, praise, complaint = (tuple(text.split(", ")) for text in lists)
+        texts = (tuple(text.split(", ")) for text in lists) if lists else ((), (), ())
+        words, praise, complaint = texts
         current[language][aspect] = AspectSetting(
             label=label, words=words, praise=praise, complaint=complaint
         )

@@ -4,7 +4,6 @@ All numbers are counts, and every quotation is a verbatim piece of a review.
 """
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +34,6 @@ _PULLED: Final = 12  # sentences from which the pull quote is chosen
 _NAMED: Final = 3  # aspects that most praise, that most criticize, or on which opinions differ
 _WORDINGS: Final = 3  # wordings of an aspect
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
-_Z: Final = 1.96  # quantile of the normal distribution for 95 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +173,7 @@ class ProseWriter:
         return " ".join(filter(None, (rated, named, self._years(months))))
 
     def _question(self, insight: AspectInsight) -> str:
-        if insight.id in ASPECTS:
+        if insight.id in ASPECTS and insight.label == self._words(f"aspect_{insight.id}"):
             return self._words(f"question_{insight.id}")
         return self._words("question_other", label=self._label(insight))
 
@@ -218,10 +216,8 @@ class ProseWriter:
         sentiment: Sentiment,
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
-        leading = _leading(aspects, sentiment)
-        if self.labelled["model"] > self.labelled["rules"]:  # few mentions are missed
-            leading.sort(key=lambda aspect: -aspect.ranking.of(sentiment))
-        contents = [self._content(aspect, sentiment) for aspect in leading[:_NAMED]]
+        leading = _leading(aspects, sentiment)[:_NAMED]
+        contents = [self._content(aspect, sentiment) for aspect in leading]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:
@@ -343,19 +339,7 @@ def _prevails(ranking: Ranking, sentiment: Sentiment) -> bool:
     return ranking.of(sentiment) >= max(MIN_MENTIONS, SHARES[sentiment] * (ranking.count + MISSED))
 
 
-def _leading(aspects: Sequence[RankedAspect], sentiment: Sentiment) -> list[RankedAspect]:
-    """Return the aspects of which most mentions have a sentiment, greatest lower bound of the share first."""
-    bounds = [
-        (_lower_bound(aspect.ranking.of(sentiment), aspect.ranking.count), aspect)
-        for aspect in aspects
-        if _prevails(aspect.ranking, sentiment)
-    ]
-    bounds.sort(key=lambda pair: (-pair[0], pair[1].insight.id))
-    return [aspect for _, aspect in bounds]
-
-
-def _lower_bound(part: int, count: int) -> float:
-    """Return the lower bound of Wilson's interval of a share, with 95 % confidence."""
-    share, square = part / count, _Z * _Z
-    spread = _Z * math.sqrt((share * (1 - share) + square / (4 * count)) / count)
-    return (share + square / (2 * count) - spread) / (1 + square / count)
+def _leading(aspects: Iterable[RankedAspect], sentiment: Sentiment) -> list[RankedAspect]:
+    """Return the aspects of which most mentions have a sentiment, those with the most first."""
+    leading = [aspect for aspect in aspects if _prevails(aspect.ranking, sentiment)]
+    return sorted(leading, key=lambda a: (-a.ranking.of(sentiment), a.insight.id))

@@ -9,7 +9,8 @@ from reviewsd.analysis.settings import AspectSetting, InsightSettings
 from reviewsd.domain.reviews import Business
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt")
-HOTEL, RESTAURANT = {"location", "rooms", "breakfast"}, {"service", "atmosphere"}
+HOTEL = {"location", "rooms", "breakfast"}
+RESTAURANT = {"work_quality", "service", "atmosphere"}
 
 
 def business(category: str | None, language: str = "en") -> Business:
@@ -24,15 +25,21 @@ def test_aspects_of_a_trade_have_words_and_a_name_in_each_language(
     aspects = with_aspects(InsightSettings(), business(category, language)).aspects
     english = with_aspects(InsightSettings(), business(category)).aspects
     assert ids == {*aspects}
-    for name, aspect in aspects.items():
+    labels = {aspect.label for aspect in aspects.values()}
+    assert language == "en" or labels != {aspect.label for aspect in english.values()}
+    for name in ids - {*ASPECTS}:
+        aspect = aspects[name]
         words, english_words = set(aspect.words), set(english[name].words)
         assert words == english_words if language == "en" else words > english_words
-    assert [] == list(InsightSettings(aspects=dict(aspects)).faults())
+        assert [] == list(InsightSettings(aspects={name: aspect}).faults())
 
 
-def test_no_id_is_one_of_the_nine() -> None:
+def test_one_of_the_nine_has_a_label_and_no_words_of_its_own() -> None:
     assert HOTEL | RESTAURANT == aspect_ids()
-    assert not aspect_ids() & {*ASPECTS}
+    quality = with_aspects(InsightSettings(), business("Bakery")).aspects
+    assert {} == quality
+    quality = with_aspects(InsightSettings(), business("Restaurant", "de")).aspects
+    assert AspectSetting(label="Essen und Getränke", words=()) == quality["work_quality"]
 
 
 @pytest.mark.parametrize("category", [None, "Plumber"])
