@@ -65,6 +65,7 @@ def test_aspect_of_the_owner_comes_before_that_of_the_trade() -> None:
     ("text", "stars", "found"),
     [
         ("Das Zimmer war geräumig.", 5, {"rooms": "positive"}),
+        ("The hotel is in the perfect location.", 5, {"location": "positive"}),
         ("Renovierungsbedürftig, leider.", 2, {"rooms": "negative"}),
         ("Great location, and breakfast was poor.", 4, {"location": "positive", "breakfast": "negative"}),
     ],
@@ -73,3 +74,10 @@ def test_reviews_in_both_languages_are_read(text: str, stars: int, found: dict[s
     hotel = business("Hotel", "de")
     labels = Rules(hotel, with_aspects(InsightSettings(), hotel)).label(text, stars)
     assert found.items() <= {aspect.id: aspect.sentiment for aspect in labels.aspects}.items()
+
+
+def test_location_that_is_a_branch_is_none() -> None:
+    hotel = business("Hotel")
+    rules = Rules(hotel, with_aspects(InsightSettings(), hotel))
+    labels = rules.label("I recommend this location, the staff at this location were kind.", 5)
+    assert "location" not in {aspect.id for aspect in labels.aspects}
