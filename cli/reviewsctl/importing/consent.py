@@ -11,7 +11,7 @@ from typing import Final
 
 from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.locations import mistyped
+from reviewsctl.importing.locations import leaving, mistyped
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
@@ -96,10 +96,15 @@ def questions(
     """Find what may be a mistake; where the operator can be asked, all that is removed is."""
     older = older_places(plan.older, result)
     yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
+    by_column = "; if the column has no places: --map location=" if plan.has_typed_ids else ""
     warnings = (
         (
             mistyped(plan, staged, result),
             f"Correct it in the table; if it is a place of its own: {yes}",
+        ),
+        (
+            leaving(result),
+            f"If they are places of their own: {yes}{by_column}",
         ),
         (
             _without_ids(plan, staged, result),

@@ -120,3 +120,19 @@ def mistyped(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
             if hint:
                 return f"{shown(name)} is a new place, of {counted(count, 'review')}{hint}"
     return ""
+
+
+def leaving(result: MergeResult) -> str:
+    """Return that reviews leave declared locations for some that the import declares; empty if none does."""
+    after = Declared(result.filled.get("locations", result.declared.listed))
+    moves = [
+        (count, old, new)
+        for (old, new), count in result.moves.items()
+        if old in result.declared and (after.find(new) or "") not in result.declared
+    ]
+    if not moves:
+        return ""
+    (count, old, new), *others = moves
+    parts = [f"{counted(count, 'review')} of {shown(old)} would move to {shown(new)}"]
+    parts += [f"{count:,} of {shown(old)} to {shown(new)}" for count, old, new in others]
+    return f"{listed(parts)}: new place{'s' * (len({new for *_, new in moves}) > 1)}"

@@ -37,7 +37,7 @@ from reviewsctl.importing.reviews_file import (
 )
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.successors import sketch
-from reviewsctl.importing.values import encoded, members
+from reviewsctl.importing.values import encoded, members, word
 from reviewsd.api.texts import merge_key
 
 
@@ -242,6 +242,9 @@ class Merge:
         record = self._counting(review, row, fate)
         merged = self._merged(review, record, entry, key)
         changes, fates = {**merged.changes}, {**merged.fates}
+        if "location" in changes:
+            move = (word(review.get("location")) or "", word(changes["location"]) or "")
+            self._result.moves.update([move] if all(move) else [])
         has_own_id = self._plan.log.reviews.get(key, NOTHING).has_own_id
         if fate is Fate.IDENTIFIED or (fate is Fate.EDITED and not has_own_id):
             changes["id"] = record["id"]

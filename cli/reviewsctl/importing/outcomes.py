@@ -152,6 +152,8 @@ class MergeResult:
     """Members of the business that were empty, as the export has them."""
     log_rows: dict[str, Written] = field(default_factory=dict)
     """The rows of the import log for the reviews of the new file, by merge key."""
+    moves: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many reviews leave a location for another one, by the names of both."""
     successions: list[Succession] = field(default_factory=list)
     corrected_rows: list[bytes] = field(default_factory=list)
     """The corrected reviews whose ids the export has, as the new file has them."""

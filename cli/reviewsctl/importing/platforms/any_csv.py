@@ -20,6 +20,7 @@ from reviewsctl.importing.platforms.columns import (
     dates_of,
     flat,
     has_columns,
+    has_ratings,
 )
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.review import PlatformReview, reply_of
@@ -175,9 +176,10 @@ def _has_numbers(sample: Sequence[Fields], name: str) -> bool:
 
 
 def _has_places(sample: Sequence[Fields], name: str) -> bool:
-    """Return whether a column is named as places are, and has several values that come again."""
+    """Return whether a column is named as places are, and has several values that come again, which are no scores."""
     values = [value for value in (word(row.get(name)) for row in sample) if value is not None]
-    return normal(name) in COLUMNS.sets["places"] and 1 < len({*values}) < len(values)
+    is_named = normal(name) in COLUMNS.sets["places"]
+    return is_named and 1 < len({*values}) < len(values) and not has_ratings(sample, name)
 
 
 def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:

@@ -91,7 +91,7 @@ def chosen(
         if ours == "author":
             free = _author(there, free)
         elif ours == "rating":
-            free = [*filter(partial(_has_ratings, sample), free), *free][:1]
+            free = [*filter(partial(has_ratings, sample), free), *free][:1]
         elif ours == "text":
             free = [name for name in free if _is_no_rating(sample, name)]
             free = [*free[:1], *_halves(sample, there, {*used, *free[:1]})]
@@ -196,7 +196,7 @@ def _has_texts(sample: Sequence[Fields], name: str) -> bool:
     )
 
 
-def _has_ratings(sample: Sequence[Fields], name: str) -> bool:
+def has_ratings(sample: Sequence[Fields], name: str) -> bool:
     """Return whether most cells of a column are ratings."""
     values = [row.get(name) for row in sample if not is_nothing(row.get(name))]
     ratings = [

@@ -203,6 +203,61 @@ def test_declared_places_keep_their_lines_in_the_file(shop: Shop) -> None:
     )
 
 
+def test_place_that_takes_reviews_of_a_declared_one_is_a_question(shop: Shop) -> None:
+    """A column of scores made places of 7.5 and 10, and emptied the page of the house."""
+    export = table(
+        shop.folder / "a.csv",
+        "id,Location,rating,date,text,author\n1,10,5,2026-01-01,Good.,Jo\n2,7.5,4,2026-01-02,Fine.,Ann\n",
+    )
+    shop.imported(export, settings=Settings(source="web", location="dover"))
+    by_column = Settings(columns={"location": "Location"}, source="web")
+    moves = '1 review of "dover" would move to "10", 1 of "dover" to "7.5": new places'
+    with pytest.raises(SayMoreError, match=moves) as asked:
+        shop.imported(export, settings=by_column)
+    assert (
+        "If they are places of their own: --yes; if the column has no places: --map location="
+        == asked.value.remedy
+    )
+    assert {"Jo": "dover", "Ann": "dover"} == located(shop)
+    (note,) = [
+        note
+        for note in shop.imported(export, settings=by_column, dry_run=True).notes
+        if "would move" in note
+    ]
+    assert note.startswith(moves)
+    shop.imported(export, settings=by_column, yes=True)
+    assert {"Jo": "10", "Ann": "7.5"} == located(shop)
+
+
+def test_platform_that_moves_reviews_to_a_new_place_is_asked_about(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """An export of a platform has no column that could be left out."""
+    export = tmp_path / "o.json"
+    row = {"review_id": "1", "author_title": "Jo", "review_rating": 5, "name": "Acme Dover"}
+    row |= {"place_id": "22", "review_text": "Fine", "review_datetime_utc": "01/01/2026 10:00:00"}
+    export.write_text(json.dumps([row]))
+    shop.imported(export)
+    export.write_text(json.dumps([row | {"place_id": "99", "name": "Acme York"}]))
+    with pytest.raises(SayMoreError, match='1 review of "22" would move to "99"') as asked:
+        shop.imported(export)
+    assert "If they are places of their own: --yes" == asked.value.remedy
+
+
+def test_review_that_moves_to_a_declared_place_is_no_question(shop: Shop) -> None:
+    """Another name of a declared place, which an import adds to it, is that place."""
+    shop.imported(houses(shop, JO.replace("Dover", "dover")), settings=HOUSES)
+    shop.imported(houses(shop, JO.replace("Dover", "Dover Harbor")), settings=HOUSES)
+    shop.imported(houses(shop, JO.replace("Dover", "Kittery")), settings=HOUSES)
+    assert "Kittery" == located(shop)["Jo"]
+
+
+def test_review_without_a_place_that_gets_a_new_one_is_no_question(shop: Shop) -> None:
+    shop.imported(houses(shop, JO.replace("Dover", "")), settings=HOUSES)
+    shop.imported(houses(shop, JO.replace("Dover", "York")), settings=HOUSES)
+    assert "York" == located(shop)["Jo"]
+
+
 def test_alias_of_a_place_may_be_mistyped_too(shop: Shop) -> None:
     declare(shop, DOVER | {"aliases": ["Harbor House"]})
     with pytest.raises(SayMoreError, match='did you mean "Harbor House"'):

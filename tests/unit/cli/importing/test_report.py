@@ -323,7 +323,16 @@ def test_column_that_may_have_places_is_named(shop: Shop, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "places", [("North", "North", "North"), ("A", "B", "C"), ("", "", "")], ids=["one", "all", "no"]
+    "places",
+    [
+        ("North", "North", "North"),
+        ("A", "B", "C"),
+        ("", "", ""),
+        ("10", "7.5", "10"),
+        ('"9,5"', '"9,5"', "8/10"),
+        ("10", "10", "-"),
+    ],
+    ids=["one", "all", "no", "scores", "scores with commas", "scores with a dash"],
 )
 def test_column_without_places_is_not_named(shop: Shop, places: tuple[str, ...]) -> None:
     rows = "".join(f"2025-03-1{day},5,{place}\n" for day, place in enumerate(places))
