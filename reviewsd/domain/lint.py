@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
@@ -10,13 +11,14 @@ from msgspec import Raw
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.spelling import nearest_location
-from reviewsd.api.texts import first_of, is_nameless
+from reviewsd.api.texts import counted, first_of, is_nameless
 from reviewsd.domain import times
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
 from reviewsd.domain.lint_business import business_warnings, misnamed
 from reviewsd.domain.lint_insights import insight_warnings
+from reviewsd.domain.locations import several
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Business, Review, is_blank
@@ -63,8 +65,12 @@ def doubts(
     updated_at = msgspec.json.decode(dataset.members.get("updated_at", b"null"), type=_Moment)
     if updated_at is not None and updated_at > now:
         yield _finding("$.updated_at", _in_future(times.spelled(updated_at)))
-    places: dict[str, None] = {}
+    places = Counter[str]()
     yield from _records(reviews.removeprefix(_BOM), now, progress, places)
+    unplaced = places.pop("", 0)
+    if unplaced and several(dataset.business):
+        reason = f"{counted(unplaced, 'review')} without a location, on the page of none; an import with --set location=ID gives them one"
+        yield _finding("$.business.locations", reason)
     if len(places) > 1 and not dataset.business.locations:
         reason = f"missing: reviews name {len(places):,} locations ({first_of(map(show, places), _NAMED, ', ')}), which have no pages and no filter"
         yield _finding("$.business.locations", reason)
@@ -105,9 +111,9 @@ def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic
 
 
 def _records(
-    text: bytes, now: datetime.datetime, progress: Progress, places: dict[str, None]
+    text: bytes, now: datetime.datetime, progress: Progress, places: Counter[str]
 ) -> Iterator[Diagnostic]:
-    """Yield the warnings about reviews, and add the locations that they name to ``places``."""
+    """Yield the warnings about reviews, and count the locations that they name in ``places``, "" for none."""
     items = _RECORDS.decode(text).reviews
     by_text: dict[int, int] = {}
     by_rating: dict[int, tuple[int, str | None]] = {}
@@ -116,7 +122,7 @@ def _records(
             progress(STAGE, index, len(items))
         review = _REVIEW.decode(item)
         path = f"$.reviews[{index}]"
-        places |= {review.location: None} if isinstance(review.location, str) else {}
+        places[review.location or ""] += 1
         for where, reason in (*_record(review, path), *_times(review, path, now)):
             yield _finding(where, reason, review.id)
         for where, reason in misnamed(_MEMBERS.decode(item), Review.__struct_fields__, path):

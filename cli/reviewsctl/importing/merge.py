@@ -220,6 +220,7 @@ class Merge:
             fates = {**fates, Fate.RETURNED: ()}
         if entry.key in self._matches.doubled:
             fates = {**fates, Fate.DOUBLED: ()}
+        self._result.unplaced += not entry.place
         self._log(key, Written(entry.edited, entry.replied, digests(review), entry.has_own_id))
         stamps = stamped(review, self._plan.now)
         return updated(entry.record, stamps, without=STAMPS), fates
@@ -245,6 +246,7 @@ class Merge:
         if "location" in changes:
             move = (word(review.get("location")) or "", word(changes["location"]) or "")
             self._result.moves.update([move] if all(move) else [])
+        self._result.unplaced += not {**review, **changes}.get("location")
         has_own_id = self._plan.log.reviews.get(key, NOTHING).has_own_id
         if fate is Fate.IDENTIFIED or (fate is Fate.EDITED and not has_own_id):
             changes["id"] = record["id"]

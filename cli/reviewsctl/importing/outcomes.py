@@ -154,6 +154,8 @@ class MergeResult:
     """The rows of the import log for the reviews of the new file, by merge key."""
     moves: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How many reviews leave a location for another one, by the names of both."""
+    unplaced: int = 0
+    """How many reviews of the export have no location in the new file."""
     successions: list[Succession] = field(default_factory=list)
     corrected_rows: list[bytes] = field(default_factory=list)
     """The corrected reviews whose ids the export has, as the new file has them."""

@@ -124,7 +124,12 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     notes += report.notes_of_names(shortened)
     if shortened or options.settings.names == "short":
         notes += report.notes_of_replies(staged, log)
-    notes += report.notes_of_places((place.name for place in staged.places()), declared)
+    notes += report.notes_of_places(
+        (place.name for place in staged.places()),
+        declared,
+        merge.unplaced,
+        is_synced=options.synced is not None,
+    )
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),

@@ -262,16 +262,31 @@ def notes_of_replies(staged: Iterable[Entry], log: ImportLog) -> list[str]:
     ]
 
 
-def notes_of_places(names: Iterable[str], declared: Declared) -> list[str]:
-    """Return a note on the locations of an export that have no page, as reviews.json declares none."""
+def notes_of_places(
+    names: Iterable[str], declared: Declared, unplaced: int, *, is_synced: bool
+) -> list[str]:
+    """Return a note on the reviews of an export that no page of a location has.
+
+    Args:
+        names: The locations of the export.
+        declared: Those of reviews.json.
+        unplaced: How many reviews of the export have none in the new file.
+        is_synced: Whether a sync imports it.
+    """
     places = sorted({*names} - {""})
-    if declared.listed or len(places) < _MIN_PLACES:
+    if not declared.listed and len(places) >= _MIN_PLACES:
+        text = (
+            f"{len(places):,} locations are named ({listed(places)}), and have no pages and no filter: reviews.json "
+            "declares none in business.locations; once it has one, imports add the others"
+        )
+        return [text]
+    if not unplaced or len(declared.listed) < _MIN_PLACES:
         return []
-    text = (
-        f"{len(places):,} locations are named ({listed(places)}), and have no pages and no filter: reviews.json "
-        "declares none in business.locations; once it has one, imports add the others"
+    option = "import.location" if is_synced else "--set location=ID"
+    remedy = (
+        "fill in the table" if places else f"{option}; there are {listed(declared.described())}"
     )
-    return [text]
+    return [f"{counted(unplaced, 'review')} without a place, on the page of none: {remedy}"]
 
 
 def _note(name: object, text: str) -> str:

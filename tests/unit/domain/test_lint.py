@@ -448,6 +448,19 @@ def test_locations_of_which_none_is_declared_are_reported() -> None:
     assert [] == found(review(0, location="North"), review(1))
 
 
+def test_reviews_of_no_location_are_reported_where_several_are_declared() -> None:
+    """They are on the page of none, and nothing said so."""
+    declared = [{"id": "mill", "name": "Mill"}, {"id": "lake", "name": "Lake"}]
+    several: dict[str, object] = {"business": {"name": "B", "locations": declared}}
+    one: dict[str, object] = {"business": {"name": "B", "locations": declared[:1]}}
+    reason = "2 reviews without a location, on the page of none; an import with --set location=ID gives them one"
+    assert [f"$.business.locations: {reason}"] == found(
+        review(0), review(1, location=None), top=several
+    )
+    assert [] == found(review(0, location="mill"), review(1, location="lake"), top=several)
+    assert [] == found(review(0), top=one)
+
+
 def test_location_without_reviews_that_is_like_another_one_is_reported() -> None:
     """A typing error in a table has made it, and stayed as a page when the table was corrected."""
     names = ("Haus Linde", "Haus Lidne", "Haus Linde 2", "Markt")
@@ -456,7 +469,8 @@ def test_location_without_reviews_that_is_like_another_one_is_reported() -> None
     reason = (
         'no review is of "Haus Lidne"; did you mean "Haus Linde"? If so, take this location out'
     )
-    assert [f"$.business.locations[1]: {reason}"] == found(review(0, location="p0"), top=business)
+    located = (review(0, location="p0"), review(1, location="p0"))
+    assert [f"$.business.locations[1]: {reason}"] == found(*located, top=business)
     used = (review(0, location="p0"), review(1, location="P1 "))
     assert [] == found(*used, top=business)
 

@@ -298,3 +298,35 @@ def test_locations_of_a_table_without_declared_ones_are_noted(shop: Shop, tmp_pa
     declare(shop)
     (note,) = [note for note in shop.imported(export, settings=columns).notes if "named" in note]
     assert note.startswith("2 locations are named (North, South), and have no pages")
+
+
+def test_reviews_that_name_no_place_are_counted_where_several_are_declared(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """All reviews of Booking.com were missing from the pages of both houses, without a word."""
+    export = table(tmp_path / "a.csv", CSV)
+
+    def notes(location: str | None = None) -> list[str]:
+        result = shop.imported(export, location=location)
+        return [note for note in result.notes if "without a place" in note]
+
+    note = (
+        "2 reviews without a place, on the page of none: --set location=ID; "
+        "there are dover (Dover Harbor), kittery (Kittery)"
+    )
+    assert [note] == notes()
+    assert [note] == notes()
+    assert [] == notes(location="dover")
+    assert [] == notes()
+    declare(shop, DOVER)
+    assert [] == notes()
+
+
+def test_reviews_that_name_no_place_beside_others_are_counted(shop: Shop) -> None:
+    """An option would choose among the places of the table, so the table has to say it."""
+    (note,) = [
+        note
+        for note in shop.imported(houses(shop, JO, ",,4,2026-01-02,So.,Ann"), settings=HOUSES).notes
+        if "without a place" in note
+    ]
+    assert "1 review without a place, on the page of none: fill in the table" == note
