@@ -16,6 +16,7 @@ from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
 from reviewsctl.importing.settings import NO_SOURCE
+from reviewsctl.importing.source_name import options_of
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsd.api.platforms import PLATFORMS
@@ -103,6 +104,10 @@ def questions(
             f"Correct it in the table; if it is a place of its own: {yes}",
         ),
         (
+            "" if options.synced else _other_origin(plan, staged, result),
+            f"If they were written there: {options_of(plan.origin)}; if not: --yes",
+        ),
+        (
             leaving(result),
             f"If they are places of their own: {yes}{by_column}",
         ),
@@ -172,6 +177,17 @@ def _without_ids(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
                 "one that was corrected since would be there twice"
             )
     return ""
+
+
+def _other_origin(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
+    """Return that the owner's table has the columns of a platform, and a new source of another name; empty if not."""
+    new = sorted(_sources(staged) - result.sources - {NO_SOURCE})
+    if not plan.origin or plan.origin in _sources(staged) or not new:
+        return ""
+    return (
+        f"a table with the columns of {PLATFORMS[plan.origin]}, of which the reviews would be of "
+        f"{listed([*map(shown, new)])}"
+    )
 
 
 def older_places(older: frozenset[Place], result: MergeResult) -> frozenset[Place]:

@@ -37,6 +37,8 @@ class MergePlan:
     """The form of names that those of the export bring into the file, ``full`` or ``short``; None for neither."""
     has_typed_ids: bool = False
     """Whether the export is the owner's table, where an id may be mistyped, swapped or given again."""
+    origin: str = ""
+    """The platform whose columns tables have that do not say their own."""
     by_owner: bool = False
     """Whether the export is the owner's own, so that what it says counts as edited by hand."""
     around: Mapping[str, object] = field(default_factory=dict)

@@ -36,7 +36,7 @@ from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import check, commit
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
-from reviewsctl.importing.source_name import named_source
+from reviewsctl.importing.source_name import named_source, origin_of
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates
 from reviewsctl.terminal.interruption import uninterrupted
@@ -113,6 +113,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             ),
             names=options.settings.names or (None if own_exports else "short"),
             has_typed_ids=any(export.format.generic for export in exports),
+            origin=origin_of(exports, options.settings),
             by_owner=bool(own_exports),
             around=own.around(source.head for export in own_exports for source in export.sources),
             corrections=corrections,

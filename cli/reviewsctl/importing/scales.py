@@ -145,7 +145,7 @@ def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
     ]
     if (header := _by_header(column)) is not None:
         return header, f"column {shown(column)}"
-    if platform := _platform(sample):
+    if platform := platform_of(sample):
         return Scale(best=10), f"the columns of {platform}"
     if not bare:
         return Scale(), "each says of how many it is"
@@ -184,7 +184,7 @@ def _by_header(column: str) -> Scale | None:
     return Scale(best=_PERCENT) if "%" in text else None
 
 
-def _platform(sample: Sequence[Fields]) -> str:
+def platform_of(sample: Sequence[Fields]) -> str:
     """Return the title of the platform with ten points that has these columns, or nothing."""
     names = {normal(name) for row in sample[:_LOOKED_AT] for name in row}
     for title, own, companions in _KNOWN:

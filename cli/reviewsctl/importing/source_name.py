@@ -6,8 +6,11 @@ from typing import Final
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts
+from reviewsctl.importing.platforms.columns import columns_of
 from reviewsctl.importing.recognize import Export
-from reviewsctl.importing.settings import NO_SOURCE
+from reviewsctl.importing.scales import platform_of
+from reviewsctl.importing.settings import NO_SOURCE, Settings
+from reviewsd.api.platforms import PLATFORMS, source_of
 
 DEFAULT: Final = "website"
 """The answer to the question that a key press gives, and ``--yes`` for the first reviews."""
@@ -40,17 +43,38 @@ def named_source(
     ]
     sources = {name.casefold(): name for name in known} | {name: name for name in known}
     options = replace(options, settings=replace(options.settings, sources=sources))
+    origin = origin_of(exports, options.settings)
     if not unnamed or options.synced is not None or NO_SOURCE in known:
         return options
     if options.yes and not known:
-        name = DEFAULT
+        name = origin or DEFAULT
     elif prompts.source is not None:
-        name = prompts.source(DEFAULT)
+        name = prompts.source(origin or DEFAULT)
     else:
+        columns = f"; it has the columns of {PLATFORMS[origin]}" if origin else ""
+        there = f"{options_of(origin)} if they were written there; " if origin else ""
         raise SayMoreError(
-            f"nothing says where the reviews of {unnamed[0]} were written",
-            f"Say it: --source {DEFAULT} if customers wrote them to you, or a platform, as --source google; "
+            f"nothing says where the reviews of {unnamed[0]} were written{columns}",
+            f"Say it: {there}--source {DEFAULT} if customers wrote them to you, or a platform, as --source google; "
             "--map source=COLUMN if a column has it."
             + (f" The reviews that are there are of {', '.join(sorted(known))}." if known else ""),
         )
     return replace(options, settings=replace(options.settings, source=name))
+
+
+def origin_of(exports: Sequence[Export], settings: Settings) -> str:
+    """Return the platform whose columns the tables have that do not say their own; "" if there is none, or several."""
+    unnamed = replace(settings, source=None)
+    titles = {
+        platform_of(columns_of(source.head))
+        for export in exports
+        for source in export.sources
+        if not export.format.names_source(source.head, unnamed)
+    }
+    source = source_of(titles.pop()) if len(titles) == 1 else ""
+    return source if source in PLATFORMS else ""
+
+
+def options_of(origin: str) -> str:
+    """Return the options for a table of a platform; on those that are known by their columns only guests write."""
+    return f"--source {origin} --set verified=yes"

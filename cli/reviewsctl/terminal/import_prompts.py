@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from reviewsctl.terminal.output import echo
+from reviewsd.api.platforms import PLATFORMS
 
 if TYPE_CHECKING:
     from reviewsctl.importing.options import Prompts
@@ -37,7 +38,8 @@ def prompts(*, silent: bool) -> "Iterator[Prompts]":
 
         def source(default: str) -> str:
             release()
-            question = f"Where were these reviews written? {default}, or a platform such as google"
+            other = "another name" if default in PLATFORMS else "a platform such as google"
+            question = f"Where were these reviews written? {default}, or {other}"
             answer: str = typer.prompt(question, default=default, err=True)
             return answer.strip() or default
 

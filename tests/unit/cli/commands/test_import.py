@@ -663,6 +663,44 @@ def test_yes_takes_the_first_table_for_reviews_of_the_website(ctl: Ctl, tmp_path
     assert "website" == review["source"]
 
 
+BOOKING = "Guest name,Review date,Positive review,Review score\nJo,2026-03-14,The beds,8\n"
+
+
+def test_table_of_booking_without_a_source_is_refused_with_its_own_options(
+    ctl: Ctl, tmp_path: Path, data: Path
+) -> None:
+    """It said "the columns of Booking.com", and advised the source website."""
+    table = tmp_path / "x.csv"
+    table.write_text(BOOKING)
+    assert (
+        "nothing says where the reviews of x.csv were written; it has the columns of Booking.com\n"
+        "Say it: --source booking --set verified=yes if they were written there"
+    ) in imported(ctl, data, str(table), code=2).stderr
+    code, output = at_a_terminal(
+        ctl.environment, b"\nn\n", "import", str(table), "--data", str(data)
+    )
+    assert 0 == code
+    assert "Where were these reviews written? booking, or another name [booking]: " in output
+    assert {"google", "website", "booking"} == {review["source"] for review in reviews_of(data)}
+
+
+def test_table_of_booking_with_another_source_is_a_question(
+    ctl: Ctl, tmp_path: Path, data: Path
+) -> None:
+    """Pages said that its guests wrote on our website."""
+    table = tmp_path / "x.csv"
+    table.write_text(BOOKING)
+    options = (str(table), "--source", "Salon")
+    assert (
+        'a table with the columns of Booking.com, of which the reviews would be of "Salon"\n'
+        "If they were written there: --source booking --set verified=yes; if not: --yes"
+    ) in imported(ctl, data, *options, code=2).stderr
+    imported(ctl, data, *options, "--yes")
+    imported(ctl, data, *options)
+    table.write_text(BOOKING.replace("Jo", "Cy"))
+    imported(ctl, data, str(table), "--source", "Booking.com")
+
+
 def test_terminal_is_asked_for_the_source_of_a_first_table(
     ctl: Ctl, tmp_path: Path, data: Path
 ) -> None:
