@@ -36,9 +36,7 @@ def erased_notes(merge: MergeResult) -> Iterator[str]:
     """Yield the note on rows that may be edited versions of erased reviews."""
     if count := merge.count(Fate.ERASED):
         changes = merge.changes[Fate.ERASED]
-        names = first_of(
-            (", ".join(change.review.rsplit(", ", 2)[1:]) for change in changes), MAX_NAMED
-        )
+        names = first_of((change.without_author for change in changes), MAX_NAMED)
         ids = " ".join(str(review["id"]) for review in merge.erased_versions[:MAX_NAMED])
         yield (
             f"skipped, as they may be edited versions of erased reviews: {count:,} ({names}); "

@@ -7,6 +7,7 @@ without a terminal it is a refusal.
 import datetime
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from reviewsctl.importing.business import Likeness, likeness
@@ -21,7 +22,7 @@ from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsd.api.platforms import PLATFORMS
 from reviewsd.api.spelling import nearest
-from reviewsd.api.texts import counted, printable
+from reviewsd.api.texts import counted, first_of, printable
 
 MAX_LOSS: Final = (5, 0.1)
 """Reviews, and the part of a location's, that may go without a question; both have to be exceeded."""
@@ -32,6 +33,7 @@ _MIN_DOUBLES: Final = 3
 
 _ALIKE: Final = 0.8  # how alike the names of two sources are that are one
 _LISTED: Final = 20  # removed and returned reviews that are listed
+_SHOWN: Final = 3  # reviews in a note
 
 
 Question = tuple[str, str]
@@ -84,6 +86,20 @@ def losses(options: ImportOptions, result: MergeResult) -> Iterator[str]:
             yield from (f"  {line(fate, change)}" for change in changes)
             if more := count - len(changes):
                 yield f"  and {more:,} more"
+
+
+def unannounced(result: MergeResult) -> Iterator[str]:
+    """Yield a note on what is overwritten, comes back or loses its reply, for a sync, which shows nothing before.
+
+    No author is named, as a sync writes notes to the journal.
+    """
+    for fate, (title, _) in _LOSSES.items():
+        if fate is not Fate.REMOVED and (count := result.count(fate)):
+            changes = (
+                line(fate, replace(change, review=change.without_author))
+                for change in result.changes[fate]
+            )
+            yield f"{title}: {counted(count, 'review')} ({first_of(changes, _SHOWN)})"
 
 
 def questions(

@@ -101,6 +101,11 @@ class Change:
     content: str = ""
     """Of one that is removed, its stars and first words."""
 
+    @property
+    def without_author(self) -> str:
+        """Its day and source, as a sync writes notes to the journal."""
+        return ", ".join(self.review.rsplit(", ", 2)[1:])
+
 
 class Succession(NamedTuple):
     """A review of the new file that is, or may be, a corrected one of the old file."""

@@ -43,7 +43,7 @@ def lines(
     result, notes = outcome.result, outcome.notes
     if result is not None and (verbose or dry_run):
         yield from (f"{indent}{line}" for line in _listed(result, outcome.name, verbose=verbose))
-        notes = result.notes if verbose else notes
+        notes = result.notes if verbose else result.merge.corrected
     yield from (f"{indent}note: {note}" for note in notes)
     if outcome.warning:
         yield f"{indent}warning: {outcome.warning}"

@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from reviewsctl.importing.consent import unannounced
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
@@ -77,8 +78,8 @@ class Outcome:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Notes on corrections that pass to edited reviews (corrections.md C25 to C27)."""
-        return () if self.merge is None else self.merge.corrected
+        """Notes on corrections that pass to edited reviews (corrections.md C25 to C27), and on what an import shows before."""
+        return () if self.merge is None else [*self.merge.corrected, *unannounced(self.merge)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,6 +171,35 @@ def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: 
     assert told["notes"][0].startswith("edited, and still hidden: 1 (")
 
 
+def test_sync_tells_what_it_takes_of_edits_by_hand(business: Business, ctl: Ctl) -> None:
+    """A timer replaced a reply that the owner had typed, and its journal counted it as changed."""
+    head = "id,date,stars,author,text,reply\n"
+    business.export(f"{head}1,2026-03-14,5,Ann Lee,Quick.,Thanks\n2,2026-03-15,5,Bo Ray,Neat.,\n")
+    assert 0 == ctl("sync").returncode
+    document = json.loads(business.reviews_file.read_text())
+    (ann,) = [review for review in document["reviews"] if review["author"] == "Ann Lee"]
+    ann["owner_reply"]["text"] = "Typed."
+    document["reviews"] = [ann]
+    business.reviews_file.write_text(json.dumps(document))
+    business.export(
+        f"{head}1,2026-03-14,5,Ann Lee,Quick!,Thanks\n2,2026-03-15,5,Bo Ray,Neat.,\n", 50
+    )
+    overwritten = "overwritten, though edited by hand since the last import: 1 review (2026-03-14, shop: owner_reply)"
+    returned = "back, though removed by hand since the last import: 1 review (2026-03-15, shop)"
+    trial = ctl("sync", "--dry-run").stdout
+    assert "      overwritten: Ann Lee, 2026-03-14, shop: owner_reply\n" in trial
+    assert overwritten not in trial, "it lists them"
+    done = ctl("sync", "--quiet")
+    assert (0, "") == (done.returncode, done.stdout)
+    assert [f"      note: {overwritten}", f"      note: {returned}"] == done.stderr.splitlines()[1:]
+    assert 1 == len(ctl("sync", "--full").stdout.splitlines()), "it is told once"
+
+    text = business.reviews_file.read_text()
+    business.reviews_file.write_text(text.replace("Thanks", "Typed again."))
+    told = json.loads(ctl("sync", "--full", "--json").stdout)
+    assert [overwritten] == told["notes"]
+
+
 def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, ctl: Ctl) -> None:
     """A guest was missing and a deletion not done, and nothing said so."""
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
