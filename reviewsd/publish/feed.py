@@ -151,7 +151,7 @@ def html(review: Review, business: Business) -> str:
 
 
 def _wordless(review: Review) -> str:
-    return f"Rated {review.rating} out of {_MAX_STARS}, without comment."
+    return f"Rated {review.rating} out of {_MAX_STARS}."
 
 
 def _reply_heading(business: Business) -> str:

@@ -1,6 +1,7 @@
 """Words, dates and numbers in the language of the business (pages.md 2)."""
 
 import datetime
+import json
 import string
 from gettext import c2py
 from pathlib import Path
@@ -274,6 +275,32 @@ def test_page_has_no_english_words_in_another_language(tmp_path: Path, tag: str)
         sources = [shop.get(path).body.decode() for shop in (english_place, place)]
         left = texts(sources[0], markup=markup) & texts(sources[1], markup=markup)
         assert set() == left - same - NAMES, path
+
+
+@pytest.mark.parametrize(
+    ("tag", "sentence"),
+    [
+        ("en", "Rated 4 out of 5."),
+        ("de", "Mit 4 von 5 bewertet."),
+        ("es", "Valoración de 4 sobre 5."),
+        ("fr", "Noté 4 sur 5."),
+        ("it", "Valutazione: 4 su 5."),
+        ("nl", "Beoordeeld met 4 van de 5."),
+        ("pt", "Nota 4 de 5."),
+    ],
+)
+def test_review_whose_words_are_hidden_is_not_said_to_have_none(
+    place: Place, tag: str, sentence: str
+) -> None:
+    """The pages said "without comment" of a guest who did comment; what is published cannot tell the two apart."""
+    decision = {"action": "hide-text", "reason": "offensive", "at": "2026-11-24T09:12:00Z"}
+    corrections = {"version": 1, "key": "k", "reviews": {"a": decision}}
+    (place.directories.data / "corrections.json").write_text(json.dumps(corrections))
+    place.publish([{**_REVIEW, "id": "a", "text": "Rude."}], {"name": "3", "language": tag})
+    for path in ("/", "/reviews", "/r/a", "/embed"):
+        assert sentence in Html(place.get(path).body.decode()).texts, path
+    for path in ("/index.md", "/reviews.md", "/r/a.md"):
+        assert sentence in place.get(path).body.decode().splitlines(), path
 
 
 @needs_detector

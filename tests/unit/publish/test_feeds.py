@@ -136,7 +136,7 @@ def test_the_atom_feed_byte_for_byte() -> None:
         '<link rel="alternate" type="text/html" '
         'href="https://reviews.example.com/r/01J9ZK3V5Q8R2N7M4T6W1X0YAA" />'
         '<category term="1-star" scheme="tag:reviews.example.com,2025:rating" label="1 star" />'
-        '<content type="html">&lt;p&gt;Rated 1 out of 5, without comment.&lt;/p&gt;</content>'
+        '<content type="html">&lt;p&gt;Rated 1 out of 5.&lt;/p&gt;</content>'
         "</entry>"
         "</feed>"
     )
@@ -176,8 +176,8 @@ def test_the_json_feed_byte_for_byte() -> None:
         '{"id":"01J9ZK3V5Q8R2N7M4T6W1X0YAA",'
         '"url":"https://reviews.example.com/r/01J9ZK3V5Q8R2N7M4T6W1X0YAA",'
         '"title":"★☆☆☆☆ Jo",'
-        '"content_html":"<p>Rated 1 out of 5, without comment.</p>",'
-        '"content_text":"Rated 1 out of 5, without comment.",'
+        '"content_html":"<p>Rated 1 out of 5.</p>",'
+        '"content_text":"Rated 1 out of 5.",'
         '"date_published":"2025-03-01T12:00:00Z",'
         '"authors":[{"name":"Jo"}],'
         '"tags":["1-star"],'
@@ -200,8 +200,8 @@ def test_the_json_feed_byte_for_byte() -> None:
         ("\n \t\nOne.\n \n\n\nTwo.", None, "<p>One.</p><p>Two.</p>"),
         ('<b>Great</b> & "cheap"', None, "<p>&lt;b&gt;Great&lt;/b&gt; &amp; &#34;cheap&#34;</p>"),
         ("a\x08b\u202ec", None, "<p>a\ufffdb\ufffdc</p>"),
-        (None, None, "<p>Rated 4 out of 5, without comment.</p>"),
-        (" \n", None, "<p>Rated 4 out of 5, without comment.</p>"),
+        (None, None, "<p>Rated 4 out of 5.</p>"),
+        (" \n", None, "<p>Rated 4 out of 5.</p>"),
         (
             "Good.",
             "Thanks.\n\nSam & Jo",
@@ -232,13 +232,13 @@ def test_html_has_paragraphs_and_the_reply_as_a_quotation(
     [
         ("Good.", None, "Good."),
         (" Good.\n", None, " Good.\n"),
-        (None, None, "Rated 4 out of 5, without comment."),
-        ("", None, "Rated 4 out of 5, without comment."),
+        (None, None, "Rated 4 out of 5."),
+        ("", None, "Rated 4 out of 5."),
         ("Good.", "Thanks.", "Good.\n\nReply from Acme Plumbing: Thanks."),
         (
             None,
             "Thanks.",
-            "Rated 4 out of 5, without comment.\n\nReply from Acme Plumbing: Thanks.",
+            "Rated 4 out of 5.\n\nReply from Acme Plumbing: Thanks.",
         ),
     ],
 )
@@ -473,7 +473,7 @@ def test_any_text_is_shown_as_it_was_written(text: str, reply: str) -> None:
         html(structs.replace(REVIEW, text=text, owner_reply=answer), BUSINESS)
     ).paragraphs
 
-    wordless = ["Rated 4 out of 5, without comment."]
+    wordless = ["Rated 4 out of 5."]
     assert [(False, item) for item in shown(text) or wordless] == [
         item for item in result if not item[0]
     ]
