@@ -236,7 +236,7 @@ def _journal(since: float) -> str:
 
 
 def _explain_sync(installation: "Installation", root: Path) -> None:
-    """Print whether a timer reads the sources, and as which user."""
+    """Print whether a timer reads the sources, as which user, and which exports stay in the folder of a trial."""
     from reviewsctl.files.installation import owner  # see main
 
     if not installation.has_sources:
@@ -253,6 +253,15 @@ def _explain_sync(installation: "Installation", root: Path) -> None:
             f"note: give that user the folder when the system runs: chown -R {user}:{group} "
             f"{shlex.quote(str(data))}"
         )
+    if installation.config is None:
+        return
+    left = Path(os.path.abspath(installation.config)).parent  # noqa: PTH100  # ".." leads out of it
+    for file in installation.files:
+        if file.key.endswith(".path") and file.path.is_relative_to(left):
+            typer.echo(
+                f"note: reviewsctl sync goes on reading {file.path} ({file.key}): before you delete {left}, "
+                f"move it and change its path in {SYSTEM}"
+            )
 
 
 def _refuse_what_others_can_change(installation: "Installation", root: Path) -> None:

@@ -418,6 +418,7 @@ def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, root
     """The copy named files that were not there, and the service did not start."""
     install = ("service", "install", "--root", str(root))
     done = ctl(*install)
+    assert f"note: reviewsctl sync goes on reading {named}/in/*.csv (" in done.stdout
     assert 0 == done.returncode, done.stderr
 
     etc = root / "etc/reviewsd"
@@ -474,6 +475,23 @@ def test_relative_paths_out_of_the_folder_become_absolute(ctl: Ctl, shop: Path) 
     place = outside / "ca.pem" if is_seen else Path("/etc/reviewsd/ca.pem")
     assert f"    +hub: {{callbacks: {{ca_file: {place}}}}}\n" in done.stdout
     assert f"    +sources: [{{name: shop, type: file, path: {outside}/*.csv}}]\n" in done.stdout
+
+
+def test_exports_in_the_folder_that_the_service_leaves_are_named(ctl: Ctl, shop: Path) -> None:
+    """The folder was deleted, as install.md said, and the owner's own table with it."""
+    config = shop / "reviewsd.yaml"
+    config.write_text(
+        config.read_text() + "sources:\n"
+        "  - {name: own, type: file, path: incoming/own.xlsx}\n"
+        "  - {name: other, type: file, path: ../outside/*.csv}\n"
+    )
+    done = ctl("service", "install", "--dry-run", "--config", f"{shop}/../shop/reviewsd.yaml")
+    warning = (
+        f"note: reviewsctl sync goes on reading {shop}/incoming/own.xlsx (sources.own.path): before you delete {shop}, "
+        "move it and change its path in /etc/reviewsd/reviewsd.yaml\n"
+    )
+    assert warning in done.stdout
+    assert 1 == done.stdout.count("goes on reading")
 
 
 def test_kept_versions_are_one_step(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
