@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Final
@@ -240,7 +241,9 @@ def next_steps(folder: Path, endpoint: str | None, *, system: bool, importing: s
         steps.append(("reviewsd", f"serve them on http://{host}:{port}/"))
         steps.append(("reviewsctl status", "in another terminal: how it is"))
         if not is_packaged():  # the units of the package run the configuration in /etc/reviewsd
-            steps.append((install_command(), "when it is to stay"))
+            is_own = sys.prefix != sys.base_prefix and not in_container()
+            program = f"; the service runs the program in {sys.prefix}" if is_own else ""
+            steps.append((install_command(), f"when it is to stay{program}"))
     lines = ["", "next:"]
     for command, why in steps:
         if len(command) < _COLUMN:
