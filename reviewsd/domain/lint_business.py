@@ -51,8 +51,22 @@ _GENERAL_WORDS: Final = frozenset(
     (
         *("and", "business", "company", "office", "service", "services", "shop", "store"),
         *("agency", "care", "day", "home", "night", "organization", "school"),
+        *("house", "park", "public", "self"),
     )
 )
+_OTHER_NAMES: Final = {
+    "BedAndBreakfast": ("guest house", "guesthouse", "boarding house", "b b", "bnb"),
+    "VacationRental": ("holiday cottage", "holiday home", "holiday let"),
+    "Campground": ("campsite", "caravan park", "holiday park"),
+    "BarOrPub": ("public house",),
+    "HairSalon": ("hairdresser", "barber", "barber shop"),
+    "LegalService": ("law firm", "lawyer", "solicitor"),
+    "AccountingService": ("accountant",),
+    "AutoRepair": ("garage",),
+    "Pharmacy": ("chemist",),
+}
+"""Types by other names of their trades, of which they have no word; "b b" are the words of B&B."""
+_TYPE_OF: Final = {name: type_ for type_, names in _OTHER_NAMES.items() for name in names}
 _VERY_CLOSE: Final = 0.8  # decision 556
 _MIN_WORD: Final = 3  # letters of a word that names a trade
 _MIN_BEGINNING: Final = 5  # letters of a word that is the beginning of a type
@@ -109,7 +123,9 @@ def _place(
 def _category(category: str | None) -> Iterator[tuple[str, str]]:
     types = local_business_types()
     if category and category not in types:
-        hint = nearest(category, types, _VERY_CLOSE) or nearest(category, _with_word(category), 0)
+        category_type = _TYPE_OF.get(" ".join(words_of(category)))
+        similar = [category_type] if category_type else _with_word(category)
+        hint = nearest(category, types, _VERY_CLOSE) or nearest(category, similar, 0)
         yield "$.business.category", f"{_NO_TYPE}, got {show(category)}{hint or _GENERAL}"
 
 

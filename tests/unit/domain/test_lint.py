@@ -368,7 +368,38 @@ def test_category_with_a_word_of_a_type_is_recognized(category: str, meant: str)
 
 
 @pytest.mark.parametrize(
-    "category", ["Zzz", "Cake shop", "Psychologist", "Plumbing", "12 or 13", "-"]
+    ("category", "meant"),
+    [
+        ("Guest House", "BedAndBreakfast"),
+        ("guesthouse", "BedAndBreakfast"),
+        ("GuestHouse", "BedAndBreakfast"),
+        ("B&B", "BedAndBreakfast"),
+        ("Holiday cottage", "VacationRental"),
+        ("Campsite", "Campground"),
+        ("Garage", "AutoRepair"),
+        ("Public house", "BarOrPub"),
+        ("Coffee house", "CafeOrCoffeeShop"),
+    ],
+)
+def test_category_with_another_name_of_a_trade_is_recognized(category: str, meant: str) -> None:
+    """The words of "Guest House" have one of HousePainter."""
+    assert [f'$.business.category: {NO_TYPE}, got "{category}"; did you mean "{meant}"?'] == found(
+        review(0), top={"business": {"name": "B", "category": category}}
+    )
+
+
+@pytest.mark.parametrize(
+    "category",
+    [
+        "Zzz",
+        "Cake shop",
+        "Psychologist",
+        "Plumbing",
+        "Opera house",
+        "Science park",
+        "12 or 13",
+        "-",
+    ],
 )
 def test_category_that_resembles_no_type_has_the_general_ones(category: str) -> None:
     """Physician is a protected title, of which no one should be reminded by a few letters."""
