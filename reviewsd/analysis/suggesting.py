@@ -255,6 +255,8 @@ class _Finder:
             return False
         if spelled.isupper() or word in self._common:
             return False
+        if _singular(word) != word and _singular(word) in _BEFORE:  # "Hosts"
+            return False
         if (at and words[at - 1] not in ENDS) or words[at].endswith("'s"):
             return True
         if at + 1 == len(words):

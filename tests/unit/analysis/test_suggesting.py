@@ -65,6 +65,12 @@ def test_two_people_are_not_one() -> None:
     assert ["Ben", "Sam"] == sorted(candidate.name for candidate in suggestions.technicians)
 
 
+@pytest.mark.parametrize("role", ["Hosts", "Owners", "Chefs"])
+def test_plural_of_a_role_is_no_person(role: str) -> None:
+    suggestions = suggested(f"Lovely stay. {role} told us where to eat, and Anna told us more.")
+    assert ["Anna"] == [candidate.name for candidate in suggestions.technicians]
+
+
 def test_configured_names_are_no_candidates() -> None:
     owner = InsightSettings(
         technicians=(NamedTechnician(name="Sam Ortiz"), NamedTechnician(name="Anna")),
