@@ -217,7 +217,8 @@ class ProseWriter:
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
         leading = _leading(aspects, sentiment)[:_NAMED]
-        contents = [self._content(aspect, sentiment) for aspect in leading]
+        told = set[str]()
+        contents = [self._content(aspect, sentiment, told) for aspect in leading]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:
@@ -240,15 +241,24 @@ class ProseWriter:
             )
         return self._words("divided", aspects=self._list(contents)) if contents else ""
 
-    def _content(self, aspect: RankedAspect, sentiment: Sentiment) -> str:
-        """Return an aspect with its counts and the most shared wordings that do not repeat its label."""
+    def _content(self, aspect: RankedAspect, sentiment: Sentiment, told: set[str]) -> str:
+        """Return an aspect with its counts and the most shared wordings that do not repeat its label.
+
+        Args:
+            aspect: The aspect.
+            sentiment: The sentiment.
+            told: The wordings of the aspects before it, which are not repeated; those of this one are added.
+        """
         ranking = aspect.ranking
         label = self._label(aspect.insight)
         repeated = set(key(label).split())
         texts = [
-            t for t in ranking.top_phrases(sentiment) if not repeated.issuperset(key(t).split())
-        ]
-        wordings = [self._words("quotation", text=text) for text in texts[:_WORDINGS]]
+            text
+            for text in ranking.top_phrases(sentiment)
+            if not repeated.issuperset(key(text).split()) and key(text) not in told
+        ][:_WORDINGS]
+        told.update(map(key, texts))
+        wordings = [self._words("quotation", text=text) for text in texts]
         counted = self._counted(ranking, sentiment)
         if wordings:
             counted = self._words("aspect_worded", counted=counted, wordings=self._list(wordings))

@@ -433,6 +433,17 @@ def test_summary_names_what_most_reviews_share() -> None:
     ) == _named(*labels)
 
 
+def test_summary_repeats_no_wording() -> None:
+    labels = [
+        *_mentioned("punctuality", 6, 0, "fair price on time"),
+        *_mentioned("pricing", 5, 0, "Fair price on time", "good value"),
+    ]
+    assert _named(*labels).endswith(
+        "(all 6 counted; some say \u201cfair price on time\u201d) and pricing (all 5 counted;"
+        " some say \u201cgood value\u201d)"
+    )
+
+
 def test_what_most_reviews_praise_is_named_first() -> None:
     labels = (*_mentioned("pricing", 15, 5), *_mentioned("punctuality", 5, 0))
     assert _named(*labels).startswith("Mostly praised: pricing (")
