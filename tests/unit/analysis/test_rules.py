@@ -64,6 +64,9 @@ def rules() -> Rules:
         (5, "Scheduling was easy.", {"scheduling": "positive"}),
         (1, "They rescheduled twice.", {"scheduling": "negative"}),
         # nothing said
+        (5, "Coffee was available all day.", {}),
+        (5, "It is right in the heart of the city.", {}),
+        (4, "We quickly went to bed.", {}),
         (5, "Great!", {}),
         (1, "Never again.", {}),
         (5, "We called them late at night.", {}),
