@@ -22,7 +22,8 @@ _DATE_LETTERS: Final = re.compile(r"([dtmyja])\1*", re.IGNORECASE)
 _DATE_CODES: Final = {"d": "%d", "t": "%d", "m": "%m", "yy": "%y", "jj": "%y", "aa": "%y"}
 """Letters of spreadsheets for day, month and year of two digits, with the codes of ``strptime``."""
 
-_BOOLEANS: Final = {"yes": True, "true": True, "no": False, "false": False}
+BOOLEANS: Final = {"yes": True, "true": True, "no": False, "false": False}
+"""The words of ``--set verified`` and the like, casefolded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,9 +146,9 @@ def _pattern(name: str, value: str) -> str:
 
 
 def _boolean(name: str, value: str) -> bool:
-    if value.casefold() not in _BOOLEANS:
+    if value.casefold() not in BOOLEANS:
         raise SayMoreError(f"--set {name}: expected yes or no, got {shown(value)}")
-    return _BOOLEANS[value.casefold()]
+    return BOOLEANS[value.casefold()]
 
 
 def _names(name: str, value: str) -> str:

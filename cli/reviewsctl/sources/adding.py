@@ -7,6 +7,7 @@ from typing import Final
 import yaml
 
 from reviewsctl.files.folders import opened, real
+from reviewsctl.importing.settings import BOOLEANS
 from reviewsctl.terminal.errors import CommandError
 from reviewsd.api.files import Diagnostic
 from reviewsd.config import load as configuration
@@ -14,6 +15,8 @@ from reviewsd.config.errors import ConfigError
 from reviewsd.config.yaml_source import scalar
 
 _KEY: Final = "sources:"
+_YES_OR_NO: Final = frozenset(("enabled", "allow_private", "import.verified", "import.recommended"))
+_NUMBERS: Final = frozenset(("gone", "requests_per_day", "import.scale"))
 
 
 def described(kind: str, name: str, settings: Sequence[tuple[str, str]]) -> dict[str, object]:
@@ -27,8 +30,16 @@ def described(kind: str, name: str, settings: Sequence[tuple[str, str]]) -> dict
             if not isinstance(inner, dict):
                 break
             place = inner
-        place[last] = scalar(text)
+        place[last] = _value(key, text)
     return source
+
+
+def _value(key: str, text: str) -> object:
+    """Return the value of a setting: the words of ``import --set``, or a text, which may have digits alone."""
+    if key in _YES_OR_NO:
+        return BOOLEANS.get(text.casefold(), text)
+    value = scalar(text)
+    return value if value is None or key in _NUMBERS else text
 
 
 def with_source(text: str, source: Mapping[str, object]) -> str:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
 
@@ -131,3 +132,36 @@ def test_scale_is_added_as_the_number_that_it_is(tmp_path: Path) -> None:
     file.write_text(BASE)
     add(file, {}, "file", "shop", [("path", "x"), ("import.scale", "10")])
     assert 10 == load(file, {})[0].sources[0].import_.scale
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("import.verified=yes", True),
+        ("import.verified=NO", False),
+        ("import.verified=true", True),
+        ("import.recommended=yes", True),
+        ("enabled=no", False),
+        ("import.location=22", "22"),
+        ("import.source=2026", "2026"),
+        ("import.name=Yes", "Yes"),
+        ("import.map.id=1", "1"),
+        ("import.public.Shown=true", "true"),
+        ("import.scale=10", 10),
+        ("import.scale=6-1", "6-1"),
+        ("gone=1", 1),
+        ("gone=keep", "keep"),
+        ("requests_per_day=10", 10),
+    ],
+)
+def test_value_is_taken_as_import_takes_it(tmp_path: Path, setting: str, expected: object) -> None:
+    """A "yes" was refused as no boolean, and the number of a place as no text."""
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text(BASE)
+    key, _, text = setting.partition("=")
+    add(file, {}, "file", "shop", [("path", "x"), (key, text)])
+    value: object = msgspec.to_builtins(load(file, {})[0].sources[0])
+    for name in key.split("."):
+        assert isinstance(value, dict)
+        value = value[name]
+    assert expected == value
