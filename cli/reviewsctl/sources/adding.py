@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import yaml
+from msgspec.structs import fields
 
 from reviewsctl.files.folders import opened, real
 from reviewsctl.importing.settings import BOOLEANS
@@ -12,10 +13,15 @@ from reviewsctl.terminal.errors import CommandError
 from reviewsd.api.files import Diagnostic
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
+from reviewsd.config.rules import UNKNOWN_KEY
+from reviewsd.config.source_rules import NO_SUCH_KEY
+from reviewsd.config.source_schema import SourceImport
 from reviewsd.config.yaml_source import scalar
 
 _KEY: Final = "sources:"
 _YES_OR_NO: Final = frozenset(("enabled", "allow_private", "import.verified", "import.recommended"))
+_OF_IMPORT: Final = frozenset(field.encode_name for field in fields(SourceImport))
+_SECTIONS: Final = frozenset(("map", "public"))  # of these, as the others are values
 _NUMBERS: Final = frozenset(("gone", "requests_per_day", "import.scale"))
 
 
@@ -102,6 +108,9 @@ def _fault(problem: Diagnostic) -> str:
     """Return a fault of the new source by the name of its setting, as its line is in no file."""
     key = problem.path.partition("].")[2]
     reason = problem.reason.partition("; for example: ")[0]
+    if key in _OF_IMPORT and (UNKNOWN_KEY in reason or reason.endswith(NO_SUCH_KEY)):
+        inner = ".KEY" if key in _SECTIONS else ""
+        return f"{key}: a setting of the import: --set import.{key}{inner}=VALUE"
     if reason.startswith("expected object"):
         return f"{key}: {reason}; its keys are set one by one: --set {key}.KEY=VALUE"
     return f"{key or problem.path}: {problem.reason}"

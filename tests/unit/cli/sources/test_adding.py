@@ -165,3 +165,24 @@ def test_value_is_taken_as_import_takes_it(tmp_path: Path, setting: str, expecte
         assert isinstance(value, dict)
         value = value[name]
     assert expected == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "hint"),
+    [
+        ("names=short", "names: a setting of the import: --set import.names=VALUE"),
+        ("verified=yes", "verified: a setting of the import: --set import.verified=VALUE"),
+        ("location=mill", "location: a setting of the import: --set import.location=VALUE"),
+        ("map.date=Posted", "map: a setting of the import: --set import.map.KEY=VALUE"),
+        ("nmae=x", 'nmae: unknown key "nmae"; did you mean "name"?'),
+        ("account=x", "account: a source of type file has no such key"),
+    ],
+)
+def test_setting_of_the_import_is_named_as_one(tmp_path: Path, setting: str, hint: str) -> None:
+    """The key "names" was said to be a mistyped "name"."""
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text(BASE)
+    key, _, text = setting.partition("=")
+    with pytest.raises(CommandError) as caught:
+        add(file, {}, "file", "shop", [("path", "x"), (key, text)])
+    assert hint == caught.value.detail
