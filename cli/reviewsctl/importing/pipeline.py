@@ -142,6 +142,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
                 merge,
                 has_refused=rows.refused > 0,
                 may_remove=any(export.format.tabular for export in exports) and not options.replace,
+                dry_run=options.dry_run,
             ),
         ],
     )

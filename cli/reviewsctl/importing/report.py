@@ -211,7 +211,7 @@ _OF_REVIEWS: Final = {
 
 def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) -> list[str]:
     """Return notes on the rows of exports; after a dry run there is nothing to undo."""
-    again = "import" if dry_run else "reviewsctl reviews undo, then import again"
+    again = _again(dry_run=dry_run)
     notes = list(dict.fromkeys(export.format.terms for export in exports if export.format.terms))
     notes += [f"{count:,} skipped: {reason}" for reason, count in rows.skipped.items()]
     # of a platform's own export the rule was shown when it was recognized
@@ -230,6 +230,11 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
     partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
     notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)
+
+
+def _again(*, dry_run: bool) -> str:
+    """Return how to import in another way, which after a dry run needs no undo."""
+    return "import" if dry_run else "reviewsctl reviews undo, then import again"
 
 
 def notes_of_names(shortened: int) -> list[str]:
@@ -294,7 +299,7 @@ def _note(name: object, text: str) -> str:
 
 
 def notes_of_merge(
-    result: MergeResult, *, has_refused: bool, may_remove: bool = False
+    result: MergeResult, *, has_refused: bool, may_remove: bool, dry_run: bool
 ) -> list[str]:
     """Return notes on the reviews that were there.
 
@@ -302,6 +307,7 @@ def notes_of_merge(
         result: The outcome of the merge.
         has_refused: Whether rows were refused.
         may_remove: Whether a table was imported without ``--replace``.
+        dry_run: Whether nothing was written.
     """
     notes = [
         _note(fate, text.format(count=count, reviews=counted(count, "review")))
@@ -313,7 +319,9 @@ def notes_of_merge(
     if count := result.count(Fate.EDITED):
         notes.append(_edited(count, result.changes[Fate.EDITED]))
     if count := result.count(Fate.DOUBLED):
-        notes.append(_doubled(count, result.changes[Fate.DOUBLED], has_refused=has_refused))
+        first = "correct the refused rows, and " if has_refused else ""  # else it removes nothing
+        again = f"{first}{_again(dry_run=dry_run)}"
+        notes.append(_doubled(count, result.changes[Fate.DOUBLED], again))
     if count := result.count(Fate.SHORT_NAME):
         new = "; new ones are in full (--set names=short)" if result.count(Fate.NEW) else ""
         notes.append(
@@ -389,12 +397,11 @@ def _edited(count: int, changes: Sequence[Change]) -> str:
     return f"edited, known by two of author, day and text: {count:,} ({named}){replies}"
 
 
-def _doubled(count: int, changes: Sequence[Change], *, has_refused: bool) -> str:
+def _doubled(count: int, changes: Sequence[Change], again: str) -> str:
     """Return the note on new reviews that are edited ones of the file."""
     named = first_of((change.review.rpartition(", ")[0] for change in changes), _SHOWN)
-    first = "correct the refused rows, and " if has_refused else ""  # else it removes nothing
     seem = "seems an edited version of one" if count == 1 else "seem edited versions of ones"
     return (
         f"{counted(count, 'new review')} {seem} there ({named}), known by two of author, day and "
-        f"text; if so, {first}reviewsctl reviews undo, then import again with --replace, which keeps your replies"
+        f"text; if so, {again} with --replace, which keeps your replies"
     )

@@ -202,6 +202,15 @@ def test_new_review_that_may_be_an_edited_one_is_named(shop: Shop) -> None:
     assert 8 == len(shop.file["reviews"])
 
 
+def test_dry_run_with_a_review_that_may_be_an_edited_one_has_nothing_to_undo(shop: Shop) -> None:
+    report(shop, export(shop, *GOOD))
+    edited = export(shop, *GOOD[:-1], rewritten(GOOD[-1]))
+    (note,) = [
+        note for note in shop.imported(edited, source="web", dry_run=True).notes if "if so" in note
+    ]
+    assert note.endswith("; if so, import with --replace, which keeps your replies")
+
+
 def test_refused_rows_are_to_be_corrected_before_a_review_is_replaced(shop: Shop) -> None:
     """While a row is refused, --replace removes nothing."""
     report(shop, export(shop, *GOOD))
