@@ -6,6 +6,7 @@ reviews that they erase are removed from the restored files.
 
 import contextlib
 import datetime
+import glob
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ from reviewsctl.backups import archive
 from reviewsctl.backups.archive import Manifest
 from reviewsctl.corrections import files as corrections
 from reviewsctl.files.folders import opened
-from reviewsctl.files.named_files import NamedFile, needed_files
+from reviewsctl.files.named_files import NamedFile, exports, needed_files
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.import_log import Change, ImportLog
 from reviewsctl.importing.review_merge import stamp
@@ -89,7 +90,7 @@ def action(name: str, places: Places) -> Action:
 
 
 def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
-    """Return the files that the configuration needs, and that are neither there nor restored.
+    """Return the files that the configuration needs, exports of sources too, and that are neither there nor restored.
 
     The configuration of the archive counts where none is there.
     """
@@ -104,7 +105,10 @@ def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
         return []
     there = os.path.exists  # it may be out of reach, which Path.exists raises
     needed = needed_files(settings)
-    return [file for file in needed if not there(file.path) and file.path not in restored]
+    return [
+        *(file for file in needed if not there(file.path) and file.path not in restored),
+        *(file for file in exports(settings) if not glob.glob(str(file.path))),  # noqa: PTH207  # it is one string
+    ]
 
 
 def list_files(file: BinaryIO) -> Contents:

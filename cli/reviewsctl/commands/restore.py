@@ -86,8 +86,8 @@ def restore(
     Everything goes where it was. A configuration that is here (./reviewsd.yaml) or named is kept, and
     says where reviews and state go. The daemon must not run. What you have hidden or erased since the
     backup stays so. Files that the configuration names and the backup does not have are listed:
-    addresses of notices, secrets, certificates, templates. --dry-run says all that before, and
-    whether --force would be needed.
+    addresses of notices, secrets, certificates, templates, exports of sources. --dry-run says all
+    that before, and whether --force would be needed.
     """
     from reviewsctl.backups import restoring  # msgspec, see main
     from reviewsctl.importing import history
@@ -140,7 +140,8 @@ def restore(
         typer.echo(f"not restored, as they were erased since: {counted(erased, 'review')}")
     typer.echo(f"the backup is of {made_at:%Y-%m-%d %H:%M} UTC")
     for named in missing:
-        typer.echo(f"note: not restored: {named.path} ({named.key}); put it there before the start")
+        when = "the sync" if named.is_export else "the start"
+        typer.echo(f"note: not restored: {named.path} ({named.key}); put it there before {when}")
     if dry_run:
         echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
     else:

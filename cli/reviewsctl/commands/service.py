@@ -257,7 +257,7 @@ def _explain_sync(installation: "Installation", root: Path) -> None:
         return
     left = Path(os.path.abspath(installation.config)).parent  # noqa: PTH100  # ".." leads out of it
     for file in installation.files:
-        if file.key.endswith(".path") and file.path.is_relative_to(left):
+        if file.is_export and file.path.is_relative_to(left):
             typer.echo(
                 f"note: reviewsctl sync goes on reading {file.path} ({file.key}): before you delete {left}, "
                 f"move it and change its path in {SYSTEM}"

@@ -55,6 +55,11 @@ class NamedFile:
         return self.copy != self.path
 
     @property
+    def is_export(self) -> bool:
+        """Whether it is the export of a source, or the pattern of several."""
+        return self.key.endswith(".path")
+
+    @property
     def copying(self) -> str:
         """The command that makes the copy of a secret."""
         return f"sudo install -D -m 600 {shlex.quote(str(self.path))} {self.copy}"

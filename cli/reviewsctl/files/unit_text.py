@@ -71,7 +71,7 @@ def _address(installation: Installation) -> str:
 def _of_sources(installation: Installation) -> list[Path]:
     """Return the secrets of sources, and the folders of their exports."""
     return [
-        file.copy.parent if file.key.endswith(".path") else file.copy
+        file.copy.parent if file.is_export else file.copy
         for file in installation.files
         if file.key.startswith("sources.")
     ]

@@ -210,6 +210,25 @@ def test_dry_run_lists_what_would_be_written_and_kept(ctl: Ctl, tmp_path: Path) 
     }
 
 
+def test_export_that_a_source_names_is_listed_where_none_is(ctl: Ctl, tmp_path: Path) -> None:
+    """The next sync failed, as no backup has the tables that are imported."""
+    file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
+    sources = (
+        "sources:\n"
+        "  - {name: own, type: file, path: incoming/own.xlsx}\n"
+        "  - {name: google, type: file, path: incoming/takeout*.zip}\n"
+    )
+    head = "base_url: https://r.example.com\ndata_dir: data\n"
+    archive(file, config=f"{head}{sources}".encode(), reviews=REVIEWS)
+    (shop / "incoming").mkdir(parents=True)
+    (shop / "incoming/takeout-1.zip").touch()
+    command = ("restore", str(file), "--config", str(shop / "reviewsd.yaml"), "--dry-run")
+    path = f"{shop}/incoming/own.xlsx"
+    notes = [line for line in ctl(*command).stdout.splitlines() if line.startswith("note: ")]
+    assert [f"note: not restored: {path} (sources.own.path); put it there before the sync"] == notes
+    assert [path] == json.loads(ctl(*command, "--json").stdout)["missing"]
+
+
 def test_kept_versions_are_one_line_of_their_number(ctl: Ctl, tmp_path: Path) -> None:
     file, kept = tmp_path / "backup.tar.gz", tmp_path / "restored/.reviewsctl/history"
     names = [f"data/.reviewsctl/history/{number}" for number in range(18)]
