@@ -327,6 +327,18 @@ def test_beginning_that_is_too_short_is_answered_with_its_reviews(shop: Shop) ->
     assert error.endswith("Name one of them with more of its id.\n")
 
 
+def test_number_of_the_own_table_is_said_not_to_be_the_id(shop: Shop) -> None:
+    """It named the reviews of others whose ids have the number at one end."""
+    message = (
+        "no review has the id {!r}; the number in your own table is not the id, which you find by its author or words: "
+        "reviewsctl reviews list --author NAME, or --text WORDS\n"
+    )
+    for number in ("3", "17", "48213"):
+        _, error = shop.run("reviews", "hide", number, "--reason", "spam", code=4)
+        assert message.format(number) in error
+        assert "Author" not in error
+
+
 def test_source_without_reviews_is_answered_with_those_that_there_are(shop: Shop) -> None:
     output, error = shop.run("reviews", "list", "--source", "gogle")
     answer = "no review is from 'gogle'; did you mean \"google\"?\nThere are: google\n"
