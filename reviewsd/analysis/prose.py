@@ -217,8 +217,8 @@ class ProseWriter:
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
         leading = _leading(aspects, sentiment)[:_NAMED]
-        told = set[str]()
-        contents = [self._content(aspect, sentiment, told) for aspect in leading]
+        earlier_wordings = set[str]()
+        contents = [self._content(aspect, sentiment, earlier_wordings) for aspect in leading]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:
@@ -241,13 +241,15 @@ class ProseWriter:
             )
         return self._words("divided", aspects=self._list(contents)) if contents else ""
 
-    def _content(self, aspect: RankedAspect, sentiment: Sentiment, told: set[str]) -> str:
+    def _content(
+        self, aspect: RankedAspect, sentiment: Sentiment, earlier_wordings: set[str]
+    ) -> str:
         """Return an aspect with its counts and the most shared wordings that do not repeat its label.
 
         Args:
             aspect: The aspect.
             sentiment: The sentiment.
-            told: The wordings of the aspects before it, which are not repeated; those of this one are added.
+            earlier_wordings: Those of the aspects before it, which are not repeated; those of this one are added.
         """
         ranking = aspect.ranking
         label = self._label(aspect.insight)
@@ -255,9 +257,9 @@ class ProseWriter:
         texts = [
             text
             for text in ranking.top_phrases(sentiment)
-            if not repeated.issuperset(key(text).split()) and key(text) not in told
+            if not repeated.issuperset(key(text).split()) and key(text) not in earlier_wordings
         ][:_WORDINGS]
-        told.update(map(key, texts))
+        earlier_wordings.update(map(key, texts))
         wordings = [self._words("quotation", text=text) for text in texts]
         counted = self._counted(ranking, sentiment)
         if wordings:

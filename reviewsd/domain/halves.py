@@ -45,31 +45,31 @@ class Half(NamedTuple):
     """One half of a text, from its heading to the next heading or an empty line, in characters."""
 
     begin: int
-    """Where its heading begins."""
+    """The beginning of its heading."""
     start: int
-    """Where its text begins, after the colon of the heading."""
+    """The beginning of its text, after the colon of the heading."""
     end: int
     liked: bool
 
 
 def halves(text: str) -> list[Half]:
     """Return the halves of a text, in their order; none of a text without their headings."""
-    found: list[Half] = []
+    result: list[Half] = []
     if ":" not in text:
-        return found
+        return result
     begin = 0
     is_open = False
     for line in text.split("\n"):
         heading, colon, _ = line.partition(":")
-        kind = _kind(heading) if colon and len(found) < _MOST else None
+        kind = _kind(heading) if colon and len(result) < _MOST else None
         if is_open and (kind is not None or not line.strip()):
-            found[-1] = found[-1]._replace(end=begin)
+            result[-1] = result[-1]._replace(end=begin)
             is_open = False
         if kind is not None:
-            found.append(Half(begin, begin + len(heading) + 1, len(text), kind))
+            result.append(Half(begin, begin + len(heading) + 1, len(text), kind))
             is_open = True
         begin += len(line) + 1
-    return found
+    return result
 
 
 def _kind(heading: str) -> bool | None:

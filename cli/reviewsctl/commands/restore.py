@@ -93,7 +93,7 @@ def restore(
     from reviewsctl.importing import history
 
     erased = 0
-    written: list[Path] = []
+    new_files: list[Path] = []
     try:
         with file.open("rb") as archive:
             contents = restoring.list_files(archive)
@@ -109,10 +109,10 @@ def restore(
                 _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
                 now = datetime.datetime.now(datetime.UTC)
                 log = restoring.restored_log(contents, file.name, now) if is_undoable else None
-                written.extend(restoring.restore(archive, plan, places, merged, log))
+                new_files.extend(restoring.restore(archive, plan, places, merged, log))
                 erased = _take_out_erased(places)
     except OSError as fault:
-        title, remedy = _failure(fault, len(written))
+        title, remedy = _failure(fault, len(new_files))
         detail = f"{fault.filename or file}: {fault.strerror or fault}"
         raise CommandError(title, detail, remedy) from fault
     actions = {str(places.target(name)): action for name, action in plan.items()}

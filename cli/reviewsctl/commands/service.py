@@ -130,8 +130,8 @@ def install(
     if restart:
         steps.extend(restarting)
     if dry_run:
-        shown = (step.preview() if isinstance(step, WriteFile) else str(step) for step in steps)
-        typer.echo("\n".join(dict.fromkeys(shown)))
+        previews = (step.preview() if isinstance(step, WriteFile) else str(step) for step in steps)
+        typer.echo("\n".join(dict.fromkeys(previews)))
         _explain_sync(installation, root)
         typer.echo(NOTHING_WRITTEN)
         return
@@ -202,11 +202,11 @@ def _service_is(state: str, root: Path) -> bool:
 def _do(steps: "Sequence[Step]", root: Path) -> None:
     """Do steps; those with the same line are shown once."""
     os.umask(0o022)
-    shown = ""
+    line = ""
     for step in steps:
-        if str(step) != shown:
-            shown = str(step)
-            typer.echo(shown)
+        if str(step) != line:
+            line = str(step)
+            typer.echo(line)
         step.do(root)
 
 

@@ -128,8 +128,8 @@ class KnownCorrections:
         if not self._before:
             return text
         if every:
-            found = self._found(msgspec.json.decode(text))
-            return None if isinstance(found, Erasure) else text
+            correction = self._found(msgspec.json.decode(text))
+            return None if isinstance(correction, Erasure) else text
         return corrected.shown(text, self._overlay)
 
     def notes(self) -> list[str]:
@@ -201,10 +201,10 @@ class KnownCorrections:
     def explained(self, record: bytes, row: bytes) -> set[str]:
         """Return what a row has in common with that of a corrected review, as two reviews may have: no long text."""
         first, second = (msgspec.json.decode(text, type=Review) for text in (record, row))
-        others = self._overlay.version_digests(second)
+        row_facts = self._overlay.version_digests(second)
         facts = self._overlay.version_digests(first).items()
         is_long = len(words_of(first.text or "")) >= RUN
-        return {name for name, digest in facts if others.get(name) == digest} - (
+        return {name for name, digest in facts if row_facts.get(name) == digest} - (
             {"words"} if is_long else set()
         )
 
@@ -230,8 +230,8 @@ class KnownCorrections:
 
     def _is_decided(self, record: Mapping[str, object]) -> bool:
         """Return whether the owner has decided about a review of the file itself, or has shown a copy of it again."""
-        found = self._found(record)
-        is_restored = found is not None and found.action == "restore"
+        correction = self._found(record)
+        is_restored = correction is not None and correction.action == "restore"
         return is_restored or self._overlay.of_id(str(record.get("id"))) is not None
 
     def _found(self, record: Mapping[str, object]) -> Correction | Erasure | None:
@@ -276,9 +276,9 @@ class KnownCorrections:
         review = msgspec.json.decode(entry.record, type=Review)
         authors = (review.author, short_name(review.author))  # the file may have short names
         for source, author in itertools.product(sorted(sources), authors):
-            other = msgspec.structs.replace(review, source=source, author=author)
-            found = self._overlay.find(other)
-            if isinstance(found, Erasure):
+            copy = msgspec.structs.replace(review, source=source, author=author)
+            correction = self._overlay.find(copy)
+            if isinstance(correction, Erasure):
                 return source
         return ""
 

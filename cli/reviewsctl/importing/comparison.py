@@ -92,16 +92,16 @@ class Comparison:
         for first, second in _successions(self._removed):
             linked[first].add(second)
             linked[second].add(first)
-        gone, other_ids = {*self._gone}, dict[str, str]()
-        for identifier in sorted(self._after.keys() - self._before.keys()) if gone else ():
-            found, waiting = {identifier}, [identifier]
+        missing_ids, other_ids = {*self._gone}, dict[str, str]()
+        for identifier in sorted(self._after.keys() - self._before.keys()) if missing_ids else ():
+            group, waiting = {identifier}, [identifier]
             while waiting:
-                new = linked.get(waiting.pop(), set()) - found
-                found |= new
+                new = linked.get(waiting.pop(), set()) - group
+                group |= new
                 waiting += new
-            if other_id := min(found & gone, default=None):
+            if other_id := min(group & missing_ids, default=None):
                 other_ids[identifier] = other_id
-                gone.remove(other_id)
+                missing_ids.remove(other_id)
         return other_ids
 
 

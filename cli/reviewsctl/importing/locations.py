@@ -110,12 +110,12 @@ def mistyped(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
     if not plan.has_typed_ids:
         return ""
     counts = Counter(place.name for place in staged.places().elements())
-    known = [*sorted(place.name for place in result.places), *result.declared.names()]
-    keys = {*map(key_of, known)}
+    names = [*sorted(place.name for place in result.places), *result.declared.names()]
+    keys = {*map(key_of, names)}
     for name, count in counts.items():
         if name and key_of(name) not in keys:
             hint = nearest_location(
-                name, [*known, *(other for other in counts if counts[other] > count)]
+                name, [*names, *(other for other in counts if counts[other] > count)]
             )
             if hint:
                 return f"{shown(name)} is a new place, of {counted(count, 'review')}{hint}"
@@ -132,7 +132,7 @@ def leaving(result: MergeResult) -> str:
     ]
     if not moves:
         return ""
-    (count, old, new), *others = moves
+    (count, old, new), *rest = moves
     parts = [f"{counted(count, 'review')} of {shown(old)} would move to {shown(new)}"]
-    parts += [f"{count:,} of {shown(old)} to {shown(new)}" for count, old, new in others]
+    parts += [f"{count:,} of {shown(old)} to {shown(new)}" for count, old, new in rest]
     return f"{listed(parts)}: new place{'s' * (len({new for *_, new in moves}) > 1)}"

@@ -153,8 +153,8 @@ class Merge:
                 new = msgspec.json.decode(entry.record)
                 record, fates = self._new(new, entry)
                 self._result.add(new, fates)
-                gone = self._earlier(entry, entry.record)
-                self._note_predecessors(entry, record, gone, is_certain=False)
+                predecessors = self._earlier(entry, entry.record)
+                self._note_predecessors(entry, record, predecessors, is_certain=False)
                 yield record
 
     def _note_id(self, review: Review) -> None:
@@ -181,11 +181,11 @@ class Merge:
             return []
         corrections, is_typed = self._plan.corrections, self._is_typed(entry)
         has_other_id = entry.has_own_id and not is_typed
-        found = corrections.earlier_versions(record, has_other_id=has_other_id)
+        versions = corrections.earlier_versions(record, has_other_id=has_other_id)
         old = {} if before is None else corrections.earlier_versions(before, has_other_id=False)
         return [
             {"id": review_id}
-            for review_id, facts in found.items()
+            for review_id, facts in versions.items()
             if self._is_elsewhere(review_id, facts - old.get(review_id, set()), entry, record)
         ]
 

@@ -158,9 +158,9 @@ class MergeResult:
     log_rows: dict[str, Written] = field(default_factory=dict)
     """The rows of the import log for the reviews of the new file, by merge key."""
     moves: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How many reviews leave a location for another one, by the names of both."""
+    """The number of reviews that leave a location for another one, by the names of both."""
     unplaced: int = 0
-    """How many reviews of the export have no location in the new file."""
+    """The number of reviews of the export without a location in the new file."""
     successions: list[Succession] = field(default_factory=list)
     corrected_rows: list[bytes] = field(default_factory=list)
     """The corrected reviews whose ids the export has, as the new file has them."""

@@ -248,7 +248,7 @@ def notes_of_names(shortened: int) -> list[str]:
 
 def notes_of_replies(staged: Iterable[Entry], log: ImportLog) -> list[str]:
     """Return the note on new replies that may have a surname that is shortened."""
-    found = []
+    notes = []
     for entry in staged:
         if b'"owner_reply"' not in entry.record:
             continue
@@ -258,12 +258,12 @@ def notes_of_replies(staged: Iterable[Entry], log: ImportLog) -> list[str]:
         if has_surname and not log.reviews.get(entry.key, NOTHING).has(
             "owner_reply", record["owner_reply"]
         ):
-            found.append(record["date"])  # no name, as a sync writes notes to the journal
-    if not found:
+            notes.append(record["date"])  # no name, as a sync writes notes to the journal
+    if not notes:
         return []
-    days = first_of(found, _SHOWN)
+    days = first_of(notes, _SHOWN)
     return [
-        f"replies that may have the surname of a shortened name: {len(found):,} ({days}); correct it there, as readers see it"
+        f"replies that may have the surname of a shortened name: {len(notes):,} ({days}); correct it there, as readers see it"
     ]
 
 
@@ -381,11 +381,11 @@ def _other_names(result: MergeResult) -> list[str]:
 def _emptied(members: Mapping[str, int]) -> str:
     """Return the note on members that the table has nothing for any more."""
     counts = ", ".join(f"{name} {count:,}" for name, count in members.items())
-    ways = [_TO_EMPTY[name] for name in _TO_EMPTY if name in members]
-    ways += ["edit reviews.json"] * (not _TO_EMPTY.keys() >= members.keys())
+    steps = [_TO_EMPTY[name] for name in _TO_EMPTY if name in members]
+    steps += ["edit reviews.json"] * (not _TO_EMPTY.keys() >= members.keys())
     return (
         f"not in the table any more, and kept as an earlier import wrote it: {counts}; to take it off the page: "
-        f"{', '.join(ways)}"
+        f"{', '.join(steps)}"
     )
 
 

@@ -265,8 +265,8 @@ def _sharing(
                 alike.append(review)
     for row in rows if by_key else ():
         groups = (by_key[key].values() for key in keys_of(row) if key in by_key)
-        found = {r.key: r for group in groups for alike in group for r in alike}
-        for review in found.values():
+        candidates = {r.key: r for group in groups for alike in group for r in alike}
+        for review in candidates.values():
             if not (review.has_own_id and row.has_own_id):
                 yield review, row
 

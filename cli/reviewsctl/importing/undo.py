@@ -129,10 +129,10 @@ def _undoable(data: Folder, folder: Folder, name: str) -> Iterator[Undoable]:
 
     A version whose change is later than that of the file was taken back by an undo.
     """
-    kept = history.versions(folder)
+    versions = history.versions(folder)
     here = None if data.look(name) is None else checksum(data, name)
-    current = history.log_of(data, folder, kept, here).change
-    for version in kept:
+    current = history.log_of(data, folder, versions, here).change
+    for version in versions:
         change = history.change_of(folder, version)
         is_taken_back = change is not None and (current is None or current.at < change.at)
         if version.checksum == here:  # also an older one, as after a restore
