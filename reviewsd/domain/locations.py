@@ -93,7 +93,7 @@ def faults(business: Business) -> Iterator[tuple[str, str]]:
         paths = [f"{path}.id", *(f"{path}.aliases[{at}]" for at in range(len(location.aliases)))]
         for where, name in zip(paths, (location.id, *location.aliases), strict=True):
             earlier = first.setdefault(mention_key(name), where)
-            if earlier != where:
+            if not earlier.startswith(f"{path}."):  # its own name again means the same
                 yield where, f"duplicate of {earlier}"
 
 

@@ -101,6 +101,11 @@ def test_faulty_location_is_refused(declared: object, findings: list[tuple[str, 
     assert findings == refused(declared)
 
 
+def test_alias_may_repeat_the_id_of_its_own_location() -> None:
+    """An owner wrote the name of the house beside its id, and nothing was served any more."""
+    assert [] == refused([DOVER, {"id": "mill", "name": "Mill", "aliases": ["Mill", "mill "]}])
+
+
 def test_one_location_is_not_several() -> None:
     """Its page would repeat the page of the business."""
     dover = Location(id="dover", name="Dover")
