@@ -16,6 +16,7 @@ from reviewsctl.daemon import local
 from reviewsctl.daemon.errors import Missing
 from reviewsctl.importing.bounds import bound_memory, unbound_memory
 from reviewsctl.sources import adding, readers, report
+from reviewsctl.sources.local_files import fitting, no_file
 from reviewsctl.sources.oauth import log_in
 from reviewsctl.sources.run import Outcome, RunOptions
 from reviewsctl.sources.state import BusyError
@@ -227,6 +228,10 @@ def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path 
     except ConfigError as error:
         raise local.Unusable("configuration", error.lines) from error
     echo(f"added to {file}")
+    (path,) = (source.path for source in loaded(config).sources if source.name == name)
+    if path is not None and not fitting(path):
+        fault = no_file(path)
+        echo(f"note: {fault.detail}. {fault.remedy}")
     values = dict(settings)
     is_table = kind in {"file", "url"} and not any(".zip" in value for value in values.values())
     if is_table and "import.source" not in values:

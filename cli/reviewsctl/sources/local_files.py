@@ -11,12 +11,29 @@ from typing import Final
 
 from reviewsctl.sources.faults import ReadFailedError
 from reviewsctl.sources.paging import Download
+from reviewsd.api.spelling import nearest
 
 QUIET_SECONDS: Final = 60
 """A file that was written since then may still be growing."""
 
 _LOCK: Final = "~$"  # begins the name of Excel's file beside a table that is open
 _MAX_BYTES: Final = 2**31
+
+
+def fitting(pattern: str) -> list[str]:
+    """Return the paths that a pattern fits."""
+    paths = glob.glob(pattern)  # noqa: PTH207  # it is one string
+    # names with a dot match no * anyway
+    return [path for path in paths if not Path(path).name.startswith(_LOCK)]
+
+
+def no_file(pattern: str) -> ReadFailedError:
+    """Return the fault of a pattern that fits no file, with the name of one that is like it."""
+    there = fitting(f"{Path(pattern).parent}/*")
+    hint = nearest(Path(pattern).name, (Path(path).name for path in there))
+    return ReadFailedError(
+        f"there is no file {pattern}", f"Put an export there, or change its path{hint or '.'}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +69,14 @@ class FileReader:
 
     def _newest(self) -> tuple[Path, os.stat_result]:
         matches = []
-        for name in glob.glob(self.pattern):  # noqa: PTH207  # it is one string
-            if Path(name).name.startswith(_LOCK):  # names with a dot match no * anyway
-                continue
+        for name in fitting(self.pattern):
             try:
                 facts = os.stat(name)  # noqa: PTH116  # with the path beside it
             except OSError:
                 continue  # it went away meanwhile
             matches.append((facts.st_mtime_ns, name, facts))
         if not matches:
-            raise ReadFailedError(
-                f"there is no file {self.pattern}", "Put an export there, or change its path."
-            )
+            raise no_file(self.pattern)
         quiet = (self.now().timestamp() - QUIET_SECONDS) * 1e9
         still = [entry for entry in matches if entry[0] <= quiet]
         if not still:

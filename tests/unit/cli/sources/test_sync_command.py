@@ -82,6 +82,28 @@ def test_signal_ends_a_sync_that_stays(business: Business, ctl: Ctl) -> None:
     assert [] == list((business.folder / "state/spool").iterdir())
 
 
+def test_path_that_fits_no_file_is_said_when_it_is_added(business: Business, ctl: Ctl) -> None:
+    """A mistyped name showed at the next sync alone, and there without the file that was meant."""
+    business.export(table("ab"))
+    add = ("sources", "add", "file")
+    told = ctl(*add, "own", "--set", "path=in/shpo.csv", "--set", "import.source=own").stdout
+    added, note, *_ = told.splitlines()
+    detail = f"there is no file {business.folder}/in/shpo.csv"
+    remedy = 'Put an export there, or change its path; did you mean "shop.csv"?'
+    assert (f"added to {business.folder}/reviewsd.yaml", f"note: {detail}. {remedy}") == (
+        added,
+        note,
+    )
+    assert [f"own  failed: {detail}", f"     {remedy}"] == (
+        ctl("sources", "test", "own").stdout.splitlines()[:2]
+    )
+    none = ctl(*add, "zip", "--set", "path=none/*.zip").stdout
+    assert (
+        f"no file {business.folder}/none/*.zip. Put an export there, or change its path.\n" in none
+    )
+    assert "note: " not in ctl(*add, "there", "--set", "path=in/s*.csv").stdout
+
+
 def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
     """Only here it is seen that a column is not taken, such as one of ids in another language."""
     export = business.export("")
