@@ -105,12 +105,13 @@ def init(
             del files[path]
     for path, text in files.items():
         try:
-            _write(path, text)
+            backup = _write(path, text)
         except OSError as fault:
             detail = f"cannot write {path}: {fault.strerror}"
             remedy = to_write(path.parent, "name another folder.", fault)
             raise CommandError("not written", detail, remedy) from fault
-        typer.echo(f"wrote {path}")
+        before = f"; the one before is {path.parent / backup}" if backup else ""
+        typer.echo(f"wrote {path}{before}")
     importing = "import EXPORT" + ("" if name else " --set name=NAME")
     importing = importing if data / DATA in files else ""
     steps = next_steps(folder, endpoint, system=system, importing=importing)
@@ -195,15 +196,22 @@ def _sample(name: str, language: str) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file that only its owner can change and all can read, whatever the umask (O11)."""
+def _write(path: Path, text: str) -> str:
+    """Write a file that only its owner can change and all can read, whatever the umask (O11).
+
+    Returns:
+        The name under which a file that was there is kept; empty where none is.
+    """
     from reviewsctl.files.folders import opened  # see main
 
     with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:
         new.file.write(text.encode())
+        backup = ""
         if folder.look(path.name) is not None and path.name != SCHEMA:
-            folder.rename(path.name, _backup_name(path.name, folder.names()))
+            backup = _backup_name(path.name, folder.names())
+            folder.rename(path.name, backup)
         new.put(0o644)
+    return backup
 
 
 def _backup_name(name: str, names: Collection[str]) -> str:

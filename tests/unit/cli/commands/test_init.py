@@ -171,8 +171,12 @@ def test_daemon_listens_where_a_local_address_says(
 def test_configuration_that_force_replaces_is_kept_each_time(ctl: Ctl, tmp_path: Path) -> None:
     """A second run kept what the first had written in the place of the operator's."""
     (tmp_path / "reviewsd.yaml").write_text("mine")
-    for _ in range(2):
-        assert 0 == ctl("init", str(tmp_path), "--force").returncode
+    for backup in ("reviewsd.yaml.bak", "reviewsd.yaml.bak.2"):
+        done = ctl("init", str(tmp_path), "--force")
+        path = tmp_path / "reviewsd.yaml"
+        assert (0, f"wrote {path}; the one before is {tmp_path}/{backup}") == (
+            *(done.returncode, done.stdout.splitlines()[0]),
+        )
     assert "mine" == (tmp_path / "reviewsd.yaml.bak").read_text()
     content = (tmp_path / "reviewsd.yaml").read_text()
     assert "base_url" in content
