@@ -1,7 +1,7 @@
-"""The locations of an export: the one that is taken, and a name that may be mistyped."""
+"""The locations of an export: the one that is taken, names that may be mistyped, and reviews without one."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from reviewsctl.importing.business import Declared, key_of
@@ -16,6 +16,8 @@ from reviewsd.api.texts import counted, printable
 
 ALL: Final = "all"
 """The value of ``location`` for all locations of an export."""
+
+_MIN_PLACES: Final = 2  # with one location nothing changes
 
 
 def keep_location(
@@ -136,3 +138,30 @@ def leaving(result: MergeResult) -> str:
     parts = [f"{counted(count, 'review')} of {shown(old)} would move to {shown(new)}"]
     parts += [f"{count:,} of {shown(old)} to {shown(new)}" for count, old, new in rest]
     return f"{listed(parts)}: new place{'s' * (len({new for *_, new in moves}) > 1)}"
+
+
+def notes_of_places(
+    names: Iterable[str], declared: Declared, unplaced: int, *, is_synced: bool
+) -> list[str]:
+    """Return a note on the reviews of an export that no page of a location has.
+
+    Args:
+        names: The locations of the export.
+        declared: Those of reviews.json.
+        unplaced: How many reviews of the export have none in the new file.
+        is_synced: Whether a sync imports it.
+    """
+    places = sorted({*names} - {""})
+    if not declared.listed and len(places) >= _MIN_PLACES:
+        text = (
+            f"{len(places):,} locations are named ({listed(places)}), and have no pages and no filter: reviews.json "
+            "declares none in business.locations; once it has one, imports add the others"
+        )
+        return [text]
+    if not unplaced or len(declared.listed) < _MIN_PLACES:
+        return []
+    option = "import.location" if is_synced else "--set location=ID"
+    remedy = (
+        "fill in the table" if places else f"{option}; there are {listed(declared.described())}"
+    )
+    return [f"{counted(unplaced, 'review')} without a place, on the page of none: {remedy}"]

@@ -24,7 +24,6 @@ MAX_IN_JSON: Final = 100
 """Rows and reviews that JSON lists without --verbose."""
 
 _SHOWN: Final = 3  # refused rows without --verbose, for people
-_MIN_PLACES: Final = 2  # with one location nothing changes
 _LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.EMPTIED)
 LOSSES: Final = (Fate.OVERWRITTEN, Fate.RETURNED, Fate.REPLY_REMOVED)
 """What becomes of some new and changed reviews beside that."""
@@ -265,33 +264,6 @@ def notes_of_replies(staged: Iterable[Entry], log: ImportLog) -> list[str]:
     return [
         f"replies that may have the surname of a shortened name: {len(notes):,} ({days}); correct it there, as readers see it"
     ]
-
-
-def notes_of_places(
-    names: Iterable[str], declared: Declared, unplaced: int, *, is_synced: bool
-) -> list[str]:
-    """Return a note on the reviews of an export that no page of a location has.
-
-    Args:
-        names: The locations of the export.
-        declared: Those of reviews.json.
-        unplaced: How many reviews of the export have none in the new file.
-        is_synced: Whether a sync imports it.
-    """
-    places = sorted({*names} - {""})
-    if not declared.listed and len(places) >= _MIN_PLACES:
-        text = (
-            f"{len(places):,} locations are named ({listed(places)}), and have no pages and no filter: reviews.json "
-            "declares none in business.locations; once it has one, imports add the others"
-        )
-        return [text]
-    if not unplaced or len(declared.listed) < _MIN_PLACES:
-        return []
-    option = "import.location" if is_synced else "--set location=ID"
-    remedy = (
-        "fill in the table" if places else f"{option}; there are {listed(declared.described())}"
-    )
-    return [f"{counted(unplaced, 'review')} without a place, on the page of none: {remedy}"]
 
 
 def _note(name: object, text: str) -> str:
