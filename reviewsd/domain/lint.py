@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 import msgspec
@@ -65,12 +65,11 @@ def doubts(
     updated_at = msgspec.json.decode(dataset.members.get("updated_at", b"null"), type=_Moment)
     if updated_at is not None and updated_at > now:
         yield _finding("$.updated_at", _in_future(times.spelled(updated_at)))
-    places = Counter[str]()
-    yield from _records(reviews.removeprefix(_BOM), now, progress, places)
-    unplaced = places.pop("", 0)
-    if unplaced and several(dataset.business):
-        reason = f"{counted(unplaced, 'review')} without a location, on the page of none; an import with --set location=ID gives them one"
-        yield _finding("$.business.locations", reason)
+    counts = Counter[tuple[str, str]]()
+    yield from _records(reviews.removeprefix(_BOM), now, progress, counts)
+    if several(dataset.business):
+        yield from _without_location(counts)
+    places = dict.fromkeys(place for _, place in counts if place)
     if len(places) > 1 and not dataset.business.locations:
         reason = f"missing: reviews name {len(places):,} locations ({first_of(map(show, places), _NAMED, ', ')}), which have no pages and no filter"
         yield _finding("$.business.locations", reason)
@@ -79,6 +78,15 @@ def doubts(
         identifiers = set(dataset.records.ids)
         newest = datetime.date.fromordinal(dataset.records.days[0]) if dataset.records else None
         yield from insight_warnings(dataset.insights, identifiers, newest)
+
+
+def _without_location(counts: Mapping[tuple[str, str], int]) -> Iterator[Diagnostic]:
+    """Yield warnings about sources of which no review names a location; one that does not is of the business."""
+    located = {source for source, place in counts if place}
+    for (source, _), count in counts.items():
+        if source not in located and source != EXAMPLE:
+            reason = f"{counted(count, 'review')} of {show(source)} without a location, on the page of none; an import with --set location=ID gives them one"
+            yield _finding("$.business.locations", reason)
 
 
 def _unused_locations(business: Business, places: Iterable[str]) -> Iterator[Diagnostic]:
@@ -111,9 +119,9 @@ def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic
 
 
 def _records(
-    text: bytes, now: datetime.datetime, progress: Progress, places: Counter[str]
+    text: bytes, now: datetime.datetime, progress: Progress, counts: Counter[tuple[str, str]]
 ) -> Iterator[Diagnostic]:
-    """Yield the warnings about reviews, and count the locations that they name in ``places``, "" for none."""
+    """Yield the warnings about reviews, and count them in ``counts`` by source and location, "" for none."""
     items = _RECORDS.decode(text).reviews
     by_text: dict[int, int] = {}
     by_rating: dict[int, tuple[int, str | None]] = {}
@@ -122,7 +130,7 @@ def _records(
             progress(STAGE, index, len(items))
         review = _REVIEW.decode(item)
         path = f"$.reviews[{index}]"
-        places[review.location or ""] += 1
+        counts[review.source or "", review.location or ""] += 1
         for where, reason in (*_record(review, path), *_times(review, path, now)):
             yield _finding(where, reason, review.id)
         for where, reason in misnamed(_MEMBERS.decode(item), Review.__struct_fields__, path):

@@ -484,11 +484,12 @@ def test_reviews_of_no_location_are_reported_where_several_are_declared() -> Non
     declared = [{"id": "mill", "name": "Mill"}, {"id": "lake", "name": "Lake"}]
     several: dict[str, object] = {"business": {"name": "B", "locations": declared}}
     one: dict[str, object] = {"business": {"name": "B", "locations": declared[:1]}}
-    reason = "2 reviews without a location, on the page of none; an import with --set location=ID gives them one"
+    reason = '2 reviews of "google" without a location, on the page of none; an import with --set location=ID gives them one'
     assert [f"$.business.locations: {reason}"] == found(
         review(0), review(1, location=None), top=several
     )
     assert [] == found(review(0, location="mill"), review(1, location="lake"), top=several)
+    assert [] == found(review(0), review(1, location="lake"), top=several), "one of the business"
     assert [] == found(review(0), top=one)
 
 
