@@ -70,6 +70,8 @@ class ClauseReading(Struct, gc=False):
     """A clause with its matches and decisions."""
 
     clause: Clause
+    stars: int
+    """Those of its half of the text, or of the review."""
     words: list[tuple[int, float]] = []
     """Opinion words by token, with the valence of the word alone."""
     senses: list[tuple[Match, Sense]] = []
@@ -82,13 +84,12 @@ class ClauseReading(Struct, gc=False):
     decisions: Sequence[Decision] = ()
 
 
-def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: Lexicon) -> None:
+def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> None:
     """Fill in the opinions, the score and the decisions of a clause.
 
     Args:
         reading: The clause with its matches.
         words: The tokens of the text.
-        rating: The stars of the review.
         lexicon: The words of its language.
     """
     clause = reading.clause
@@ -105,7 +106,7 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int, lexicon: L
     claimed = _claimed(senses) if len(groups) > 1 and reading.opinions else {}
     for aspect, matches in groups.items():
         outer = _outermost(matches) if inner and len(matches) > 1 else matches
-        decision = _decide_aspect(aspect, outer, reading, words, rating, lexicon, claimed)
+        decision = _decide_aspect(aspect, outer, reading, words, lexicon, claimed)
         if decision is not None:
             decisions.append(decision)
     reading.decisions = decisions
@@ -177,7 +178,6 @@ def _decide_aspect(
     senses: Sequence[tuple[Match, Sense]],
     reading: ClauseReading,
     words: Sequence[str],
-    rating: int,
     lexicon: Lexicon,
     claimed: Mapping[int, str],
 ) -> Decision | None:
@@ -202,8 +202,8 @@ def _decide_aspect(
     if best is None:
         return None
     value, reason = _value(praise + blame, clause)
-    stars = rating - _NEUTRAL_STARS
-    if value * stars < 0 and -(limit := _limit(reading, words, rating)) < value < limit:
+    stars = reading.stars - _NEUTRAL_STARS
+    if value * stars < 0 and -(limit := _limit(reading, words)) < value < limit:
         return None  # too weak to contradict the stars, but no agreement either
     sentiment, why = _sentiment(value, stars)
     return Decision(
@@ -296,7 +296,7 @@ def _opinion_near(
     return False
 
 
-def _limit(reading: ClauseReading, words: Sequence[str], rating: int) -> float:
+def _limit(reading: ClauseReading, words: Sequence[str]) -> float:
     """Return the absolute value of an aspect in a clause that overrules the stars.
 
     Most complaints in a review of five stars are about the weather, the traffic or the old roof, unless
@@ -305,7 +305,7 @@ def _limit(reading: ClauseReading, words: Sequence[str], rating: int) -> float:
     clause = reading.clause
     contrasted = clause.contrasted or reading.mark is ClauseMark.WISHED
     alone = not clause.start and clause.end >= len(words) - 1
-    if rating in _EXTREME_STARS and not alone:
+    if reading.stars in _EXTREME_STARS and not alone:
         return OVERRULES_EXTREME_CONTRASTED if contrasted else OVERRULES_EXTREME
     return OVERRULES_CONTRASTED if contrasted else OVERRULES
 

@@ -12,6 +12,8 @@ try:
 except ImportError:  # no wheel
     pycld2 = None
 
+from reviewsd.domain.halves import without_headings
+
 ENGLISH: Final = "en"
 
 _SHORT: Final = 60  # characters; the language of the business is a hint for shorter texts
@@ -62,9 +64,10 @@ class Detector:
             )
 
     def language_of(self, text: str) -> str:
-        """Return the language of a text (ISO 639)."""
+        """Return the language of a text (ISO 639), whatever that of the headings of its halves."""
         if self._library is None:
             return self._language
+        text = without_headings(text)
         code = self._detect(text[:_MOST], self._hint if len(text) < _SHORT else None)
         if code not in self._codes:
             return self._language

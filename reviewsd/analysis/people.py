@@ -60,9 +60,9 @@ class _Span(NamedTuple):
         """Return the words of the whole clause."""
         return tokens.words[self.clause.clause.start : self.clause.clause.end]
 
-    def scores(self, rating: int) -> Iterator[float]:
-        """Yield the scores of the words and of the decisions that count with these stars."""
-        good = rating >= _GOOD_STARS
+    def scores(self) -> Iterator[float]:
+        """Yield the scores of the words and of the decisions that count with the stars of the clause."""
+        good = self.clause.stars >= _GOOD_STARS
         opinions = [
             opinion
             for opinion in self.clause.opinions
@@ -76,7 +76,11 @@ class _Span(NamedTuple):
                 yield decision.score
             elif good or decision.start >= self.reported:
                 continue  # "read it out slowly" is no blame, and a promise no praise
-            elif decision.score < 0 or rating > _BAD_STARS or decision.aspect in _OF_THE_PERSON:
+            elif (
+                decision.score < 0
+                or self.clause.stars > _BAD_STARS
+                or decision.aspect in _OF_THE_PERSON
+            ):
                 yield decision.score
 
     def decisions(self) -> list[Decision]:
@@ -112,16 +116,17 @@ def opinion_of(
     """Return the opinion in the words about a person."""
     spans = list(_about(tokens, lexicon, clauses, mentions))
     unmarked = [span for span in spans if span.clause.mark is None]
-    scores = [v for span in unmarked for v in span.scores(rating)]
+    scores = [v for span in unmarked for v in span.scores()]
+    stars = max((span.clause.stars for span in spans), default=rating)
     praise, blame = max([0.0, *scores]), min([0.0, *scores])
     total = praise + blame
     sentiment: Sentiment = "neutral"
-    if total >= _CLEAR or (rating >= _GOOD_STARS and not blame):
+    if total >= _CLEAR or (stars >= _GOOD_STARS and not blame):
         sentiment = "positive"
     elif total <= -_CLEAR:
         sentiment = "negative"
     lists = evidence_words(lexicon.language)
-    if sentiment == "neutral" and rating == 1 and not praise:
+    if sentiment == "neutral" and stars == 1 and not praise:
         refusals = (_refuses(tokens.words, lexicon, lists, mention) for mention in mentions)
         sentiment = "negative" if any(refusals) else sentiment
     texts = (

@@ -90,25 +90,22 @@ class Rules:
 
     def read(self, text: str, rating: int) -> Reading:
         """Analyse a text clause by clause."""
-        parts = halves(text)
-        plain_text = _without_headings(text, parts) if parts else text
-        matcher = self._matcher_of(self._language or self._detector.language_of(plain_text))
+        matcher = self._matcher_of(self._language or self._detector.language_of(text))
         lexicon = matcher.lexicon
         tokens = matcher.tokenise(text)
         words = tokens.words
         matches = matcher.find(words)
-        readings = [ClauseReading(clause) for clause in clauses(words, lexicon.grammar)]
+        readings = [ClauseReading(clause, rating) for clause in clauses(words, lexicon.grammar)]
         entities: dict[str, dict[str, list[Match]]] = {}
         if matches:
             self._sort(matches, tokens, readings, entities, lexicon)
+        parts = halves(text)
+        if parts:
+            _assign_stars(readings, tokens, parts)
         if readings:
-            ratings = (
-                _ratings(readings, tokens, parts, rating) if parts else [rating] * len(readings)
-            )
-            _weigh(readings, words, ratings, lexicon, _named(entities) if entities else _NOWHERE)
-            readings = (
-                [r for r in readings if not _is_heading(r, tokens, parts)] if parts else readings
-            )
+            _weigh(readings, words, lexicon, _named(entities) if entities else _NOWHERE)
+        if parts:
+            readings = [reading for reading in readings if reading.stars]
         quotable = lexicon.language == self.language
         return Reading(tokens, lexicon, readings, entities, quotable)
 
@@ -267,7 +264,6 @@ def _service_words(services: Iterable[ServiceSetting]) -> Iterator[OwnerPhrase]:
 def _weigh(
     readings: list[ClauseReading],
     words: list[str],
-    ratings: Sequence[int],
     lexicon: Lexicon,
     names: AbstractSet[int],
 ) -> None:
@@ -280,38 +276,20 @@ def _weigh(
             index += 1
         if at not in names:
             readings[index].words.append((at, valence))
-    for reading, rating in zip(readings, ratings, strict=True):
+    for reading in readings:
         if reading.words or reading.senses:
-            decide(reading, words, rating, lexicon)
+            decide(reading, words, lexicon)
 
 
-def _without_headings(text: str, parts: Iterable[Half]) -> str:
-    """Return a text without the headings of its halves, which may be in another language."""
-    for part in parts:
-        text = text[: part.begin] + " " * (part.start - part.begin) + text[part.start :]
-    return text
-
-
-def _ratings(
-    readings: Iterable[ClauseReading], tokens: Tokens, parts: Sequence[Half], rating: int
-) -> list[int]:
-    """Return the stars by which each clause is read: those of its half, or of the review."""
-    return [
-        next(
-            (
-                _LIKED_STARS if part.liked else _DISLIKED_STARS
-                for part in parts
-                if part.start <= tokens.edges[2 * reading.clause.start] < part.end
-            ),
-            rating,
-        )
-        for reading in readings
-    ]
-
-
-def _is_heading(reading: ClauseReading, tokens: Tokens, parts: Sequence[Half]) -> bool:
-    begin = tokens.edges[2 * reading.clause.start]
-    return any(part.begin <= begin < part.start for part in parts)
+def _assign_stars(readings: Iterable[ClauseReading], tokens: Tokens, parts: Sequence[Half]) -> None:
+    """Give the clauses of each half its stars, and those of its heading none."""
+    for reading in readings:
+        begin = tokens.edges[2 * reading.clause.start]
+        for part in parts:
+            if part.start <= begin < part.end:
+                reading.stars = _LIKED_STARS if part.liked else _DISLIKED_STARS
+            elif part.begin <= begin < part.start:
+                reading.stars = 0
 
 
 def _digest(business: Business, settings: InsightSettings) -> bytes:

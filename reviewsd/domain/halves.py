@@ -72,6 +72,13 @@ def halves(text: str) -> list[Half]:
     return result
 
 
+def without_headings(text: str) -> str:
+    """Return a text with blanks for the headings of its halves, which may be in another language."""
+    for half in halves(text):
+        text = text[: half.begin] + " " * (half.start - half.begin) + text[half.start :]
+    return text
+
+
 def _kind(heading: str) -> bool | None:
     """Return whether a heading is of what was liked; None if it is none of a half."""
     if len(heading) > _LONGEST:

@@ -4,14 +4,15 @@ import pytest
 
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.sentences import sentences
-from reviewsd.analysis.settings import AspectSetting, InsightSettings
+from reviewsd.analysis.settings import AspectSetting, InsightSettings, NamedTechnician
 from reviewsd.domain.reviews import Business
 
 _OWN = {
     "parking": AspectSetting(label="Parking", words=("parking", "parkplatz")),
     "breakfast": AspectSetting(label="Breakfast", words=("breakfast",)),
 }
-_RULES = Rules(Business(name="Inn"), InsightSettings(aspects=_OWN))
+_ANNA = NamedTechnician(name="Anna Berg", aliases=("Anna",))
+_RULES = Rules(Business(name="Inn"), InsightSettings(aspects=_OWN, technicians=(_ANNA,)))
 
 
 def _aspects(text: str, stars: int) -> dict[str, str]:
@@ -38,6 +39,21 @@ def test_half_decides_where_its_words_do_not(
     text: str, expected: dict[str, str], stars: int
 ) -> None:
     assert expected == _aspects(text, stars)
+
+
+@pytest.mark.parametrize("stars", range(2, 6))
+@pytest.mark.parametrize(
+    ("text", "sentiment"),
+    [
+        ("Negative review: Anna at the desk", "neutral"),
+        ("Positive review: Anna at the desk", "positive"),
+        ("Positive review: The view\n\nNegative review: Anna was rude", "negative"),
+    ],
+)
+def test_person_is_praised_where_he_was_liked(text: str, sentiment: str, stars: int) -> None:
+    """Under "Negative review" of five stars a mere name was praise."""
+    (anna,) = _RULES.label(text, stars).technicians
+    assert sentiment == anna.sentiment
 
 
 def test_heading_is_no_opinion() -> None:

@@ -27,6 +27,10 @@ from tests.support.detector import needs_detector
         ),
         ("Fast, clean, cheap", "en"),
         ("De Luca Plumbing fixed the leak, la familia is happy", "en"),
+        (
+            "Positive review: Sehr nett\n\nNegative review: Zimmer laut",
+            "de",
+        ),  # as the page marks it
         ("Very good\x07 and\x00 quick\ud800\ufdd0 people\x85", "en"),  # refused by the detector
         ("<html lang='de'>Very good and quick, friendly people</html>", "en"),
         ("\U0001f600" * 50, "en"),
