@@ -72,6 +72,13 @@ class Lexicon:
             for ending in attributive
             if word.endswith(ending) and word.removesuffix(ending) in self.valences
         }
+        self.oblique = {
+            word
+            for word in self.valences
+            for ending in lists.get("oblique", none)
+            if word.endswith(ending) and word.removesuffix(ending) in self.valences
+        }
+        """Opinion words in the form of another case, with which no wording begins: "netten Service"."""
         self.third_person = lists.get("third-person", none)
         self.comparing = lists.get("comparing", none)
         self.repairing = lists.get("repairing", none)

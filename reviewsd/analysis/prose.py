@@ -28,10 +28,12 @@ MAX_QUOTE: Final = 160
 SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.5}
 """Share of the mentions of an aspect that most praise, or criticize, if ``MISSED`` more said the opposite."""
 MISSED: Final = 3  # mentions; they count most where few were found (decision 584)
-MIXED_SHARE: Final = 0.35  # of both sentiments where opinions differ
+MIXED_SHARE: Final = (
+    0.35  # of both sentiments where opinions differ, and at least as many as may be missed
+)
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
-_NAMED: Final = 3  # aspects that most praise, that most criticize, or on which opinions differ
+_NAMED: Final = 4  # aspects that most praise, that most criticize, or on which opinions differ
 _WORDINGS: Final = 3  # wordings of an aspect
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
 
@@ -217,7 +219,7 @@ class ProseWriter:
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
         leading = _leading(aspects, sentiment)[:_NAMED]
-        earlier_wordings = set[str]()
+        earlier_wordings: list[set[str]] = []
         contents = [self._content(aspect, sentiment, earlier_wordings) for aspect in leading]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
@@ -242,25 +244,28 @@ class ProseWriter:
         return self._words("divided", aspects=self._list(contents)) if contents else ""
 
     def _content(
-        self, aspect: RankedAspect, sentiment: Sentiment, earlier_wordings: set[str]
+        self, aspect: RankedAspect, sentiment: Sentiment, earlier_wordings: list[set[str]]
     ) -> str:
         """Return an aspect with its counts and the most shared wordings that do not repeat its label.
 
         Args:
             aspect: The aspect.
             sentiment: The sentiment.
-            earlier_wordings: Those of the aspects before it, which are not repeated; those of this one are added.
+            earlier_wordings: The words of those before it, in the form of ``key``, which are not repeated; those of
+                this aspect are added.
         """
         ranking = aspect.ranking
         label = self._label(aspect.insight)
-        repeated = set(key(label).split())
-        texts = [
-            text
-            for text in ranking.top_phrases(sentiment)
-            if not repeated.issuperset(key(text).split()) and key(text) not in earlier_wordings
-        ][:_WORDINGS]
-        earlier_wordings.update(map(key, texts))
-        wordings = [self._words("quotation", text=text) for text in texts]
+        in_label = set(key(label).split())
+        wordings = []
+        for text in ranking.top_phrases(sentiment):
+            words = set(key(text).split())
+            if words <= in_label or any(earlier <= words for earlier in earlier_wordings):
+                continue
+            earlier_wordings.append(words)
+            wordings.append(self._words("quotation", text=text))
+            if len(wordings) == _WORDINGS:
+                break
         counted = self._counted(ranking, sentiment)
         if wordings:
             counted = self._words("aspect_worded", counted=counted, wordings=self._list(wordings))
@@ -341,7 +346,7 @@ def _claimed(ranking: Ranking) -> tuple[Sentiment, ...]:
     for sentiment in SHARES:
         if _prevails(ranking, sentiment):
             return (sentiment,)
-    if min(ranking.positive, ranking.negative) >= MIXED_SHARE * ranking.count:
+    if min(ranking.positive, ranking.negative) >= max(MISSED, MIXED_SHARE * ranking.count):
         return tuple(SHARES)
     return ()
 

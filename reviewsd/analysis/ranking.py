@@ -66,7 +66,7 @@ class Ranking:
         return self._counts.total()
 
     def top_phrases(self, *sentiments: Sentiment) -> tuple[str, ...]:
-        """Return the answers of most reviews, of at least two, in their most frequent spelling."""
+        """Return the answers of most reviews, of at least two, in their most frequent spelling, or the shortest of these."""
         spellings: dict[str, Counter[str]] = {}
         for sentiment in sentiments or _SENTIMENTS:
             for text, count in self._wordings.get(sentiment, {}).items():
@@ -74,14 +74,15 @@ class Ranking:
         counts = {name: texts.total() for name, texts in spellings.items()}
         shared = (name for name, count in counts.items() if count >= MIN_SHARED)
         frequent = heapq.nsmallest(_FREQUENT, shared, key=lambda name: (-counts[name], name))
-        texts = {
-            name: max(spellings[name].items(), key=lambda item: item[::-1])[0] for name in frequent
-        }
-        answers = {name for name, text in texts.items() if self._is_answer(text)}
-        answers -= {
+        texts = {}
+        for name in frequent:
+            spelled = (item for item in spellings[name].items() if self._is_answer(item[0]))
+            if best := min(spelled, key=_by_use, default=None):
+                texts[name] = best[0]
+        answers = texts.keys() - {
             short
-            for short in answers
-            for name in answers
+            for short in texts
+            for name in texts
             if short != name and f" {short} " in f" {name} " and counts[short] <= 2 * counts[name]
         }
         top = heapq.nsmallest(TOP_PHRASES, answers, key=lambda name: (-counts[name], name))
@@ -105,3 +106,9 @@ class Ranking:
     def of(self, sentiment: Sentiment) -> int:
         """Return the number of reviews with a sentiment."""
         return self._counts[sentiment]
+
+
+def _by_use(item: tuple[str, int]) -> tuple[int, int, str]:
+    """Return what puts the most frequent spellings first, then short ones, then those in small letters."""
+    text, count = item
+    return -count, len(text), text.swapcase()

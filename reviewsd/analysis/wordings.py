@@ -97,6 +97,8 @@ def _trimmed(
     span = words[start:end]
     if not 0 < size <= MAX_WORDS or lexicon.empty_words.issuperset(span):
         return None
+    if span[0] in lexicon.oblique:
+        return None
     if "_".join(span) in lexicon.never_alone:
         return None
     return (start, end) if lexicon.separators.isdisjoint(span) else None

@@ -122,6 +122,11 @@ def test_inflections_are_one_wording() -> None:
     assert ("charges little",) == _spelled("charges little", "charged little")
 
 
+def test_shortest_of_equally_frequent_spellings_is_shown() -> None:
+    """The others are more often inflected, or the beginning of a sentence."""
+    assert ("fair price",) == _spelled("fairest prices", "Fair price", "fair price")
+
+
 def test_wording_of_one_review_is_not_shown() -> None:
     """A single review is an anecdote, and most of its wordings read oddly alone."""
     assert () == _spelled("fair price", "honest people")
@@ -385,6 +390,9 @@ _TEXTS: Final[dict[tuple[str, Sentiment], tuple[int, str]]] = {
     ("punctuality", "positive"): (5, "They were always on time."),
     ("cleanliness", "positive"): (5, "The place is clean."),
     ("work_quality", "positive"): (5, "The work is good."),
+    ("communication", "positive"): (5, "They explained it."),
+    ("recommendation", "positive"): (5, "I recommend them."),
+    ("recommendation", "negative"): (1, "Stay away from them."),
 }
 
 
@@ -411,7 +419,8 @@ def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
         (5, 3, "Opinions differ on pricing (5 praise it, 3 criticize it)"),
         (3, 5, "Opinions differ on pricing (3 praise it, 5 criticize it)"),
         (2, 5, "Mostly criticized: pricing (5 of the 7 counted)"),
-        (3, 2, "Opinions differ on pricing (3 praise it, 2 criticize it)"),
+        (4, 3, "Opinions differ on pricing (4 praise it, 3 criticize it)"),
+        (3, 2, ""),
         (2, 2, ""),
         (0, 4, ""),
     ],
@@ -460,16 +469,32 @@ def test_criticism_is_private_without_problems() -> None:
     assert not _named(*_mentioned("pricing", 0, 5), catalogue=replace(_CATALOGUE, problems={}))
 
 
-def test_three_aspects_are_named_the_most_praised_first() -> None:
-    labels = {
-        name: name.capitalize()
-        for name in ("cleanliness", "pricing", "punctuality", "work_quality")
+def test_four_aspects_are_named_the_most_praised_first() -> None:
+    counts = {
+        "communication": 5,
+        "cleanliness": 6,
+        "work_quality": 7,
+        "pricing": 8,
+        "punctuality": 9,
     }
-    counts = {"cleanliness": 6, "work_quality": 7, "pricing": 8, "punctuality": 9}
+    labels = {name: name.capitalize() for name in counts}
     praised = [item for name, count in counts.items() for item in _mentioned(name, count, 0)]
     assert _named(*praised, catalogue=replace(_CATALOGUE, aspects=labels)) == (
         "Mostly praised: punctuality (all 9 counted), pricing (all 8 counted)"
-        " and work_quality (all 7 counted)"
+        ", work_quality (all 7 counted) and cleanliness (all 6 counted)"
+    )
+
+
+def test_wording_that_adds_to_an_earlier_one_is_not_named() -> None:
+    """ "Delicious" and "food was delicious" say the same."""
+    labels = [
+        *_mentioned("punctuality", 4, 0, "on time"),
+        *_mentioned("punctuality", 2, 0, "on time", "always on time"),
+        *_mentioned("pricing", 5, 0, "fair price on time", "good value"),
+    ]
+    assert _named(*labels).endswith(
+        "(all 6 counted; some say \u201con time\u201d) and pricing (all 5 counted;"
+        " some say \u201cgood value\u201d)"
     )
 
 
