@@ -7,6 +7,9 @@ from typing import Final
 STRONG: Final = 0.5
 WEAK: Final = 0.25
 
+RECOMMENDATION: Final = "recommendation"
+"""Whether customers would come again and recommend the business; no sentence says that they praise it."""
+
 ASPECTS: Final = (
     "punctuality",
     "pricing",
@@ -17,8 +20,12 @@ ASPECTS: Final = (
     "response_time",
     "cleanliness",
     "scheduling",
+    RECOMMENDATION,
 )
-"""The ids of the nine aspects; words of the pages have their labels."""
+"""The ids of the aspects that every trade has; words of the pages have their labels."""
+
+NO_PRAISE_OF_PEOPLE: Final = frozenset(("pricing", RECOMMENDATION))
+"""Aspects that praise no person: "Grace was there, fair price" (decision 517)."""
 
 PROBLEMS: Final = (
     "late-arrival",

@@ -117,7 +117,7 @@ def _by_aspect(
 ) -> dict[str, list[tuple[Match, Sense]]]:
     """Group senses by aspect, without two kinds of parts of a longer match.
 
-    One is the name of one of the nine aspects, such as "quality" in "value for the quality". The other is a phrase
+    One is the name of an aspect of every trade, such as "quality" in "value for the quality". The other is a phrase
     within a longer complaint about another aspect: "waited an hour" in "waited an hour past my appointment".
     An aspect of the owner, such as breakfast, is named in "great breakfast", which praises the quality.
 

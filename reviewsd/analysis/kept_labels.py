@@ -10,7 +10,7 @@ from typing import Final, cast
 import msgspec
 from msgspec import Struct
 
-from reviewsd.analysis.aspects import ASPECTS, STRONG
+from reviewsd.analysis.aspects import ASPECTS, NO_PRAISE_OF_PEOPLE, STRONG
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.model_labels import VERSION, AspectAnswer, PersonAnswer, ReviewAnswer
 from reviewsd.analysis.model_prompt import ENTITIES
@@ -34,7 +34,6 @@ class KeptLabel(Struct, frozen=True, kw_only=True):
 _decode = msgspec.json.Decoder(KeptLabel).decode
 _decode_summary = msgspec.json.Decoder(KeptSummary).decode
 _encode = msgspec.json.Encoder().encode
-_PRICES: Final = "pricing"  # praises no person; decision 517
 _SUMMARY: Final = b'{"summary":'  # the beginning of a summary's line
 
 
@@ -173,6 +172,6 @@ def _praised_for(person: EntityLabel, answer: ReviewAnswer) -> tuple[str, ...]:
         aspect.id
         for aspect in answer.aspects or ()
         if aspect.sentiment == "positive"
-        and aspect.id != _PRICES
+        and aspect.id not in NO_PRAISE_OF_PEOPLE
         and (aspect.phrase in clause or aspect.id in person.praised_for)
     )

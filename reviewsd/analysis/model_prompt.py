@@ -34,6 +34,7 @@ _MEANINGS: Final = {
     "response_time": "how quickly they answered, came, served or finished; long waits without an agreed time",
     "cleanliness": "clean or dirty: the place, the people, how they left it",
     "scheduling": "getting, moving or canceling an appointment, booking or order; opening hours",
+    "recommendation": "would come, hire or buy again, recommends the business, or warns others off; not of a single product",
 }
 """The meanings of ``ASPECTS``; their labels alone leave open what is meant, such as which waiting is speed."""
 ENTITIES: Final = {

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from reviewsd.analysis.aspects import NO_PRAISE_OF_PEOPLE
 from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.lexicon import Lexicon, Opinion, score
@@ -31,7 +32,6 @@ _BEING: Final = word_set("being")
 _OF_THE_BUSINESS: Final = frozenset({"pricing", "scheduling", "response_time", "cleanliness"})
 """Aspects of the business; their criticism blames no person."""
 _NO_CALLBACK: Final = "no-callback"  # blames the person, although it is about ``response_time``
-_PRICES: Final = "pricing"  # praises no person: "Grace was there, fair price"
 _OF_THE_PERSON: Final = frozenset({"friendliness", "technical_knowledge", "work_quality"})
 """Aspects of people; in a bad review, their praise counts without an opinion word."""
 
@@ -143,7 +143,7 @@ def opinion_of(
         if all(words.isdisjoint(span.words(tokens)) for words in uncertain)
         for decision in span.decisions()
         if decision.sentiment == "positive"
-        and decision.aspect != _PRICES
+        and decision.aspect not in NO_PRAISE_OF_PEOPLE
         and decision.start < span.reported
     )
     return OpinionOf(sentiment, tuple(dict.fromkeys(texts)), tuple(dict.fromkeys(praised)))

@@ -22,7 +22,7 @@ def preset(category: str | None) -> tuple[ServiceSetting, ...]:
 
 
 def with_aspects(settings: InsightSettings, business: Business) -> InsightSettings:
-    """Return the settings with the aspects of the trade, and its labels of the nine; those of the owner come first."""
+    """Return the settings with the aspects of the trade, and its labels of those of every trade; those of the owner come first."""
     by_language = _aspects().get((business.category or "").casefold(), {})
     aspects = dict(by_language.get(_ENGLISH, {}))
     for name, own in by_language.get(primary_language(business.language), {}).items():

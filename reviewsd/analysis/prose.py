@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from reviewsd.analysis.aspects import ASPECTS
+from reviewsd.analysis.aspects import ASPECTS, RECOMMENDATION
 from reviewsd.analysis.counts import Quote, Sums
 from reviewsd.analysis.evidence import Evidence, Quotation
 from reviewsd.analysis.language_data import has_data
@@ -168,8 +168,10 @@ class ProseWriter:
             share=self._number(100 * total.positive / total.count),
         )
         clauses = [self._named(aspects, "praised", "positive"), self._divided(aspects)]
-        if criticism and (clauses[0] or 2 * total.positive < total.count):
+        is_balanced = bool(clauses[0]) or 2 * total.positive < total.count
+        if criticism and is_balanced:
             clauses.append(self._named(aspects, "criticized", "negative"))
+        clauses.append(self._recommended(aspects, criticism=criticism and is_balanced))
         text = "; ".join(filter(None, clauses))
         named = self._sentence(text) if text else ""
         return " ".join(filter(None, (rated, named, self._years(months))))
@@ -181,6 +183,8 @@ class ProseWriter:
 
     def _answer(self, aspect: RankedAspect, sentiments: Sequence[Sentiment]) -> str:
         """Return the clause that says which sentiments the mentions of an aspect have."""
+        if aspect.insight.id == RECOMMENDATION:
+            return self._words("recommended", counted=self._counted(aspect.ranking, "positive"))
         label = self._label(aspect.insight)
         if len(sentiments) == 1:
             ranking, sentiment = aspect.ranking, sentiments[0]
@@ -223,12 +227,27 @@ class ProseWriter:
         contents = [self._content(aspect, sentiment, earlier_wordings) for aspect in leading]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
+    def _recommended(self, aspects: Iterable[RankedAspect], *, criticism: bool) -> str:
+        """Return the clause on how many would come again or recommend the business; empty if it is not known.
+
+        Args:
+            aspects: The aspects.
+            criticism: Whether to include it where most would not.
+        """
+        for aspect in aspects:
+            claimed = _claimed(aspect.ranking)
+            if aspect.insight.id == RECOMMENDATION and (criticism or "positive" in claimed):
+                return self._answer(aspect, claimed) if claimed else ""
+        return ""
+
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:
         """Return the clause on the aspects about which opinions differ; empty if there are none."""
         divided = (
             aspect
             for aspect in aspects
-            if aspect.insight.mention_count >= MIN_MENTIONS and len(_claimed(aspect.ranking)) > 1
+            if aspect.insight.id != RECOMMENDATION
+            and aspect.insight.mention_count >= MIN_MENTIONS
+            and len(_claimed(aspect.ranking)) > 1
         )
         contents = []
         for aspect in itertools.islice(divided, _NAMED):
@@ -358,5 +377,9 @@ def _prevails(ranking: Ranking, sentiment: Sentiment) -> bool:
 
 def _leading(aspects: Iterable[RankedAspect], sentiment: Sentiment) -> list[RankedAspect]:
     """Return the aspects of which most mentions have a sentiment, those with the most first."""
-    leading = [aspect for aspect in aspects if _prevails(aspect.ranking, sentiment)]
+    leading = [
+        aspect
+        for aspect in aspects
+        if aspect.insight.id != RECOMMENDATION and _prevails(aspect.ranking, sentiment)
+    ]
     return sorted(leading, key=lambda a: (-a.ranking.of(sentiment), a.insight.id))

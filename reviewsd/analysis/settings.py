@@ -41,7 +41,7 @@ class ServiceSetting(
 
 
 class AspectSetting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An aspect beyond the nine."""
+    """An aspect of the owner or of the trade."""
 
     label: Text
     words: Annotated[tuple[Text, ...], Meta(extra={"example": "[parking]"})]
@@ -88,7 +88,7 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         for name, aspect in self.aspects.items():
             path = member("aspects", name)
             if name in ASPECTS:
-                yield path, "is one of the nine; choose another name"
+                yield path, "is an aspect of every trade; choose another name"
             for kind in ("words", "praise", "complaint"):
                 yield from _word_faults(getattr(aspect, kind), f"{path}.{kind}")
             if not aspect.words:

@@ -37,7 +37,7 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
     assert [".reviewsctl", "reviews.json"] == sorted(path.name for path in data.iterdir())
     with Daemon(tmp_path) as daemon:
         insights = daemon.get("/insights.json").json()
-        assert ("lexicon-11", 5) == (insights["model"], insights["review_count"])
+        assert ("lexicon-12", 5) == (insights["model"], insights["review_count"])
         assert daemon.get("/reviews.json").json()["updated_at"] == insights["generated_at"]
         assert "insights   made from 5 reviews by rules\n" in daemon.ctl("status").stdout
         answer = call(daemon, opened(daemon), "get_summary")

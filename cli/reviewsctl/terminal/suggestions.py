@@ -41,7 +41,7 @@ def suggestion_lines(suggestions: "Suggestions") -> Iterator[str]:
         yield f"#   - {service}"
     if suggestions.aspects:
         yield ""
-        yield "## Aspects beyond the nine: add words of praise and of complaint."
+        yield "## Aspects beyond those of every trade: add words of praise and of complaint."
         yield "# aspects:"
     for candidate in suggestions.aspects:
         yield _remark(candidate)

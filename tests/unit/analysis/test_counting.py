@@ -396,6 +396,9 @@ _TEXTS: Final[dict[tuple[str, Sentiment], tuple[int, str]]] = {
 }
 
 
+_RECOMMENDING: Final = replace(_CATALOGUE, aspects={"recommendation": "Recommendation"})
+
+
 def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
     """Return the second sentence of the summary; "" if there is one only."""
     counted = []
@@ -496,6 +499,29 @@ def test_wording_that_adds_to_an_earlier_one_is_not_named() -> None:
         "(all 6 counted; some say \u201con time\u201d) and pricing (all 5 counted;"
         " some say \u201cgood value\u201d)"
     )
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "expected"),
+    [
+        (5, 0, "Would come again or recommend it: all 5 counted"),
+        (6, 4, "Would come again or recommend it: 6 of the 10 counted"),
+        (4, 0, ""),
+        (5, 2, ""),
+    ],
+)
+def test_summary_says_how_many_would_come_again(
+    positive: int, negative: int, expected: str
+) -> None:
+    labels = _mentioned("recommendation", positive, negative)
+    assert expected == _named(*labels, catalogue=_RECOMMENDING)
+
+
+@pytest.mark.parametrize("is_public", [True, False])
+def test_that_most_would_not_come_again_is_criticism(*, is_public: bool) -> None:
+    catalogue = _RECOMMENDING if is_public else replace(_RECOMMENDING, problems={})
+    expected = "Would come again or recommend it: 1 of the 8 counted" if is_public else ""
+    assert expected == _named(*_mentioned("recommendation", 1, 7), catalogue=catalogue)
 
 
 def test_wording_that_repeats_the_aspect_is_not_named() -> None:

@@ -83,7 +83,7 @@ def test_entities_of_rules_are_added_to_labels_by_earlier_lists() -> None:
 
 
 def test_own_aspect_of_rules_is_added_to_labels_by_earlier_lists() -> None:
-    """The model may not have known it; the nine it did."""
+    """The model may not have known it; those of every trade it did."""
     opinions = [AspectLabel(id=name, sentiment="positive") for name in ("parking", "pricing")]
     answer = ReviewAnswer(aspects=())
     result = merged(answer, Labels(aspects=tuple(opinions)), "tiny", is_current=False)

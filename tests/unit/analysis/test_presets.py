@@ -1,4 +1,4 @@
-"""The aspects that a trade has beyond the nine (insights.md 3, decision 624)."""
+"""The aspects that a trade has beyond those of every trade (insights.md 3, decision 624)."""
 
 import pytest
 

@@ -68,7 +68,7 @@ def rules() -> Rules:
         (5, "It is right in the heart of the city.", {}),
         (4, "We quickly went to bed.", {}),
         (5, "Great!", {}),
-        (1, "Never again.", {}),
+        (1, "Never again.", {"recommendation": "negative"}),
         (5, "We called them late at night.", {}),
         # the stars decide where the clause does not
         (5, "The price was discussed.", {"pricing": "positive"}),

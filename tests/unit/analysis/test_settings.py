@@ -57,7 +57,7 @@ from reviewsd.publish.insights_settings import examine
         (
             InsightSettings(aspects={"pricing": AspectSetting(label="P", words=())}),
             [
-                ("aspects.pricing", "is one of the nine; choose another name"),
+                ("aspects.pricing", "is an aspect of every trade; choose another name"),
                 ("aspects.pricing.words", "must not be empty"),
             ],
         ),
