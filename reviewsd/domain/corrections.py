@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER
-from reviewsd.api.texts import RUN, author_key, is_nameless, merge_key, plain_text, words_of
+from reviewsd.api.texts import RUN, author_key, merge_key, plain_text, words_of
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.json_file import Findings, JsonFile
 from reviewsd.domain.records import RecordText
@@ -212,6 +212,8 @@ def load(text: RecordText, findings: Findings) -> Corrections | None:
 def copy_digest(key: str, review: Review) -> str | None:
     """Return a digest that copies of a review share, whatever id another tool exported them with.
 
+    Names count by their short form, since imports may shorten them.
+
     Args:
         key: ``Corrections.key``; it keeps others from testing names and texts against the digest.
         review: A review of reviews.json.
@@ -219,8 +221,8 @@ def copy_digest(key: str, review: Review) -> str | None:
     Returns:
         Hexadecimal digits, or None for stars without a name and a text of two words, which two people may share.
     """
-    author, text = plain_text(review.author), plain_text(review.text or "")
-    if is_nameless(author) and len(words_of(text)) < _LEAST_WORDS:
+    author, text = author_key(review.author), plain_text(review.text or "")
+    if not author and len(words_of(text)) < _LEAST_WORDS:
         return None
     day, stars = review.date.isoformat(), str(review.rating)
     return _digest(key, review.source.casefold(), author, day, stars, text)

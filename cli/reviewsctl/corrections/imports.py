@@ -5,7 +5,6 @@ Erased reviews are skipped, hidden ones are not exported, and what was edited in
 
 import contextlib
 import datetime
-import itertools
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +28,7 @@ from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.reviews_file import FIX, check, read, removed_member
-from reviewsctl.importing.values import short_name, shown
+from reviewsctl.importing.values import shown
 from reviewsd.api.places import has_corrections_log
 from reviewsd.api.texts import RUN, counted, first_of, printable, words_of
 from reviewsd.domain import corrected
@@ -274,10 +273,8 @@ class KnownCorrections:
         if not self._corrections.erased:
             return ""
         review = msgspec.json.decode(entry.record, type=Review)
-        authors = (review.author, short_name(review.author))  # the file may have short names
-        for source, author in itertools.product(sorted(sources), authors):
-            copy = msgspec.structs.replace(review, source=source, author=author)
-            correction = self._overlay.find(copy)
+        for source in sorted(sources):
+            correction = self._overlay.find(msgspec.structs.replace(review, source=source))
             if isinstance(correction, Erasure):
                 return source
         return ""

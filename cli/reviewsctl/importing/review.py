@@ -20,7 +20,7 @@ from reviewsctl.importing.values import (
     word,
     words,
 )
-from reviewsd.api.texts import merge_key
+from reviewsd.api.texts import author_key, merge_key
 
 MEMBERS: Final = (
     *("author", "author_avatar_url", "rating", "date"),
@@ -128,8 +128,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def alike(author: object, day: object, rating: object) -> int:
-    """Return a number by which one review is found under another id or source, within one process."""
-    return hash((author, day, rating))
+    """Return a number by which one review is found under another id or source, within one process.
+
+    Names count by their short form, since imports may shorten them.
+    """
+    return hash((author_key(author) if isinstance(author, str) else None, day, rating))
 
 
 def entry_of(review: PlatformReview, settings: Settings) -> Entry:

@@ -18,7 +18,7 @@ from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
 from reviewsctl.importing.review import BITS, MEMBERS, Entry, alike
 from reviewsctl.importing.values import is_short_form, members
-from reviewsd.api.texts import is_nameless, plain_text
+from reviewsd.api.texts import author_key, is_nameless, plain_text
 
 ADDED, CHANGED = "added_at", "changed_at"
 STAMPS: Final = (ADDED, CHANGED)
@@ -209,13 +209,9 @@ def _kept_name(there: object, value: object, names: str | None) -> Fate | None:
     return None
 
 
-SAME: Final = ("source", "author", "date", "rating")
-"""Members of which copies say the same, beside the text."""
-
-
 def alike_number(review: Mapping[str, object]) -> int:
     """Return the number by which a review of the file is found under another id or source; 0 if it is invalid."""
-    parts = tuple(map(review.get, SAME[1:]))
+    parts = tuple(map(review.get, ("author", "date", "rating")))
     return alike(*parts) if all(isinstance(part, str | int) for part in parts) else 0
 
 
@@ -228,7 +224,7 @@ def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> boo
     return (
         record.get("source") != review.get("source")
         and text == _plain_text(record.get("text"))
-        and all(record.get(name) == review.get(name) for name in SAME[1:])
+        and _are_alike(review, record)
         and (text != "" or (isinstance(author, str) and not is_nameless(author)))
     )
 
@@ -247,8 +243,21 @@ def is_copy(review: Mapping[str, object], record: Mapping[str, object], place: s
     return (
         text != ""
         and text == _plain_text(record.get("text"))
-        and all(record.get(name) == review.get(name) for name in SAME)
+        and record.get("source") == review.get("source")
+        and _are_alike(review, record)
         and not (isinstance(location, str) and _are_two(location, place))
+    )
+
+
+def _are_alike(review: Mapping[str, object], record: Mapping[str, object]) -> bool:
+    """Return whether two reviews have the same day, rating and author, in full or in short."""
+    there, author = review.get("author"), record.get("author")
+    return (
+        isinstance(there, str)
+        and isinstance(author, str)
+        and author_key(there) == author_key(author)
+        and record.get("date") == review.get("date")
+        and record.get("rating") == review.get("rating")
     )
 
 
