@@ -2,8 +2,8 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import msgspec
@@ -48,11 +48,27 @@ class Withheld:
     """The ratings of the hidden reviews; one of copies, and none of erased ones."""
     erased: tuple[str, ...] = ()
     """The ids of the erased reviews that the file has again."""
+    by_place: Mapping[str, "Withheld"] = field(default_factory=dict)
+    """The counts of the withheld reviews of each place, by its id or alias as reviews have it."""
 
     @property
     def count(self) -> int:
         """Number of withheld reviews."""
         return sum(self.reasons.values())
+
+    def at(self, is_place: Callable[[str], bool]) -> "Withheld":
+        """Return the counts of the withheld reviews of one place.
+
+        Args:
+            is_place: Returns whether a place that reviews name is that one.
+        """
+        parts = [part for name, part in self.by_place.items() if is_place(name)]
+        reasons = Counter[str]()
+        for part in parts:
+            reasons.update(part.reasons)
+        return Withheld(
+            reasons=_most_frequent_first(reasons), wordless=sum(part.wordless for part in parts)
+        )
 
     def selection(self, shown_by_stars: Mapping[int, int]) -> str | None:
         """Return why a reader could accuse the owner of selecting reviews, or None.
@@ -144,14 +160,17 @@ def shown(raw: bytes, overlay: Overlay) -> bytes | None:
 
 
 def _withheld(corrected: Sequence["_CorrectedReview"], overlay: Overlay) -> Withheld:
-    reasons = Counter(item.correction.reason or "" for item in corrected if item.counts)
+    countable = [item for item in corrected if item.counts]
+    by_place: dict[str, list[_CorrectedReview]] = {}
+    for item in countable:
+        by_place.setdefault(item.review.location or "", []).append(item)
     hidden = [item for item in corrected if item.correction.hides]
     withheld = [item for item in corrected if item.correction.hides_words]
     chosen = (item for item in hidden if isinstance(item.correction, Correction))
     stars = {copy_key(item.review) or item.review.id: item.review.rating for item in chosen}
-    return Withheld(
-        reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
-        wordless=len(withheld) - len(hidden),
+    return replace(
+        _counted(countable),
+        by_place={name: _counted(items) for name, items in by_place.items()},
         hidden={item.review.id: item.correction.at for item in hidden},
         keys=frozenset(overlay.withheld_keys()),
         ids=frozenset(item.review.id for item in withheld),
@@ -161,6 +180,16 @@ def _withheld(corrected: Sequence["_CorrectedReview"], overlay: Overlay) -> With
         stars=tuple(stars.values()),
         erased=tuple(item.review.id for item in corrected if isinstance(item.correction, Erasure)),
     )
+
+
+def _counted(items: Sequence["_CorrectedReview"]) -> Withheld:
+    reasons = Counter[str](item.correction.reason or "" for item in items)
+    wordless = sum(not item.correction.hides for item in items)
+    return Withheld(reasons=_most_frequent_first(reasons), wordless=wordless)
+
+
+def _most_frequent_first(reasons: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
 
 
 class _CorrectedReview(NamedTuple):

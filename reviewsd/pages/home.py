@@ -200,6 +200,7 @@ def _locations(renderer: Renderer) -> Iterator[FixedDocument]:
 
 def _location_page(renderer: Renderer, reviews: LocationReviews) -> Page:
     site, location = renderer.site, reviews.location
+    known = site.statistics.known_locations
     within = renderer.within(
         replace(
             site,
@@ -208,6 +209,7 @@ def _location_page(renderer: Renderer, reviews: LocationReviews) -> Page:
             count=reviews.count,
             newest=tuple(reviews.newest),
             statistics=structs.replace(site.statistics, by_source=reviews.by_source),
+            withheld=site.withheld.at(lambda name: known.find(name) is location),
             insights=None,
         )
     )

@@ -66,6 +66,22 @@ def test_page_of_a_location_has_its_own_address_and_hours(acme: Place) -> None:
         assert "All of Acme." not in page.text  # insights are of the whole business
 
 
+def test_page_of_a_location_counts_its_own_hidden_reviews(tmp_path: Path) -> None:
+    """Each page counted those of all places."""
+    place = Place(tmp_path)
+    hidden = {
+        id_: {"action": action, "reason": "spam", "at": "2026-11-24T09:12:00Z"}
+        for id_, action in (("a", "hide"), ("b", "hide-text"), ("d", "hide"))
+    }
+    corrections = {"version": 1, "reviews": hidden}
+    (place.directories.data / "corrections.json").write_text(json.dumps(corrections))
+    place.publish(REVIEWS, BUSINESS | {"locations": [DOVER, KITTERY, EMPTY]})
+    texts = {name: place.page(f"/l/{name}").text for name in ("dover", "Kittery", "rye")}
+    assert "2 of 2 reviews are not shown, or" in texts["dover"]
+    assert "spam: 2" in texts["dover"]
+    assert "spam" not in texts["Kittery"] + texts["rye"]
+
+
 def test_location_without_reviews_says_so(acme: Place) -> None:
     page = acme.page("/l/rye")
     assert [] == page.reviews
