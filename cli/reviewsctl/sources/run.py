@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import datetime
 import glob
+import hashlib
 import itertools
 import shlex
 import shutil
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from reviewsctl.importing.consent import unannounced
@@ -36,8 +38,7 @@ MAX_SECONDS: Final = 1800
 
 _DEFAULTS: Final = ("recommended=no", "timezone=UTC")  # of a source, and of an import without them
 _NAMED: Final = 3  # refused rows in the state
-_CORRECT: Final = "Correct such rows where they are written; the next sync reads them again."
-_NOT_CORRECTED: Final = "Only the platform can correct such rows; a review of one that was imported before stays as it is."
+_CORRECT: Final = "Correct such rows where they are written, if they are yours; a review of one that was imported before stays as it is."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +102,13 @@ class SourceRun:
 
     def run(self, reader: SourceReader) -> Outcome:
         """Read the source and import what it has."""
-        full = self.options.full or (
-            self.source.type != "file" and schedule.is_full_due(self.source, self.before, self.now)
+        full = (
+            self.options.full
+            or self.before.settings != self._settings()
+            or (
+                self.source.type != "file"
+                and schedule.is_full_due(self.source, self.before, self.now)
+            )
         )
         look = "" if self.before.read_at is None else self.before.look
         shutil.rmtree(self.spool, ignore_errors=True)
@@ -175,6 +181,7 @@ class SourceRun:
         after = replace(
             self.before,
             look=download.look,
+            settings=self._settings(),
             reviews=count,
             places=tuple((place.source, place.name) for place in places),
             missing=rule.missing,
@@ -221,6 +228,12 @@ class SourceRun:
         pairs += [f"public={column}={value}" for column, value in section.public.items()]
         return pairs, [f"{name}={column}" for name, column in section.map.items()]
 
+    def _settings(self) -> str:
+        """Return the digest of the settings of its imports."""
+        section = self.source.import_
+        settings = (section.from_, section.source, *self._pairs())
+        return hashlib.blake2b(msgspec.json.encode(settings), digest_size=8).hexdigest()
+
     def _by_hand(self, file: str) -> str:
         """Return the command that imports a file as a run would."""
         section = self.source.import_
@@ -246,6 +259,7 @@ class SourceRun:
         after = replace(
             self.before,
             look=download.look,
+            settings=self._settings(),
             reviews=0,
             places=(),
             missing={},
@@ -331,7 +345,7 @@ def _refused(rows: RowCounts, *, may_remove: bool) -> tuple[str, str]:
     removal = ", so no review is removed" if may_remove and rows.unidentified else ""
     return (
         f"{rows.refused:,} of {counted(rows.rows.total(), 'row')} {was_or_were} refused{removal} ({named})",
-        _CORRECT if rows.unidentified else _NOT_CORRECTED,
+        _CORRECT,
     )
 
 

@@ -38,6 +38,8 @@ class SourceState(SourceCondition, frozen=True, kw_only=True, omit_defaults=True
     next_at: datetime.datetime | None = None
     look: str = ""
     """Digests or entity tags, by which the next run finds a source unchanged."""
+    settings: str = ""
+    """The digest of the settings of its imports; others read it again, as if it had changed."""
     places: tuple[tuple[str, str], ...] = ()
     """The locations of its reviews, each with its source before."""
     missing: Mapping[str, Missing] = {}

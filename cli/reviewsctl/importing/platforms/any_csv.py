@@ -23,7 +23,7 @@ from reviewsctl.importing.platforms.columns import (
     has_ratings,
 )
 from reviewsctl.importing.publicity.signs import sign_of
-from reviewsctl.importing.review import PlatformReview, reply_of
+from reviewsctl.importing.review import PlatformReview, keyed_errors, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.settings import NO_SOURCE, Settings
 from reviewsctl.importing.times import Reading, is_date
@@ -84,15 +84,17 @@ class Table:
         def read(row: Row) -> PlatformReview:
             fields = flat(row.fields) if head.shape == "json" else row.fields
             cells = {ours: fields.get(name) for ours, name in single.items()}
-            created = dates(cells["date"])  # first: a line of totals has none
-            reply = reply_of(
-                _joined(fields, names.get("reply", ())), cells.get("reply_date"), dates
-            )
-            source = word(cells.get("source")) or self.source or settings.source
-            rating = columns.scale(fields).stars(cells["rating"])
+            named = word(cells.get("source")) or self.source or settings.source
+            source, identifier = settings.source_of(named or NO_SOURCE), word(cells.get("id"))
+            with keyed_errors(source, identifier):
+                created = dates(cells["date"])  # first: a line of totals has none
+                rating = columns.scale(fields).stars(cells["rating"])
+                verified = truth(cells.get("verified"))
+                reply_text = _joined(fields, names.get("reply", ()))
+                reply = reply_of(reply_text, cells.get("reply_date"), dates)
             return PlatformReview(
-                source=settings.source_of(source or NO_SOURCE),
-                key=word(cells.get("id")),
+                source=source,
+                key=identifier,
                 author=" ".join(_words(fields, names.get("author", ()))),
                 rating=rating.stars,
                 created=created,
@@ -100,9 +102,9 @@ class Table:
                 avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
                 source_url=address(cells["url"]) if "url" in cells else UNSET,
                 reply=reply if "reply" in names else UNSET,
-                verified=truth(cells.get("verified")),
+                verified=verified,
                 place=cells.get("location"),
-                notes=rating.notes if source else (*rating.notes, "no-source"),
+                notes=rating.notes if named else (*rating.notes, "no-source"),
             )
 
         return read

@@ -131,3 +131,15 @@ def test_removed_reviews_return_with_their_ids(shop: Shop) -> None:
     assert [] == shop.file["reviews"]
     synced(shop, "12")
     assert before == [review["id"] for review in shop.file["reviews"]]
+
+
+def test_refused_row_of_a_table_with_ids_holds_back_its_own_review_alone(shop: Shop) -> None:
+    """A card without stars kept each deleted row on the page for good."""
+    rows = [f"{number},2026-09-0{number},5,Ann {number},Good.\n" for number in (1, 2, 3)]
+    header = "id,date,rating,name,text\n"
+    shop.imported(table(shop.folder / "a.csv", header + "".join(rows)), source="cards")
+    rows = [rows[0], rows[2].replace(",5,", ",,")]
+    shop.imported(
+        table(shop.folder / "a.csv", header + "".join(rows)), source="cards", replace=True
+    )
+    assert {"Ann 1", "Ann 3"} == shop.reviews.keys()

@@ -41,6 +41,17 @@ def test_file_is_imported_once(business: Business) -> None:
     assert ("ok", 2) == (business.states["shop"]["state"], business.states["shop"]["reviews"])
 
 
+def test_settings_that_have_changed_apply_to_what_is_there(business: Business) -> None:
+    """An owner who asked for short names was told "unchanged", and the full ones stayed public."""
+    put(business, table("ab"))
+    business.sync()
+    business.configure(SHOP.replace("source: shop", "source: shop, names: short"))
+    (second,) = business.sync()
+    (third,) = business.sync()
+    assert (False, True) == (second.is_unchanged, third.is_unchanged)
+    assert ["Ann A.", "Ann B."] == business.authors
+
+
 def test_scale_that_is_a_number_brings_ratings_to_stars(business: Business) -> None:
     business.configure(SHOP.replace("source: shop", "source: shop, scale: 10"))
     put(business, "id,rating,date,author\n1,8,2026-11-02,Jane\n")

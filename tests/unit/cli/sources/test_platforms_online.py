@@ -159,7 +159,7 @@ def test_refused_row_of_a_platform_holds_back_its_own_review_alone(
         refused in place.authors,
     )
     assert outcome.state.detail.startswith("1 of 59 rows was refused (")
-    assert "Only the platform can correct" in outcome.state.remedy
+    assert "if they are yours" in outcome.state.remedy
 
 
 @pytest.mark.parametrize(

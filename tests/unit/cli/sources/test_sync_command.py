@@ -227,7 +227,8 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
     business.export(table("abcd"))
     assert 0 == ctl("sync").returncode
-    business.export(table("abd").replace("2026-01-15", "4.5.20224"))
+    refused = table("abd").replace("b,5,2026-01-15", ",5,4.5.20224")
+    business.export(refused)
     told = "1 of 3 rows was refused, so no review is removed (row 3: "
     assert told in ctl("sources", "test", "shop").stdout
     done = ctl("sync", "--quiet")
@@ -252,7 +253,7 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
 
     (business.folder / "in" / "shop.csv").unlink()
     assert 1 == ctl("sync").returncode
-    business.export(table("abd").replace("2026-01-15", "4.5.20224"))
+    business.export(refused)
     assert f"      warning: {told}" in ctl("sync", "--quiet").stderr
 
     business.export(table("abd"))
