@@ -173,7 +173,8 @@ def _hint(name: str, what: str, ours: str) -> str:
 def _has_numbers(sample: Sequence[Fields], name: str) -> bool:
     """Return whether a column is named a number, and has another value in each of the first rows."""
     values = {word(row.get(name)) for row in sample}
-    is_number = normal(name) in COLUMNS.sets["numbers"]
+    compared = normal(name)
+    is_number = not {compared, compared.rpartition(" ")[2]}.isdisjoint(COLUMNS.sets["numbers"])
     return is_number and None not in values and len(values) == len(sample) > 1
 
 

@@ -134,17 +134,29 @@ def has_columns(head: Head) -> bool:
 
 
 def _there(sample: Sequence[Fields]) -> dict[str, str]:
-    """Return the names of columns as they are compared, also without the objects around them."""
+    """Return the names of columns as they are compared, also without a scale and without the objects around them."""
     there: dict[str, str] = {}
     names = dict.fromkeys(name for row in sample for name in row if not _is_compound(row[name]))
     for name in names:
         there.setdefault(normal(name), name)
+    for name in names:
+        there.setdefault(_without_scale(normal(name)), name)
     for name in names:
         *around, last = name.split(".")
         inner = [name for name in around if normal(name) not in PUBLICITY.sets["wrappers"]]
         if len(inner) < len(around):
             there.setdefault(normal(".".join((*inner, last))), name)
     return there
+
+
+def _without_scale(name: str) -> str:
+    """Return the name of a column without the scale of its ratings at its end: "rating" of "rating 1 10"."""
+    words = name.split()
+    while name[-1:].isdigit() and len(words) > 1:
+        if not words[-1].isdigit() and words[-1] not in COLUMNS.sets["scale_words"]:
+            break
+        words.pop()
+    return " ".join(words)
 
 
 def _is_compound(value: object) -> bool:

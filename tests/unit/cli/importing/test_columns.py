@@ -76,6 +76,24 @@ def test_columns_are_known_in_seven_languages(header: str, ours: str) -> None:
     assert [header] == chosen([row], Settings(), ())[ours]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Rating (1-10)",
+        "Note sur 20",
+        "Rating (out of 5)",
+        "Stars (1 to 5)",
+        "Bewertung von 10",
+        "Score /5",
+        "Your rating",
+    ],
+)
+def test_rating_is_known_with_its_scale_in_the_name(name: str) -> None:
+    """They are the examples of our own documents."""
+    choice = chosen([{"Date": "2025-03-14", name: "5", "Text": "Good work."}], Settings(), ())
+    assert [name] == choice["rating"]
+
+
 def test_columns_of_an_export_of_ours_are_known_without_the_others() -> None:
     """Replies that an owner had written into such a table were not taken."""
     headers = ("owner_reply_text", "owner_reply_date", "source_url", "author_avatar_url")

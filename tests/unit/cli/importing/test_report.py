@@ -284,7 +284,13 @@ def test_dates_that_are_not_taken_have_a_line_with_the_option(
 NUMBERED = "{},Date,Stars\n1,2025-03-14,5\n{},2025-03-15,4\n"
 
 
-@pytest.mark.parametrize("name", ["Nr", "Nr.", "Nummer", "Lfd. Nr.", "Kennung", "No", "Number"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Nr", "Nr.", "Nummer", "Lfd. Nr.", "Kennung", "No", "Number"),
+        *("Card", "Card No", "Card ID", "Feedback ID", "Ref", "Karten-Nr."),
+    ],
+)
 def test_column_that_may_have_ids_is_named(shop: Shop, name: str) -> None:
     """A hairdresser's "Nr" was her customers' own number, and each corrected row was a second review."""
     shop.imported(table(shop.folder / "k.csv", NUMBERED.format(name, 2)))
