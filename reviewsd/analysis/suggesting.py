@@ -20,6 +20,7 @@ from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
 from reviewsd.analysis.text import BARRIERS, ENDS, Tokens, has_words, words_of
 from reviewsd.analysis.wordlists import word_set
+from reviewsd.domain.halves import without_headings
 from reviewsd.domain.reviews import Business, Review
 
 MAX_REVIEWS: Final = 20_000  # the newest; five seconds
@@ -156,7 +157,8 @@ def suggest(
         if reading.lexicon.language != ENGLISH:
             continue
         read += 1
-        people.add(finder.people(reading.tokens), review, reading.tokens)
+        tokens = reading.lexicon.tokenise(without_headings(text))
+        people.add(finder.people(tokens), review, tokens)
         phrases.add(finder.phrases(reading), review, reading.tokens)
     least = 2 if read >= _MANY else 1
     named = [

@@ -176,6 +176,7 @@ def rules() -> Rules:
         (4, "Hate the two week wait.", {"scheduling": "negative"}),
         # idioms of any trade
         (5, "Came bang on nine.", {"punctuality": "positive"}),
+        (2, "Lessons sometimes start late", {"punctuality": "negative"}),
         (1, "It cost an arm and a leg.", {"pricing": "negative"}),
         (5, "She hit the nail on the head.", {"technical_knowledge": "positive"}),
         (1, "I was left on read.", {"response_time": "negative"}),

@@ -71,6 +71,12 @@ def test_plural_of_a_role_is_no_person(role: str) -> None:
     assert ["Anna"] == [candidate.name for candidate in suggestions.technicians]
 
 
+def test_heading_of_a_half_is_no_person() -> None:
+    """An import puts the name of the column before each half."""
+    text = "What did you like: My teacher Karen came and she fixed it.\n\nWhat could be better: Parking"
+    assert ["Karen"] == [person.name for person in suggested(text, text).technicians]
+
+
 def test_configured_names_are_no_candidates() -> None:
     owner = InsightSettings(
         technicians=(NamedTechnician(name="Sam Ortiz"), NamedTechnician(name="Anna")),
