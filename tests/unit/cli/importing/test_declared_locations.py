@@ -95,6 +95,26 @@ def test_export_of_declared_locations_is_no_question(shop: Shop, tmp_path: Path)
     assert {"Jo": "22", "Ann": "kittery", "Bo": "ChIJ1"} == located(shop)
 
 
+def test_export_of_ours_with_a_review_of_no_place_is_no_question(shop: Shop) -> None:
+    """Who replied in a spreadsheet was asked which of her two offices it was of."""
+    rows = "Jo,5,2026-01-01,dover\nAnn,4,2026-01-02,kittery\nBo,3,2026-01-03,\n"
+    file = table(shop.folder / "cards.csv", f"author,rating,date,branch\n{rows}")
+    shop.imported(file, settings=Settings(source="web", columns={"location": "branch"}))
+    (shop.folder / "own.json").write_text(json.dumps(shop.file))
+    shop.imported(shop.folder / "own.json")
+    assert {"Jo": "dover", "Ann": "kittery", "Bo": None} == located(shop)
+
+
+def test_export_of_trustpilot_is_of_the_whole_business(shop: Shop) -> None:
+    """Its business unit became a place of its own beside two offices, with a button and a page."""
+    header = "Review Id,Review Created (UTC),Review Username,Review Stars,Domain Url,Webshop Name,Business Unit Id"
+    rows = "a,2026-08-14 11:20:31,Hannah,5,acme.example,Acme,bu1\n"
+    shop.imported(table(shop.folder / "tp.csv", f"{header}\n{rows}"))
+    assert ["dover", "kittery"] == [place["id"] for place in declared(shop)]
+    shop.imported(table(shop.folder / "tp.csv", f"{header}\n{rows}"), location="kittery")
+    assert {"Hannah": "kittery"} == located(shop)
+
+
 def test_location_that_is_new_is_declared(shop: Shop, tmp_path: Path) -> None:
     """The daemon would refuse reviews of an undeclared location."""
     export = outscraper(tmp_path / "o.json", "Acme Rye/Beach", "ChIJ/99", "Bo")

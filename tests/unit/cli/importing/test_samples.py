@@ -288,8 +288,8 @@ def test_trustpilot_is_read_in_the_spellings_of_all_years_and_without_addresses(
     newer = Imported(tmp_path / "newer", str(SAMPLES / "trustpilot_newer.csv"))
     api = Imported(tmp_path / "api", str(SAMPLES / "trustpilot_api.json"))
 
-    assert done.by_author("Jane Doe") == newer.reviews[0]
-    assert {**newer.reviews[0], "verified": True} == api.reviews[0]  # isVerified
+    assert {**done.by_author("Jane Doe"), "location": "Portsmouth"} == newer.reviews[0]
+    assert {**done.by_author("Jane Doe"), "verified": True} == api.reviews[0]  # isVerified
     assert "Great firm\n\nThey came at once." == newer.reviews[0]["text"]
     assert "Title only" == done.by_author("Anonymous")["text"]
     assert "@" not in json.dumps(done.file) + json.dumps(api.file)
