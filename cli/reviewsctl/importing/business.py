@@ -7,6 +7,7 @@ else as a location of its own.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final
@@ -188,6 +189,7 @@ class Declared:
         """
         listed = [dict(location) for location in self.listed]
         by_id = {location.get("id"): location for location in listed}
+        counts = Counter(titles.values())
         ids = {*self._ids}
         for name, title in titles.items():
             if name in self:
@@ -200,7 +202,8 @@ class Declared:
             new = _id(title or name, name, ids)
             ids.add(key_of(new))
             aliases = [] if key_of(new) == key_of(name) else [name]
-            listed.append({"id": new, "name": (title or name)[:MAX_NAME], "aliases": aliases})
+            told_apart = f"{title} ({name})" if title and counts[title] > 1 else title or name
+            listed.append({"id": new, "name": told_apart[:MAX_NAME], "aliases": aliases})
         return listed
 
 

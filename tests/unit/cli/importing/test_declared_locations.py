@@ -127,6 +127,15 @@ def test_location_that_is_new_is_declared(shop: Shop, tmp_path: Path) -> None:
     assert before == (shop.folder / "reviews.json").read_bytes()
 
 
+def test_new_locations_of_one_title_are_told_apart(shop: Shop, tmp_path: Path) -> None:
+    """Two offices of one name were two equal buttons."""
+    exports = [
+        outscraper(tmp_path / f"{place}.json", "Acme", place, place) for place in ("77", "88")
+    ]
+    shop.imported(*exports, location="all", yes=True)
+    assert ["Acme (77)", "Acme (88)"] == [place["name"] for place in declared(shop)[2:]]
+
+
 @pytest.mark.parametrize(
     ("title", "place", "expected"),
     [
