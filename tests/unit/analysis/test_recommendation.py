@@ -27,6 +27,9 @@ def _said(text: str, stars: int, language: str = "en") -> str | None:
         "I would never go anywhere else.",
         "This is my go to place.",
         "Give them a call.",
+        "I take my cats here.",
+        "I can not wait to go back.",
+        "We have stayed at this hotel more than 15 times.",
     ],
 )
 def test_who_would_come_again_recommends(text: str) -> None:
@@ -44,6 +47,8 @@ def test_who_would_come_again_recommends(text: str) -> None:
         "Avoid this place.",
         "Take your business elsewhere.",
         "I am looking for another dentist.",
+        "That was my last visit.",
+        "Not recommended.",
     ],
 )
 def test_who_warns_others_does_not_recommend(text: str) -> None:
