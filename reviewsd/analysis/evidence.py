@@ -17,6 +17,7 @@ from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.model_labels import AspectAnswer
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.sentences import MAX_QUOTATION, ReviewSentence, alone, sentences
+from reviewsd.domain.halves import halves
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.reviews import Review
 
@@ -73,8 +74,8 @@ class Evidence:
                 text = "" if clause is None else alone(sentence.reading, clause)
             clarity = sentence.clarity(aspect, clause, _sign(sentiment))
             if text and clarity >= _UNCLEAR:
-                disagrees = _is_good(review) is not (sentiment == "positive")
-                doubt = _UNKNOWN * (clause is None) + _FORGIVEN * disagrees
+                agrees = _agrees(sentence.clauses[0].stars, sentiment)
+                doubt = _UNKNOWN * (clause is None) + _FORGIVEN * (not agrees)
                 quotations.append(Quotation(clarity - doubt, text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 
@@ -107,13 +108,16 @@ class Evidence:
     ) -> Iterator[tuple[ReviewSentence, ClauseReading | None]]:
         """Yield the quotable sentences that show an aspect, or any, each with its clause that does."""
         labels = self._labels_of(review)
-        if labels is None and _is_good(review) is not (sentiment == "positive"):
-            return
-        reading = self._rules.read(review.text or "", review.rating)
+        text = review.text or ""
+        if labels is None and not _agrees(review.rating, sentiment) and not halves(text):
+            return  # most reviews
+        reading = self._rules.read(text, review.rating)
         if not reading.quotable:
             return
         sign = _sign(sentiment)
         for sentence in sentences(reading, labels):
+            if labels is None and not _agrees(sentence.clauses[0].stars, sentiment):
+                continue
             if sentence.labels is None and not reading.lexicon.is_known:
                 if phrase and phrase in sentence.text:
                     yield sentence, None
@@ -125,8 +129,9 @@ class Evidence:
                 yield sentence, clause
 
 
-def _is_good(review: Review) -> bool:
-    return review.rating >= _GOOD_STARS
+def _agrees(stars: int, sentiment: Sentiment) -> bool:
+    """Return whether the stars of a review, or of its half, are those of a sentiment."""
+    return (stars >= _GOOD_STARS) is (sentiment == "positive")
 
 
 def _sign(sentiment: Sentiment) -> int:

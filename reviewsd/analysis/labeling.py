@@ -15,7 +15,7 @@ from reviewsd.domain.insights import Sentiment
 
 MAX_PHRASE: Final = 120  # characters; insights.md 4, rule 6
 _COUNTING: Final = (None, ClauseMark.WISHED)  # marks of clauses whose words count
-PROBLEM_STARS: Final = 4  # reviews with more stars have no problems
+PROBLEM_STARS: Final = 4  # reviews with more stars have none, but where they say what was not liked
 
 
 class Reading(NamedTuple):
@@ -62,7 +62,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
             problem = decision.problem
             if (
                 problem is not None
-                and rating <= PROBLEM_STARS
+                and clause.stars <= PROBLEM_STARS
                 and problem not in problems
                 and is_problem(tokens, lexicon, clauses, index, decision)
             ):

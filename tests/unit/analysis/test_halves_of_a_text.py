@@ -1,11 +1,14 @@
 """What was liked is praise and what was not is criticism, whatever the stars (insights.md 4, rule 5)."""
 
+import datetime
+
 import pytest
 
+from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.sentences import sentences
 from reviewsd.analysis.settings import AspectSetting, InsightSettings, NamedTechnician
-from reviewsd.domain.reviews import Business
+from reviewsd.domain.reviews import Business, Review
 
 _OWN = {
     "parking": AspectSetting(label="Parking", words=("parking", "parkplatz")),
@@ -66,6 +69,37 @@ def test_sentence_is_quoted_without_its_heading() -> None:
         "Positive review: The breakfast was lovely.\n\nNegative review: Stairs", 4
     )
     assert ["The breakfast was lovely.", "Stairs"] == [s.text for s in sentences(reading)]
+
+
+def test_complaint_is_quoted_and_praise_of_its_half_alone() -> None:
+    text = "Positive review: The breakfast was lovely.\n\nNegative review: The parking was terrible and cost too much."
+    review = Review(
+        id="a",
+        author="A",
+        rating=5,
+        date=datetime.date(2026, 1, 1),
+        text=text,
+        source="booking",
+        verified=True,
+    )
+    evidence = Evidence(_RULES)
+    quotations = [
+        evidence.quotation(review, aspect, sentiment, "")
+        for aspect in ("breakfast", "parking")
+        for sentiment in ("positive", "negative")
+    ]
+    assert [
+        "The breakfast was lovely.",
+        None,
+        None,
+        "The parking was terrible and cost too much.",
+    ] == [quotation and quotation.text for quotation in quotations]
+
+
+def test_problem_that_was_not_liked_counts_in_a_review_of_five_stars() -> None:
+    text = "Positive review: The breakfast\n\nNegative review: The receptionist was rude to us."
+    assert ["rude-staff"] == [problem.id for problem in _RULES.label(text, 5).problems]
+    assert () == _RULES.label("The breakfast. The receptionist was rude to us.", 5).problems
 
 
 def test_language_is_that_of_the_text_and_not_of_its_heading() -> None:
