@@ -12,11 +12,12 @@ from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsd.api.spelling import nearest_location
-from reviewsd.api.texts import counted, printable
+from reviewsd.api.texts import counted, first_of, printable
 
 ALL: Final = "all"
 """The value of ``location`` for all locations of an export."""
 
+_MAX_NAMED: Final = 3  # reviews in a note
 _MIN_PLACES: Final = 2  # with one location nothing changes
 
 
@@ -165,3 +166,17 @@ def notes_of_places(
         "fill in the table" if places else f"{option}; there are {listed(declared.described())}"
     )
     return [f"{counted(unplaced, 'review')} without a place, on the page of none: {remedy}"]
+
+
+def notes_of_other_places(plan: MergePlan, staged: Staging, result: MergeResult) -> list[str]:
+    """Return a note on the reviews that ``--replace`` keeps since no row of their source has their place."""
+    sources = {place.source for place in staged.places()}
+    kept = [
+        place for place in result.kept if place.source in sources and place not in plan.replaced
+    ]
+    if not plan.replaced or not kept:
+        return []
+    names = listed([place.name or "no place" for place in kept])
+    first = first_of((name for place in kept for name in result.first_kept[place]), _MAX_NAMED)
+    count = counted(sum(result.kept[place] for place in kept), "review")
+    return [f"kept, as no row is of the same place ({names}): {count} ({first})"]

@@ -23,7 +23,7 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.existing_sources import ExistingSources
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import Change, ImportLog, recorded
-from reviewsctl.importing.locations import keep_location, notes_of_places
+from reviewsctl.importing.locations import keep_location, notes_of_other_places, notes_of_places
 from reviewsctl.importing.merge import Merge
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
@@ -125,6 +125,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     notes += report.notes_of_names(shortened)
     if shortened or options.settings.names == "short":
         notes += report.notes_of_replies(staged, log)
+    notes += notes_of_other_places(plan, staged, merge)
     notes += notes_of_places(
         (place.name for place in staged.places()),
         declared,

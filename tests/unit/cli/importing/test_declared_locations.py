@@ -359,3 +359,21 @@ def test_reviews_that_name_no_place_beside_others_are_counted(shop: Shop) -> Non
         if "without a place" in note
     ]
     assert "1 review without a place, on the page of none: fill in the table" == note
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_deleted_rows_of_a_place_that_no_row_has_any_more_are_named(
+    shop: Shop, *, replace: bool
+) -> None:
+    """They stayed, without a word, where the documents say that what is deleted leaves the page."""
+    rows = ["Jo,5,2026-01-01,dover\n", "Ann,4,2026-01-02,kittery\n", "Bo,5,2026-01-03,\n"]
+    settings = Settings(source="web", columns={"location": "branch"})
+    header = "author,rating,date,branch\n"
+    shop.imported(table(shop.folder / "a.csv", header + "".join(rows)), settings=settings)
+    again = table(shop.folder / "a.csv", header + rows[0])
+    notes = shop.imported(again, settings=settings, replace=replace, yes=True).notes
+    note = (
+        "kept, as no row is of the same place (kittery, no place): 2 reviews (Ann, 2026-01-02, web; "
+        "Bo, 2026-01-03, web)"
+    )
+    assert replace is (note in notes), notes
