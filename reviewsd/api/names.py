@@ -66,7 +66,11 @@ def surname_in(text: str, author: str) -> str:
     """
     match author.split():
         case [first, last] if last.endswith(".") and len(last) == len("D."):
-            words = [word.strip("(),.;:!?\"'") for word in text.split()]
+            words = [
+                bare
+                for word in text.split()
+                if (bare := word.strip("(),.;:!?\"'")).casefold() not in _PARTICLES
+            ]
             before = {*_TITLES, first.casefold()}
             for earlier, word in itertools.pairwise(words):
                 if earlier.casefold() in before and word[:1] == last[0] and len(word) > 1:

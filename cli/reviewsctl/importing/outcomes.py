@@ -169,7 +169,7 @@ class MergeResult:
     possible_pairs: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
     """Corrected reviews that are absent, each with a row that may be it all the same (``EditedReviews``)."""
     corrected: list[str] = field(default_factory=list)
-    """Notes on corrections that pass to new rows."""
+    """Notes that a sync tells too: on corrections that pass to new rows, and on surnames in replies."""
     notes: list[str] = field(default_factory=list)
     """Questions that were not asked, of a dry run."""
     is_written: bool = False

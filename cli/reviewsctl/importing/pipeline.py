@@ -120,11 +120,11 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = Replacement(options, prompts, folder, staged, plan).write()
+    if shortened or own_exports or options.settings.names == "short":
+        merge.corrected += report.notes_of_replies(staged, log)
     notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
     notes += notes_of_sources(options, staged, merge)
     notes += report.notes_of_names(shortened)
-    if shortened or options.settings.names == "short":
-        notes += report.notes_of_replies(staged, log)
     notes += notes_of_other_places(plan, staged, merge)
     notes += notes_of_places(
         (place.name for place in staged.places()),

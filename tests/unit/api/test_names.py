@@ -119,6 +119,7 @@ def test_any_text_has_a_short_name(name: str) -> None:
         ("Danke, liebe Frau Vogt!", "Birgit V.", "Vogt"),
         ("Thank you, Jane Doe.", "Jane D.", "Doe"),
         ("Cher M. Dupont, merci", "Luc D.", "Dupont"),
+        ("Thanks, Mr van der Berg!", "Jan B.", "Berg"),
         ("Vielen Dank, liebe Birgit!", "Birgit V.", ""),
         ("Frau Maier hat sich gefreut.", "Birgit V.", ""),
         ("Danke, liebe Frau Vogt!", "Birgit Vogt", ""),

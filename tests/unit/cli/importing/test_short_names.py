@@ -119,3 +119,15 @@ def test_new_reply_that_names_an_author_with_a_short_name_is_noted_once(
         "replies that may have the surname of a shortened name: 1 (2026-03-14); "
     )
     assert [] == notes()
+
+
+def test_surname_in_a_reply_of_a_spreadsheet_is_noted_for_a_sync_too(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Of four ways to write a reply one pointed it out."""
+    imported(shop, "website", ANN, names="short")
+    shop.edit("Ann L.", owner_reply={"text": "Dear Ms Lee, thanks!", "date": "2026-03-16"})
+    (tmp_path / "own.json").write_text(json.dumps(shop.file))
+    shop.edit("Ann L.", owner_reply=None)
+    (note,) = shop.imported(tmp_path / "own.json").merge.corrected
+    assert note.startswith("replies that may have the surname of a shortened name: 1 (")
