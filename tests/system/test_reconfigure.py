@@ -35,7 +35,12 @@ def lease(daemon: Daemon) -> bool:
     return b"A subscription lasts 4000 seconds" in daemon.get(hub.HUB).body
 
 
-def test_an_unchanged_configuration_changes_nothing(daemon: Daemon) -> None:
+@pytest.mark.parametrize("settings", ["", "sources: [{name: w, type: file, path: reviews.csv}]\n"])
+def test_nothing_changes_without_a_change_of_what_the_daemon_reads(
+    daemon: Daemon, settings: str
+) -> None:
+    """A sync reads the sources at each run, and the daemon never."""
+    configure(daemon, settings)
     assert {"applied": [], "restart": [], "problems": []} == daemon.reload()["config"]
     assert [] == daemon.unusual
 
@@ -95,12 +100,6 @@ def test_doctor_names_what_is_not_in_effect_yet(daemon: Daemon) -> None:
     configure(daemon, "cache: {max_age: 7}\n")
     assert in_effect().endswith("changed, and not in effect: cache.max_age")
     assert not daemon.status()["config"]["restart"]  # nothing was reloaded
-
-
-def test_sources_need_no_restart(daemon: Daemon) -> None:
-    """A sync reads them at each run, and the daemon never."""
-    configure(daemon, "sources: [{name: w, type: file, path: reviews.csv}]\n")
-    assert {"applied": [], "restart": [], "problems": []} == daemon.reload()["config"]
 
 
 def test_a_fault_changes_nothing_and_is_shown_at_its_place(daemon: Daemon) -> None:

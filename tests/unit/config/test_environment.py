@@ -11,8 +11,6 @@ from reviewsd.config.load import load
 from reviewsd.config.schema import Config, keys
 from tests.support.configuration import BASE, Write, heads, refused
 
-ROOT = Path(__file__).parents[3]
-
 _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "systemd:name=http"'
 
 
