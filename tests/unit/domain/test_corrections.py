@@ -78,7 +78,6 @@ def test_example_of_the_specification_is_valid() -> None:
     ("text", "fault"),
     [
         (b"", "corrections.json:1:1: invalid JSON: it ends too early"),
-        (b'{"version": 1', "corrections.json:1:14: invalid JSON: it ends too early"),
         (b"[]", "corrections.json: $: expected object, got array"),
         (
             b'{"version": 2, "pages": []}',
