@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
+from twisted.logger import LogEvent, formatEvent
 
 from reviewsd.api.jobs import Guard
 from reviewsd.publish.messages import (
@@ -134,6 +135,11 @@ def in_memory() -> Iterator[Path]:
 def names_in(place: Path) -> set[str]:
     """Return the names in a directory."""
     return {file.name for file in place.iterdir()}
+
+
+def texts(events: Sequence[LogEvent]) -> list[str]:
+    """Return the lines of captured events of the log."""
+    return [formatEvent(event) for event in events]
 
 
 def start() -> "subprocess.Popen[bytes]":

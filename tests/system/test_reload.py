@@ -1,11 +1,9 @@
 """New data in every way that it comes and fails to come, at the door of a real daemon (R1-R7)."""
 
-import contextlib
 import gzip
 import hashlib
 import http.client
 import json
-import os
 import resource
 import shutil
 import signal
@@ -142,16 +140,6 @@ def test_broken_data_leaves_the_old_in_service_and_says_so_everywhere(daemon: Da
     assert daemon.status()["data"]["failing_since"] is None
 
 
-def test_data_put_back_as_it_was_is_good_again(daemon: Daemon) -> None:
-    """Its signature is that of the snapshot: nothing is read, and nothing is degraded."""
-    file = daemon.data / "reviews.json"
-    file.rename(daemon.data / "kept")
-    assert "refused" == daemon.reload()["outcome"]
-    (daemon.data / "kept").rename(file)
-    assert "unchanged" == daemon.reload()["outcome"]
-    assert "ok" == data_state(daemon)
-
-
 # -- restarts
 
 
@@ -213,27 +201,6 @@ def test_readers_never_see_a_mix(daemon: Daemon, many: Path) -> None:
             finished.set()
         for reader in readers:
             assert len(reader.result()) >= 3
-
-
-def test_a_publication_that_is_killed_is_a_failure_not_the_end(tmp_path: Path, many: Path) -> None:
-    """The kernel may kill it for its memory; the next one may succeed."""
-    with Daemon(tmp_path, ONLY_ASKED) as daemon:
-        shutil.copytree(many, daemon.data, dirs_exist_ok=True)
-        with ThreadPoolExecutor(1) as pool:
-            result = pool.submit(daemon.reload)
-            children = Path(f"/proc/{daemon.process.pid}/task/{daemon.process.pid}/children")
-            while not result.done():  # the watcher's look at the start may have come first
-                for child in children.read_text().split():
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(int(child), signal.SIGKILL)
-                time.sleep(0.01)
-            assert "failed" == result.result()["outcome"]
-        (problem,) = daemon.status()["data"]["problems"]
-        assert problem.startswith("publishing failed: ")
-        assert "SIGKILL" in problem or "signal 9" in problem
-        assert 200 == daemon.get("/reviews.json").status
-        until(lambda: data_state(daemon) == "ok", "another try")
-        assert 3_000 == daemon.status()["snapshot"]["review_count"]
 
 
 def _rests(pid: int) -> bool:

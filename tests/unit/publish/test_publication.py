@@ -19,7 +19,6 @@ from reviewsd.mcp.tools import LISTING
 from reviewsd.pages.settings import MachineSettings
 from reviewsd.publish import publication, sources
 from reviewsd.publish.messages import Outcome
-from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout as folder
 from reviewsd.snapshot.layout import BuildInfo, open_manifest
 from tests.support.columns import SETTINGS, Review, review
@@ -128,20 +127,6 @@ def test_changed_document_gets_a_later_time_after_clock_set_back(directories: Di
         times["/reviews.json"],
         times["/.well-known/openapi.json"],
     )
-
-
-def test_another_version_that_renders_the_same_is_remembered(directories: Directories) -> None:
-    directories.write(review("a"))
-    directories.publish()
-    job = msgspec.structs.replace(directories.job(LATER), version="2")
-    assert publish(job, lambda *_: None).result == "unchanged"
-    assert directories.order.build_key("2") == directories.seen().build_key
-    recipes = {
-        directories.order.build_key("1"),
-        directories.order.build_key("2"),
-        directories.job(settings=replace(SETTINGS, year=2024)).order.build_key("1"),
-    }
-    assert len(recipes) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Requests for a reload, their runs and their reports (R6, R7)."""
 
 import errno
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from twisted.internet.defer import CancelledError, Deferred, succeed
 from twisted.internet.task import Clock
-from twisted.logger import LogEvent, capturedLogs, formatEvent
+from twisted.logger import capturedLogs
 
 from reviewsd.api.jobs import Guard, Step
 from reviewsd.config.schema import Pages
@@ -23,7 +23,7 @@ from reviewsd.snapshot.layout import Fingerprint
 from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.columns import review
 from tests.support.limits import few_descriptors
-from tests.support.publishing import Directories
+from tests.support.publishing import Directories, texts
 
 NONE: frozenset[Guard] = frozenset()
 SHRINK: frozenset[Guard] = frozenset({"shrink"})
@@ -91,10 +91,6 @@ def harness(directories: Directories) -> Harness:
     return Harness(directories)
 
 
-def texts(events: Sequence[LogEvent]) -> list[str]:
-    return [formatEvent(event) for event in events]
-
-
 # -- what is run
 
 
@@ -142,8 +138,13 @@ def test_another_program_or_other_settings_publish_the_same_files_anew(
     newer = Harness(directories, version="2")
     assert "unchanged" == newer.outcome()  # as it happens: the bytes are the same
     assert 1 == len(newer.jobs)
-    assert "unchanged" == newer.outcome()
+    assert "unchanged" == newer.outcome()  # it is remembered
     assert 1 == len(newer.jobs)
+    settings = replace(directories.order.settings, year=2024)
+    directories.order = msgspec.structs.replace(directories.order, settings=settings)
+    other = Harness(directories, version="2")
+    assert "published" == other.outcome()
+    assert 1 == len(other.jobs)
 
 
 def test_a_damaged_snapshot_is_made_again(harness: Harness, directories: Directories) -> None:
@@ -234,6 +235,17 @@ def test_refused_data_are_reported_and_nothing_changes(
     assert since == harness.publisher.failing_since  # since the first time
     directories.write(review("a"))
     assert "published" == harness.outcome()
+    assert harness.publisher.failing_since is None
+
+
+def test_data_put_back_as_it_was_is_good_again(harness: Harness, directories: Directories) -> None:
+    """Its content is that of the snapshot, so nothing is published, and nothing is degraded."""
+    harness.outcome()
+    file = directories.data / "reviews.json"
+    file.rename(directories.data / "kept")
+    assert "refused" == harness.outcome()
+    (directories.data / "kept").rename(file)
+    assert "unchanged" == harness.outcome()
     assert harness.publisher.failing_since is None
 
 

@@ -102,25 +102,9 @@ def test_links_to_equal_files_have_different_fingerprints(tmp_path: Path) -> Non
     assert fingerprint(current) != before
 
 
-def a_missing_file(path: Path) -> None:
-    path.unlink(missing_ok=True)
-
-
-def a_dangling_link(path: Path) -> None:
-    path.symlink_to("nothing")
-
-
-def a_link_to_itself(path: Path) -> None:
-    path.symlink_to(path.name)
-
-
 def a_socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
-
-
-def a_device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
 
 
 def too_large(path: Path) -> None:
@@ -176,12 +160,10 @@ def test_passing_error_is_not_a_data_error(tmp_path: Path) -> None:
         read(tmp_path, LIMIT)
 
 
-HOW = "; to make it: reviewsctl import FILE (or reviewsctl init)"
-FAULTS = [
-    (a_dangling_link, "cannot read: No such file or directory"),
-    (a_link_to_itself, "cannot read: Too many levels of symbolic links"),
+FAULTS: list[tuple[Callable[[Path], object], str]] = [
+    (lambda path: path.symlink_to(path.name), "cannot read: Too many levels of symbolic links"),
     (a_socket, "cannot read: No such device or address"),
-    (a_device, "cannot read: not a regular file"),
+    (lambda path: path.symlink_to("/dev/zero"), "cannot read: not a regular file"),
     (Path.mkdir, "cannot read: not a regular file"),
     (os.mkfifo, "cannot read: not a regular file"),
     (too_large, "larger than 1000 bytes"),
@@ -189,11 +171,25 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("make", "reason"), [(a_missing_file, f"there is none yet{HOW}"), *FAULTS])
-def test_reviews_that_cannot_be_read_are_refused(
-    tmp_path: Path, make: Callable[[Path], None], reason: str
+@pytest.mark.parametrize("name", ["reviews.json", "insights.json"])
+@pytest.mark.parametrize(("make", "reason"), FAULTS)
+def test_file_that_cannot_be_read_is_refused(
+    tmp_path: Path, name: str, make: Callable[[Path], object], reason: str
 ) -> None:
-    make(tmp_path / "reviews.json")
+    write(tmp_path)
+    (tmp_path / name).unlink(missing_ok=True)
+    make(tmp_path / name)
+    assert refusal(tmp_path) == [Diagnostic(file=name, reason=reason)]
+
+
+def test_reviews_that_are_missing_are_refused_with_the_remedy(tmp_path: Path) -> None:
+    reason = "there is none yet; to make it: reviewsctl import FILE (or reviewsctl init)"
+    assert refusal(tmp_path) == [Diagnostic(file="reviews.json", reason=reason)]
+
+
+def test_reviews_that_are_a_dangling_link_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "reviews.json").symlink_to("nothing")
+    reason = "cannot read: No such file or directory"
     assert refusal(tmp_path) == [Diagnostic(file="reviews.json", reason=reason)]
 
 
@@ -202,19 +198,10 @@ def test_missing_data_directory_is_named(tmp_path: Path) -> None:
     assert f"there is no folder {tmp_path / 'none'} (data_dir)" == finding.reason
 
 
-@pytest.mark.parametrize(("make", "reason"), FAULTS[1:])
-def test_insights_that_are_there_but_cannot_be_read_are_refused(
-    tmp_path: Path, make: Callable[[Path], None], reason: str
-) -> None:
-    write(tmp_path)
-    make(tmp_path / "insights.json")
-    assert refusal(tmp_path) == [Diagnostic(file="insights.json", reason=reason)]
-
-
 def test_insights_that_are_a_dangling_link_are_missing(tmp_path: Path) -> None:
     """A removed optional key of a mounted Kubernetes volume leaves such a link."""
     write(tmp_path)
-    a_dangling_link(tmp_path / "insights.json")
+    (tmp_path / "insights.json").symlink_to("nothing")
     assert read(tmp_path, LIMIT).insights is None
 
 
@@ -236,30 +223,38 @@ def test_a_file_without_read_permission_is_refused(tmp_path: Path) -> None:
     assert [finding.reason for finding in refusal(tmp_path)] == ["cannot read: Permission denied"]
 
 
-@pytest.mark.parametrize("moment", ["reviews.json", "insights.json"])
-def test_a_file_written_while_reading_is_unsettled(
-    tmp_path: Path, before_opening: Strikes, moment: str
-) -> None:
-    write(tmp_path, insights="{}")
-    file = os.open(tmp_path / "reviews.json", os.O_WRONLY | os.O_APPEND)
-    before_opening(moment, lambda: os.write(file, b"more"))
-    with pytest.raises(Unsettled):
-        read(tmp_path, LIMIT)
-    os.close(file)
-    assert read(tmp_path, LIMIT).reviews == b"{}more"
+def append(data_dir: Path) -> None:
+    with (data_dir / "reviews.json").open("a") as file:
+        file.write("more")
 
 
-@pytest.mark.parametrize("name", ["reviews.json", "insights.json"])
-def test_a_file_replaced_or_removed_while_reading_is_unsettled(
-    tmp_path: Path, before_opening: Strikes, name: str
+@pytest.mark.parametrize(
+    ("moment", "strike"),
+    [
+        ("reviews.json", append),
+        ("insights.json", append),
+        ("reviews.json", lambda data_dir: os.truncate(data_dir / "reviews.json", 1 << 42)),
+        ("reviews.json", lambda data_dir: (data_dir / "reviews.json").unlink()),
+        ("insights.json", lambda data_dir: (data_dir / "insights.json").unlink()),
+        ("reviews.json", lambda data_dir: (data_dir / "new").replace(data_dir / "reviews.json")),
+        ("insights.json", lambda data_dir: (data_dir / "new").replace(data_dir / "insights.json")),
+    ],
+    ids=[
+        "appended",
+        "appended later",
+        "grown",
+        "removed",
+        "removed later",
+        "replaced",
+        "replaced later",
+    ],
+)
+def test_a_file_that_changes_while_reading_is_unsettled(
+    tmp_path: Path, before_opening: Strikes, moment: str, strike: Callable[[Path], object]
 ) -> None:
     write(tmp_path, insights="{}")
-    new = tmp_path / "new"
-    new.write_text("{ }")
-    before_opening(name, lambda: new.replace(tmp_path / name))
-    with pytest.raises(Unsettled):
-        read(tmp_path, LIMIT)
-    before_opening(name, (tmp_path / name).unlink)
+    (tmp_path / "new").write_text("{ }")
+    before_opening(moment, lambda: strike(tmp_path))
     with pytest.raises(Unsettled):
         read(tmp_path, LIMIT)
 
@@ -271,15 +266,6 @@ def test_a_file_that_appears_while_reading_is_unsettled(
     new = tmp_path / "new"
     new.write_text("{}")
     before_opening("reviews.json", lambda: new.replace(tmp_path / "reviews.json"))
-    with pytest.raises(Unsettled):
-        read(tmp_path, LIMIT)
-
-
-def test_a_file_that_grows_over_the_limit_while_reading_is_unsettled(
-    tmp_path: Path, before_opening: Strikes
-) -> None:
-    write(tmp_path)
-    before_opening("reviews.json", lambda: os.truncate(tmp_path / "reviews.json", 1 << 42))
     with pytest.raises(Unsettled):
         read(tmp_path, LIMIT)
 

@@ -1,17 +1,18 @@
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.task import Clock
-from twisted.logger import LogEvent, capturedLogs, formatEvent
+from twisted.logger import capturedLogs
 
 from reviewsd.publish.sources import fingerprint
 from reviewsd.publish.watcher import Watcher
 from reviewsd.snapshot.layout import Fingerprint
+from tests.support.publishing import texts
 
 OLD = b'{"reviews": ["old"]}'
 NEW = b'{"reviews": ["new", "and longer"]}'
@@ -145,6 +146,16 @@ def swap_of_a_linked_directory(root: Path) -> Iterator[Path]:
     replace_link(root / "current", "release-2")
 
 
+def swap_there_and_back(root: Path) -> Iterator[Path]:
+    """The current files are the published ones in the end."""
+    for name in ("one", "two"):
+        directory(root / name)
+    (root / "current").symlink_to("one")
+    for target in ("two", "one"):
+        yield root / "current"
+        replace_link(root / "current", target)
+
+
 OTHER = OLD.replace(b"old", b"bak")
 """Content of the same size."""
 
@@ -216,18 +227,21 @@ def test_change_before_the_start_is_detected(tmp_path: Path, style: Style) -> No
     assert watch.woken == [watch.content()]
 
 
-def test_unchanged_files_never_wake(tmp_path: Path) -> None:
-    data_dir = directory(tmp_path / "data")
-    first, second = Watch(data_dir), Watch(data_dir, fingerprint(data_dir))
-    for watch in (first, second):
-        watch.let_pass(100)
-        assert watch.woken == []
-
-
-def test_other_files_of_the_directory_do_not_wake(tmp_path: Path) -> None:
-    watch = Watch(directory(tmp_path / "data"))
-    (watch.data_dir / "reviews.json.bak").write_bytes(OLD)
-    watch.let_pass(10)
+@pytest.mark.parametrize(
+    "style",
+    [steps(lambda _: None), steps(write(OLD, "reviews.json.bak")), swap_there_and_back],
+    ids=["unchanged", "another file", "swapped there and back"],
+)
+@pytest.mark.parametrize("is_seen", [False, True])
+def test_files_of_the_same_content_never_wake(
+    tmp_path: Path, style: Style, *, is_seen: bool
+) -> None:
+    changes = style(tmp_path)
+    data_dir = next(changes)
+    watch = Watch(data_dir, fingerprint(data_dir) if is_seen else None)
+    for _ in changes:
+        watch.let_pass(1.25)
+    watch.let_pass(100)
     assert watch.woken == []
 
 
@@ -241,19 +255,6 @@ def test_the_first_file_of_an_empty_directory_wakes(tmp_path: Path) -> None:
     assert watch.woken == [(NEW, None)]
 
 
-def test_a_link_swapped_there_and_back_does_not_wake(tmp_path: Path) -> None:
-    """The current files are the published ones."""
-    for name in ("one", "two"):
-        directory(tmp_path / name)
-    (tmp_path / "current").symlink_to("one")
-    watch = Watch(tmp_path / "current")
-    replace_link(tmp_path / "current", "two")
-    watch.let_pass(1.25)
-    replace_link(tmp_path / "current", "one")
-    watch.let_pass(10)
-    assert watch.woken == []
-
-
 @pytest.mark.parametrize(("pause", "woken"), [(SETTLED - 0.25, 0), (SETTLED, 1)])
 def test_files_have_settled_when_nothing_moved_for_three_looks(
     tmp_path: Path, pause: float, woken: int
@@ -263,10 +264,6 @@ def test_files_have_settled_when_nothing_moved_for_three_looks(
     watch.let_pass(1.0)  # the look that finds it
     watch.let_pass(pause)
     assert len(watch.woken) == woken
-
-
-def texts(events: Sequence[LogEvent]) -> list[str]:
-    return [formatEvent(event) for event in events]
 
 
 def test_files_that_never_settle_are_waited_for_with_one_warning(tmp_path: Path) -> None:

@@ -2,20 +2,21 @@
 
 import datetime
 import json
+import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
-from twisted.logger import LogEvent, capturedLogs, formatEvent
+from twisted.logger import capturedLogs
 
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from tests.support.columns import review
 from tests.support.limits import few_descriptors
-from tests.support.publishing import NOW, Directories
+from tests.support.publishing import NOW, Directories, texts
 from tests.support.steps import finish
 
 
@@ -38,10 +39,6 @@ def opened(directories: Directories) -> Snapshots:
 
 def record(snapshot: Snapshot, position: int) -> object:
     return json.loads(bytes(snapshot.records.at(position)))["id"]
-
-
-def texts(events: Sequence[LogEvent]) -> list[str]:
-    return [formatEvent(event) for event in events]
 
 
 # -- reads of a snapshot
@@ -247,17 +244,7 @@ def manifest_with(**changes: object) -> Callable[[Path], None]:
         manifest = msgspec.json.decode((path / layout.MANIFEST).read_bytes())
         (path / layout.MANIFEST).write_bytes(msgspec.json.encode({**manifest, **changes}))
 
-    damage.__name__ = f"manifest_with_{'_'.join(changes)}"
     return damage
-
-
-def without_file(path: Path) -> None:
-    (path / layout.TEXTS).unlink()
-
-
-def short_file(path: Path) -> None:
-    with (path / "reviews.json").open("r+b") as file:
-        file.truncate(10)
 
 
 def long_file(path: Path) -> None:
@@ -265,25 +252,9 @@ def long_file(path: Path) -> None:
         file.write(b"\0")
 
 
-def directory_for_a_file(path: Path) -> None:
-    without_file(path)
+def folder_for_a_file(path: Path) -> None:
+    (path / layout.TEXTS).unlink()
     (path / layout.TEXTS).mkdir()
-
-
-def garbage_manifest(path: Path) -> None:
-    (path / layout.MANIFEST).write_bytes(b"\xff{")
-
-
-def no_manifest(path: Path) -> None:
-    (path / layout.MANIFEST).unlink()
-
-
-def garbage_seen(path: Path) -> None:
-    (path / layout.SEEN).write_bytes(b"[]")
-
-
-def no_seen(path: Path) -> None:
-    (path / layout.SEEN).unlink()
 
 
 def uneven_column(path: Path) -> None:
@@ -294,30 +265,26 @@ def uneven_column(path: Path) -> None:
     (path / layout.MANIFEST).write_bytes(msgspec.json.encode(manifest))
 
 
-def no_folder(path: Path) -> None:
-    shutil.rmtree(path)
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "a file is missing": lambda path: (path / layout.TEXTS).unlink(),
+    "a file is short": lambda path: os.truncate(path / "reviews.json", 10),
+    "a file is long": long_file,
+    "a folder for a file": folder_for_a_file,
+    "garbage for a manifest": lambda path: (path / layout.MANIFEST).write_bytes(b"\xff{"),
+    "no manifest": lambda path: (path / layout.MANIFEST).unlink(),
+    "garbage for seen": lambda path: (path / layout.SEEN).write_bytes(b"[]"),
+    "no seen": lambda path: (path / layout.SEEN).unlink(),
+    "half a number": uneven_column,
+    "another layout": manifest_with(layout=layout.LAYOUT + 1),
+    "a manifest of no files": manifest_with(files={}),
+    "a manifest of another type": manifest_with(review_count="many"),
+    "no folder": shutil.rmtree,
+}
 
 
-DAMAGES = [
-    without_file,
-    short_file,
-    long_file,
-    directory_for_a_file,
-    garbage_manifest,
-    no_manifest,
-    garbage_seen,
-    no_seen,
-    uneven_column,
-    manifest_with(layout=layout.LAYOUT + 1),
-    manifest_with(files={}),
-    manifest_with(review_count="many"),
-    no_folder,
-]
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damaged_snapshot_does_not_replace_the_current_one(
-    directories: Directories, damage: Callable[[Path], None]
+    directories: Directories, damage: Callable[[Path], object]
 ) -> None:
     directories.publish()
     snapshots = opened(directories)
@@ -348,9 +315,9 @@ def test_snapshot_is_not_damaged_without_descriptors(directories: Directories) -
     directories.check_tidy()
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damaged_snapshot_is_not_served_and_is_made_again(
-    directories: Directories, damage: Callable[[Path], None]
+    directories: Directories, damage: Callable[[Path], object]
 ) -> None:
     """A daemon with good data must start with any damage of the folder."""
     directories.publish()
