@@ -308,6 +308,12 @@ class MemoryListener:
         connection.makeConnection(cast("FileDescriptor", line))
         return Client(connection, line, self.clock)
 
+    def sent(self, *pieces: bytes, slow: bool = False) -> Client:
+        """Open a connection, and send bytes, each piece in a read of its own."""
+        client = self.connect(slow=slow)
+        client.send(*pieces)
+        return client
+
     def wait(self, seconds: float) -> None:
         """Let time pass, with the sweeps of the server."""
         for _ in range(round(seconds / SWEEP_SECONDS)):

@@ -5,8 +5,10 @@ test_connection_time.py and test_connection_pressure.py there, with a fake clock
 """
 
 import json
+import signal
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.support.daemon import HAND_MADE, Daemon, until
-from tests.support.raw import Wire
+from tests.support.raw import Wire, reset, responses
 
 MIN_SIZE = 30_000_000  # bytes of the large response
 DRAIN = 10  # seconds over which a client must keep to the minimum rate (S5)
@@ -91,10 +93,48 @@ def test_slow_readers_do_not_delay_others(slow: SlowReaders) -> None:
     assert slow.latency < 0.5
 
 
+def sockets(daemon: Daemon) -> int:
+    """Return the number of the daemon's open sockets."""
+    return sum(file.is_socket() for file in Path(f"/proc/{daemon.process.pid}/fd").iterdir())
+
+
 def test_sockets_of_slow_readers_are_closed(daemon: Daemon, slow: SlowReaders) -> None:
-    directory = Path(f"/proc/{daemon.process.pid}/fd")
+    until(lambda: sockets(daemon) < 12, "few open sockets", seconds=5)
 
-    def sockets() -> int:
-        return sum(file.is_socket() for file in directory.iterdir())
 
-    until(lambda: sockets() < 12, "few open sockets", seconds=5)
+@pytest.mark.parametrize("leave", [socket.socket.close, reset], ids=["closes", "resets"])
+def test_sockets_of_readers_that_leave_early_are_closed(
+    daemon: Daemon, leave: Callable[[socket.socket], None]
+) -> None:
+    """The fixture checks that the log has no error."""
+    wires = [reading(daemon) for _ in range(12)]
+    assert sockets(daemon) > 12
+    for wire in wires:
+        leave(wire.socket)
+    until(lambda: sockets(daemon) < 12, "few open sockets", seconds=5)
+
+
+def reading(daemon: Daemon) -> Wire:
+    """Return a client that has the begin of the large response."""
+    wire = Wire(daemon.port, 65_536)
+    wire.send(LARGE)
+    wire.read(30)
+    return wire
+
+
+def test_response_under_way_is_finished_when_the_daemon_stops(daemon: Daemon) -> None:
+    """O4; the kernel refuses new connections, so another instance can take them."""
+    expected = daemon.get("/insights.json").body
+    with reading(daemon) as reader, Wire(daemon.port) as idle:
+        answer = idle.ask(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        daemon.process.send_signal(signal.SIGTERM)
+
+        assert answer == idle.read_all(), "an idle connection is closed at once"
+        with pytest.raises(ConnectionRefusedError):
+            daemon.get("/healthz")
+        assert len(reader.received) < MIN_SIZE / 2
+        assert daemon.process.poll() is None
+        rest = b"".join(iter(lambda: reader.socket.recv(262_144), b""))
+        assert [expected] == [part.body for part in responses(reader.received + rest)]
+    assert 0 == daemon.process.wait(10)
+    daemon.start()  # for the others

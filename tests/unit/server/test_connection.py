@@ -33,8 +33,7 @@ def chunked(path: str, *chunks: bytes) -> bytes:
 
 
 def test_response_begins_with_server_and_date(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask())
+    client = listener.sent(ask())
 
     (answer,) = client.answers()
     assert ["Server", "Date"] == [name for name, _ in answer.fields[:2]]
@@ -43,8 +42,7 @@ def test_response_begins_with_server_and_date(listener: MemoryListener) -> None:
 
 
 def test_response_may_take_any_time(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later"))
+    client = listener.sent(ask("/later"))
     listener.wait(600)
     assert b"" == client.received
     listener.routes.waiting.pop().answer()
@@ -68,8 +66,7 @@ def test_failing_route_is_answered_500_and_logged_once(listener: MemoryListener,
 
 
 def test_answer_is_cancelled_when_its_client_leaves(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later"))
+    client = listener.sent(ask("/later"))
     (later,) = listener.routes.waiting
     assert not later.cancelled
     with capturedLogs() as events:
@@ -85,8 +82,7 @@ def test_response_after_the_client_has_left_is_dropped() -> None:
     listener = MemoryListener()
     answer = Deferred[Response](lambda deferred: deferred.callback(Response(204, b"")))
     listener.routes.respond = lambda _request: answer
-    client = listener.connect()
-    client.send(ask())
+    client = listener.sent(ask())
     client.line.leave()
 
     assert b"" == client.received
@@ -97,8 +93,7 @@ def test_answer_cancelled_by_its_route_is_500() -> None:
     """Otherwise the client would wait for ever."""
     listener, answer = MemoryListener(), Deferred[Response]()
     listener.routes.respond = lambda _request: answer
-    client = listener.connect()
-    client.send(ask())
+    client = listener.sent(ask())
     answer.errback(CancelledError())
 
     assert [500] == client.statuses
@@ -109,8 +104,7 @@ def test_answer_cancelled_by_its_route_is_500() -> None:
 
 
 def test_pipelined_request_waits_for_the_response_before_it(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/1") + ask("/later") + ask("/2") + posted(HUB, b"abc"), ask("/3"))
+    client = listener.sent(ask("/1") + ask("/later") + ask("/2") + posted(HUB, b"abc"), ask("/3"))
     assert ["/1"] == client.texts
     listener.routes.waiting.pop().answer()
 
@@ -166,8 +160,7 @@ def test_two_thousand_pipelined_requests_are_answered_in_order(
 @pytest.mark.parametrize("over", [ask(), b"\0"])
 def test_bytes_after_the_last_request_are_skipped(listener: MemoryListener, over: bytes) -> None:
     """Bytes to a closed connection reset it, perhaps before the client has read the response (RFC 9112 9.6)."""
-    client = listener.connect()
-    client.send(ask("/now", CLOSE) + over, over)
+    client = listener.sent(ask("/now", CLOSE) + over, over)
 
     assert 1 == len(client.answers())
     assert client.line.half_closed
@@ -184,8 +177,7 @@ def test_answer_to_a_half_closed_client_ends_at_the_idle_deadline(
     listener: MemoryListener, before: bytes
 ) -> None:
     """A client that has left looks the same."""
-    client = listener.connect()
-    client.send(before + ask("/later"))
+    client = listener.sent(before + ask("/later"))
     client.finish()
     if before:
         listener.routes.waiting.pop().answer()
@@ -203,8 +195,9 @@ def test_answer_to_a_half_closed_client_ends_at_the_idle_deadline(
 def test_half_closed_client_is_answered_for_each_complete_request(
     listener: MemoryListener, part: bytes
 ) -> None:
-    client = listener.connect()
-    client.send(ask("/later") + 20 * ask("/1") + ask("/later") + posted(HUB, b"abc") + part)
+    client = listener.sent(
+        ask("/later") + 20 * ask("/1") + ask("/later") + posted(HUB, b"abc") + part
+    )
     client.finish()
     while listener.routes.waiting:
         listener.routes.waiting.pop().answer()
@@ -219,8 +212,7 @@ def test_half_closed_client_is_answered_for_each_complete_request(
 def test_half_closed_client_without_a_complete_request_is_closed(
     listener: MemoryListener, before: bytes, part: bytes
 ) -> None:
-    client = listener.connect()
-    client.send(before + part)
+    client = listener.sent(before + part)
     client.finish()
 
     assert before.count(b"GET") == len(client.answers())
@@ -235,8 +227,7 @@ def test_half_closed_client_without_a_complete_request_is_closed(
 def test_half_closed_slow_reader_gets_all_responses(
     listener: MemoryListener, requests: bytes, sizes: list[int]
 ) -> None:
-    client = listener.connect(slow=True)
-    client.send(requests)
+    client = listener.sent(requests, slow=True)
     client.finish()
     assert not client.line.closed
     client.take_all()
@@ -246,8 +237,7 @@ def test_half_closed_slow_reader_gets_all_responses(
 
 
 def test_refused_client_that_half_closes_is_closed(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(b"\0\r\n")
+    client = listener.sent(b"\0\r\n")
     assert (True, False) == (client.line.half_closed, client.line.closed)
     client.finish()
 
@@ -255,8 +245,7 @@ def test_refused_client_that_half_closes_is_closed(listener: MemoryListener) -> 
 
 
 def test_half_closed_client_gets_its_refusal(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later") + b"\0\r\n")
+    client = listener.sent(ask("/later") + b"\0\r\n")
     client.finish()
     listener.routes.waiting.pop().answer()
 
@@ -280,8 +269,7 @@ REFUSED: list[tuple[tuple[bytes, ...], Problem]] = [
 def test_refusal_is_one_response_and_the_last(
     listener: MemoryListener, before: bytes, pieces: tuple[bytes, ...], problem: Problem
 ) -> None:
-    client = listener.connect()
-    client.send(before, *pieces, ask())
+    client = listener.sent(before, *pieces, ask())
 
     answers = client.answers(heads=(0,) if before.startswith(b"HEAD") else ())
     refusal = REPLIES.refusal(problem)
@@ -295,8 +283,7 @@ def test_refusal_is_one_response_and_the_last(
 
 def test_bytes_of_a_refused_client_are_skipped_for_five_seconds(listener: MemoryListener) -> None:
     """Bytes to a closed connection reset it, perhaps before the client has read the response."""
-    client = listener.connect()
-    client.send(ask("/x", "Content-Length: 9999999", method="POST"))
+    client = listener.sent(ask("/x", "Content-Length: 9999999", method="POST"))
     for _ in range(5):
         assert client.line.half_closed
         assert not client.line.closed
@@ -326,8 +313,7 @@ def test_too_large_body_reaches_mcp_truncated(
     listener: MemoryListener, pieces: tuple[bytes, ...]
 ) -> None:
     """MCP has its own order of refusals, which does not need the bytes after the first 64 KiB."""
-    client = listener.connect()
-    client.send(*pieces, ask())
+    client = listener.sent(*pieces, ask())
 
     assert ["truncated"] == client.texts
     assert [True] == [answer.closes for answer in client.answers()]

@@ -40,8 +40,7 @@ def flood(client: Client) -> int:
 
 
 def test_pipelined_bytes_are_bounded_during_an_answer(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later"))
+    client = listener.sent(ask("/later"))
     sent = flood(client)
     assert HELD < sent <= HELD + PIECE
     listener.routes.waiting.pop().answer()
@@ -65,8 +64,7 @@ def test_pipelined_body_is_bounded_during_an_answer(listener: MemoryListener) ->
 
 def test_reading_is_resumed_for_a_refused_client(listener: MemoryListener) -> None:
     """Otherwise its bytes would not be skipped."""
-    client = listener.connect()
-    client.send(ask("/later"), b"\0\r\n" + 65_536 * b"x")
+    client = listener.sent(ask("/later"), b"\0\r\n" + 65_536 * b"x")
     assert not client.line.reading
     listener.routes.waiting.pop().answer()
 
@@ -76,8 +74,7 @@ def test_reading_is_resumed_for_a_refused_client(listener: MemoryListener) -> No
 
 
 def test_reading_is_resumed_after_the_last_response(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later", "Connection: close"), 2 * HELD * b"x")
+    client = listener.sent(ask("/later", "Connection: close"), 2 * HELD * b"x")
     listener.routes.waiting.pop().answer()
 
     assert [200] == client.statuses
@@ -91,8 +88,7 @@ def test_reading_is_resumed_after_the_last_response(listener: MemoryListener) ->
 def test_slow_reader_gets_the_next_response_after_taking_the_first(
     listener: MemoryListener,
 ) -> None:
-    client = listener.connect(slow=True)
-    client.send(ask("/large") + ask() + ask("/later"), ask())
+    client = listener.sent(ask("/large") + ask() + ask("/later"), ask(), slow=True)
     assert 1 == len(listener.routes.requests)
     assert client.received.count(b"HTTP/1.1") == 1
     client.take_all()
@@ -103,8 +99,7 @@ def test_slow_reader_gets_the_next_response_after_taking_the_first(
 
 
 def test_bytes_from_a_slow_reader_are_bounded(listener: MemoryListener) -> None:
-    client = listener.connect(slow=True)
-    client.send(ask("/large"))
+    client = listener.sent(ask("/large"), slow=True)
     sent = flood(client)
     assert HELD < sent <= HELD + PIECE
     client.take_all()
@@ -122,8 +117,9 @@ def test_responses_waiting_for_a_slow_reader_are_bounded(listener: MemoryListene
 
 
 def test_partial_body_is_read_on_after_the_response_is_taken(listener: MemoryListener) -> None:
-    client = listener.connect(slow=True)
-    client.send(ask("/large") + ask(urls.HUB, "Content-Length: 3", method="POST") + b"a", b"bc")
+    client = listener.sent(
+        ask("/large") + ask(urls.HUB, "Content-Length: 3", method="POST") + b"a", b"bc", slow=True
+    )
     client.take_all()
 
     assert b"abc\n" == client.answers()[1].body
@@ -277,8 +273,7 @@ def test_refused_connection_is_closed_first_when_full(listener: MemoryListener) 
     listener.connections.limits = ConnectionLimits(connections=2)
     idle, refused = listener.connect(), listener.connect()
     refused.send(b"\0\r\n")
-    newest = listener.connect()
-    newest.send(ask())
+    newest = listener.sent(ask())
 
     assert [200] == newest.statuses
     assert (False, True) == (idle.line.closed, refused.line.aborted)
@@ -301,7 +296,7 @@ def test_full_server_scans_connections_once_between_sweeps(
     """A scan of 4,096 connections takes 5 ms, and any client can open connections often."""
     listener.connections.limits = ConnectionLimits(connections=20)
     for _ in range(20):
-        listener.connect().send(*filter(None, [sent]))
+        listener.sent(*filter(None, [sent]))
     listener.connections.open = opened = ScannedSet(listener.connections.open)
     for _ in range(10):
         listener.connect()

@@ -48,9 +48,7 @@ def events(listener: MemoryListener) -> Events:
 
 
 def begin(listener: MemoryListener, *, slow: bool = False) -> Client:
-    client = listener.connect(slow=slow)
-    client.send(ask("/mcp"))
-    return client
+    return listener.sent(ask("/mcp"), slow=slow)
 
 
 def body(client: Client) -> bytes:

@@ -1,5 +1,7 @@
 """Deadlines of connections in memory, and the drain (O4, S1, S5)."""
 
+from itertools import product
+
 import pytest
 
 from reviewsd.http1 import problems, urls
@@ -49,16 +51,14 @@ def test_head_has_ten_seconds_from_its_first_byte(
 
 def test_slow_bytes_do_not_extend_the_deadline_of_a_head(listener: MemoryListener) -> None:
     """F5: a byte every 59 seconds once held a connection for 10.9 days."""
-    client = listener.connect()
-    client.send(ask()[:-2])
+    client = listener.sent(ask()[:-2])
 
     assert HEADER == lived(listener, client, 20, b"A: " + 99 * b"b")
     assert timed_out(client)
 
 
 def test_each_head_has_its_own_deadline(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask()[:9])
+    client = listener.sent(ask()[:9])
     listener.wait(9)
     client.send(ask()[9:])
     listener.wait(30)
@@ -70,8 +70,7 @@ def test_each_head_has_its_own_deadline(listener: MemoryListener) -> None:
 
 
 def test_head_that_begins_behind_a_request_has_ten_seconds(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask() + ask()[:9])
+    client = listener.sent(ask() + ask()[:9])
 
     assert HEADER == lived(listener, client, 20)
     assert [200, 408] == client.statuses
@@ -84,8 +83,7 @@ def test_head_that_begins_behind_a_request_has_ten_seconds(listener: MemoryListe
 def test_body_has_twenty_seconds_from_the_end_of_the_head(
     listener: MemoryListener, head: bytes, drip: bytes
 ) -> None:
-    client = listener.connect()
-    client.send(head[:9])
+    client = listener.sent(head[:9])
     listener.wait(8)
     client.send(head[9:])
 
@@ -95,8 +93,7 @@ def test_body_has_twenty_seconds_from_the_end_of_the_head(
 
 
 def test_body_in_time_is_answered(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(POST)
+    client = listener.sent(POST)
     for _ in range(10):
         listener.wait(1.75)
         client.send(100 * b"x")
@@ -121,8 +118,7 @@ def test_deadlines_are_configured() -> None:
 def test_idle_connection_is_closed_without_a_response(
     listener: MemoryListener, sent: bytes
 ) -> None:
-    client = listener.connect()
-    client.send(sent)
+    client = listener.sent(sent)
 
     assert IDLE == lived(listener, client, 90)
     assert client.line.closed
@@ -140,8 +136,7 @@ def test_response_restarts_the_idle_time(listener: MemoryListener) -> None:
 
 
 def test_late_response_restarts_the_idle_time(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later"))
+    client = listener.sent(ask("/later"))
     listener.wait(500)
     listener.routes.waiting.pop().answer()
 
@@ -152,8 +147,7 @@ def test_idle_time_is_right_after_a_time_without_connections(listener: MemoryLis
     """The server reads its clock only while it has connections."""
     listener.connect().line.leave()
     listener.clock.advance(10_000)
-    client = listener.connect()
-    client.send(ask())
+    client = listener.sent(ask())
 
     assert IDLE == lived(listener, client, 90)
 
@@ -168,13 +162,15 @@ def test_sweep_runs_only_with_connections(listener: MemoryListener) -> None:
 # Slow readers ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rate", [9_000, 20_000, 1_000_000])
-@pytest.mark.parametrize("last", [False, True], ids=["goes on", "closes"])
+@pytest.mark.parametrize(
+    ("rate", "end"),
+    [*product([9_000, 20_000, 1_000_000], ["goes on", "closes"]), (50_000, "drain")],
+)
 def test_steady_slow_reader_gets_the_response(
-    listener: MemoryListener, rate: int, *, last: bool
+    listener: MemoryListener, rate: int, end: str
 ) -> None:
-    client = listener.connect(slow=True)
-    client.send(ask("/large", *["Connection: close"] * last))
+    client = listener.sent(ask("/large", *["Connection: close"] * (end == "closes")), slow=True)
+    ended = listener.drain() if end == "drain" else []
     while client.line.pending:
         client.line.take(rate)
         listener.wait(1)
@@ -182,15 +178,15 @@ def test_steady_slow_reader_gets_the_response(
     (answer,) = client.answers()
     assert LARGE == len(answer.body)
     assert not client.line.aborted
-    assert last == client.line.closed
+    assert (end != "goes on") == client.line.closed
+    assert ["ended"] * (end == "drain") == ended
 
 
 @pytest.mark.parametrize("rate", [0, 1_000, 5_000])
 @pytest.mark.parametrize("last", [False, True], ids=["goes on", "closes"])
 def test_too_slow_reader_is_cut_off(listener: MemoryListener, rate: int, *, last: bool) -> None:
     """S5: 8 KiB a second, over 10 s."""
-    client = listener.connect(slow=True)
-    client.send(ask("/large", *["Connection: close"] * last))
+    client = listener.sent(ask("/large", *["Connection: close"] * last), slow=True)
     while not client.line.closed:
         client.line.take(rate)
         listener.wait(1)
@@ -201,8 +197,7 @@ def test_too_slow_reader_is_cut_off(listener: MemoryListener, rate: int, *, last
 
 
 def test_bytes_from_a_slow_reader_do_not_extend_its_deadline(listener: MemoryListener) -> None:
-    client = listener.connect(slow=True)
-    client.send(ask("/large"))
+    client = listener.sent(ask("/large"), slow=True)
     while not client.line.closed:
         client.send(b"G" if client.line.reading else b"")
         listener.wait(1)
@@ -212,8 +207,7 @@ def test_bytes_from_a_slow_reader_do_not_extend_its_deadline(listener: MemoryLis
 
 
 def test_idle_time_begins_when_a_slow_reader_has_all(listener: MemoryListener) -> None:
-    client = listener.connect(slow=True)
-    client.send(ask("/large"))
+    client = listener.sent(ask("/large"), slow=True)
     listener.wait(9)
     client.take_all()
 
@@ -223,8 +217,7 @@ def test_idle_time_begins_when_a_slow_reader_has_all(listener: MemoryListener) -
 
 def test_taken_response_does_not_extend_the_deadline_of_a_head() -> None:
     listener = MemoryListener()
-    client = listener.connect(slow=True)
-    client.send(ask("/middle"))
+    client = listener.sent(ask("/middle"), slow=True)
     client.line.pending = 65_536
     client.send(ask()[:9])
     listener.wait(5)
@@ -246,8 +239,7 @@ def test_draining_connection_waits_a_moment_for_one_more_request(
     listener: MemoryListener, before: int
 ) -> None:
     """A request may be on its way (O4)."""
-    client = listener.connect()
-    client.send(*before * [ask()])
+    client = listener.sent(*before * [ask()])
     ended = listener.drain()
 
     listener.wait(LAST_REQUEST_SECONDS - SWEEP_SECONDS)
@@ -261,8 +253,7 @@ def test_draining_connection_waits_a_moment_for_one_more_request(
 def test_request_to_a_draining_connection_is_answered(
     listener: MemoryListener, cut: int, before: int
 ) -> None:
-    client = listener.connect()
-    client.send(*before * [ask()])
+    client = listener.sent(*before * [ask()])
     ended = listener.drain()
     client.send(ask()[:cut])
     listener.wait(LAST_REQUEST_SECONDS / 2)
@@ -276,19 +267,16 @@ def test_request_to_a_draining_connection_is_answered(
 
 def test_new_connection_during_the_drain_is_answered_once(listener: MemoryListener) -> None:
     """The kernel accepted the connection before the port was closed."""
-    first = listener.connect()
-    first.send(ask("/later"))
+    listener.sent(ask("/later"))
     listener.drain()
-    client = listener.connect()
-    client.send(ask())
+    client = listener.sent(ask())
 
     assert [(200, True)] == [(answer.status, answer.closes) for answer in client.answers()]
     assert client.line.closed
 
 
 def test_drain_waits_for_the_answer_under_way_and_closes(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later"))
+    client = listener.sent(ask("/later"))
     ended = listener.drain()
 
     listener.wait(DRAIN_SECONDS - 1)
@@ -303,8 +291,7 @@ def test_drain_waits_for_the_answer_under_way_and_closes(listener: MemoryListene
 
 def test_pipelined_request_is_skipped_during_the_drain(listener: MemoryListener) -> None:
     """Connection: close says so, and the client can send it to another instance."""
-    client = listener.connect()
-    client.send(ask("/later") + ask())
+    client = listener.sent(ask("/later") + ask())
     ended = listener.drain()
     listener.routes.waiting.pop().answer()
 
@@ -328,21 +315,8 @@ def test_partial_request_is_answered_during_the_drain(listener: MemoryListener) 
     assert ["ended"] == ended
 
 
-def test_slow_reader_gets_the_response_during_the_drain(listener: MemoryListener) -> None:
-    client = listener.connect(slow=True)
-    client.send(ask("/large"))
-    ended = listener.drain()
-    while client.line.pending:
-        client.line.take(50_000)
-        listener.wait(1)
-
-    assert LARGE == len(client.answers()[0].body)
-    assert (True, False, ["ended"]) == (client.line.closed, client.line.aborted, ended)
-
-
 def test_drain_aborts_connections_after_20_seconds(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later"))
+    client = listener.sent(ask("/later"))
     ended = listener.drain()
 
     listener.wait(DRAIN_SECONDS - SWEEP_SECONDS)
@@ -353,8 +327,7 @@ def test_drain_aborts_connections_after_20_seconds(listener: MemoryListener) -> 
 
 
 def test_refused_connection_ends_during_the_drain(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(b"\0\r\n")
+    client = listener.sent(b"\0\r\n")
     ended = listener.drain()
     listener.wait(LINGER_SECONDS)
 

@@ -104,8 +104,7 @@ GET_200 = "requests_total other GET 200"
 
 
 def test_each_response_is_counted_once(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/now"), ask("/now") + ask("/soon") + ask("/now", method="HEAD"))
+    client = listener.sent(ask("/now"), ask("/now") + ask("/soon") + ask("/now", method="HEAD"))
     client.send(ask("/later"))
     assert [3, 1] == numbers(listener, GET_200, "inflight")
     listener.routes.waiting[0].answer()
@@ -114,8 +113,8 @@ def test_each_response_is_counted_once(listener: MemoryListener) -> None:
 
 
 def test_refused_bytes_are_not_counted_as_a_request(listener: MemoryListener) -> None:
-    listener.connect().send(b"GARBAGE\r\n\r\n")
-    listener.connect().send(ask("/now"), b"GET /now HTTP/1.1\r\n\r\n")
+    listener.sent(b"GARBAGE\r\n\r\n")
+    listener.sent(ask("/now"), b"GET /now HTTP/1.1\r\n\r\n")
     assert [1, 2] == numbers(listener, GET_200, "rejected_total bad-request")
     counts = listener.server.site.counts()
     assert 1 == sum(number for name, number in counts.items() if name.startswith("requests_total"))
@@ -130,8 +129,7 @@ def test_refused_connection_is_counted() -> None:
 
 
 def test_response_to_a_client_that_left_is_not_counted(listener: MemoryListener) -> None:
-    client = listener.connect()
-    client.send(ask("/later"))
+    client = listener.sent(ask("/later"))
     client.line.leave()
     assert [0, 0, 0] == numbers(listener, GET_200, "inflight", "connections")
 

@@ -69,13 +69,6 @@ def test_bytes_in_use_are_those_that_were_not_released(steps: list[tuple[str, in
             assert is_full == memory.is_full(request)
 
 
-def test_one_client_does_not_take_the_memory_of_all() -> None:
-    memory = budget()
-    memory.add(CLIENTS["a"], TOTAL // SHARE)
-    assert memory.is_full(CLIENTS["a"])
-    assert not memory.is_full(CLIENTS["b"])
-
-
 def test_response_that_grows_is_bounded_and_counted() -> None:
     memory = budget(64 * MIB)
     reservation = Reservation(memory, CLIENTS["a"])
