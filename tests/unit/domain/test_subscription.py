@@ -193,18 +193,15 @@ def test_a_state_is_named_as_the_operator_sees_it(state: str) -> None:
 
 
 def test_no_answer_to_the_second_verification_either_drops_the_intent() -> None:
-    """H4."""
     assert NONE == step(Subscription(None, RETRIED), Unreachable(), NOW)
     assert VERIFIED == step(Subscription(ACTIVE, RETRIED), Unreachable(), NOW)
 
 
 def test_the_third_failure_in_a_row_ends_the_subscription() -> None:
-    """Seed 3."""
     assert NONE == step(Subscription(TWICE, None), DeliveryFailed(WAITS), NOW)
 
 
 def test_the_second_failure_waits_longer() -> None:
-    """H14."""
     once = replace(ACTIVE, failures=1)
 
     assert Subscription(replace(TWICE, next_attempt_at=NOW + WAITS[1]), None) == step(
@@ -213,7 +210,6 @@ def test_the_second_failure_waits_longer() -> None:
 
 
 def test_a_success_forgives_failures_and_waits() -> None:
-    """H14."""
     assert Subscription(SENT, None) == step(Subscription(TWICE, None), DeliverySucceeded(8), NOW)
 
 
@@ -361,7 +357,6 @@ def test_failures_are_never_more_than_two(history: list[tuple[Event, int]]) -> N
 def test_a_failed_verification_leaves_the_active_fact_as_it_was(
     history: list[tuple[Event, int]],
 ) -> None:
-    """I8, H13."""
     for before, event, _, after in lived(history):
         if isinstance(event, SubscriptionRequested | NotConfirmed | Unreachable):
             assert (before and before.active) == (after and after.active)
@@ -369,7 +364,6 @@ def test_a_failed_verification_leaves_the_active_fact_as_it_was(
 
 @given(histories)
 def test_active_begins_with_a_confirmation_only(history: list[tuple[Event, int]]) -> None:
-    """I2."""
     for before, event, _, after in lived(history):
         if (before is None or before.active is None) and after is not None and after.active:
             assert isinstance(event, Confirmed)
@@ -379,7 +373,6 @@ def test_active_begins_with_a_confirmation_only(history: list[tuple[Event, int]]
 
 @given(histories)
 def test_active_ends_for_the_known_reasons_only(history: list[tuple[Event, int]]) -> None:
-    """I7."""
     for before, event, now, after in lived(history):
         if before is None or before.active is None or (after is not None and after.active):
             continue
