@@ -237,7 +237,6 @@ def test_the_shrink_guard_refuses_what_lost_too_much(
     force: bool,
     accepted: bool,
 ) -> None:
-    """R5"""
     directories.write(*(review(f"a{n}") for n in range(before)))
     assert directories.publish(max_shrink=share).result == "published"
     directories.write(*(review(f"a{n}") for n in range(after)), name="Other")
@@ -269,7 +268,6 @@ sys.addaudithook(_write_meanwhile)  # stays for good, and does nothing when noth
 def test_files_in_motion_are_waited_for(
     directories: Directories, monkeypatch: pytest.MonkeyPatch, times: int, expected: str
 ) -> None:
-    """R2"""
     monkeypatch.setattr(publication, "_SETTLE_SECONDS", 0.001)
     directories.write(review("a"))
     _moving.extend([directories.data / "reviews.json"] * times)

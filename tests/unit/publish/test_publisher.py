@@ -192,7 +192,6 @@ def test_steps_are_told_to_those_who_wait_for_the_run(directories: Directories) 
 
 
 def test_cancelled_report_does_not_stop_the_run(directories: Directories) -> None:
-    """A3"""
     harness = Harness(directories, held=True)
     waiter = harness.publisher.reload()
     stays = harness.reload()
