@@ -148,15 +148,6 @@ def test_credential_of_the_next_start_is_no_fault(tmp_path: Path) -> None:
     assert "configuration: notify changed; takes effect after a restart\n" in done.stdout
 
 
-def test_a_hangup_does_the_same(daemon: Daemon) -> None:
-    """O2; what systemd hears is in ``test_start_stop``."""
-    configure(daemon, "hub: {lease: {default: 4000}}\n")
-    messages_before = len(daemon.heard)
-    daemon.process.send_signal(signal.SIGHUP)
-    until(lambda: "READY=1" in daemon.heard[messages_before:], "the end of the reload")
-    assert lease(daemon)
-
-
 def test_no_value_is_told(daemon: Daemon) -> None:
     """A password may be in one."""
     configure(daemon, "hub: {store: 'postgresql://u:canary@db.example.com/x'}\n")
@@ -166,22 +157,18 @@ def test_no_value_is_told(daemon: Daemon) -> None:
         assert "canary" not in text
 
 
-def test_crawlers_and_contacts_change_at_once(daemon: Daemon) -> None:
+def test_hangup_changes_crawlers_and_contacts_at_once(daemon: Daemon) -> None:
+    """What systemd hears is in ``test_start_stop`` (O2)."""
     configure(
         daemon, "crawlers: none\nsecurity: {contact: [tel:+1], expires: 2099-01-01T00:00:00Z}\n"
     )
-    done = daemon.reload()
-    assert {"crawlers", "security.contact", "security.expires"} == set(done["config"]["applied"])
+    messages_before = len(daemon.heard)
+    daemon.process.send_signal(signal.SIGHUP)
+    until(lambda: "READY=1" in daemon.heard[messages_before:], "the end of the reload")
+    applied = daemon.status()["config"]["applied"]
+    assert {"crawlers", "security.contact", "security.expires"} == set(applied)
     assert b"Disallow: /\n" in daemon.get("/robots.txt").body
     assert daemon.get("/.well-known/security.txt").body.startswith(b"Contact: tel:+1\n")
-
-
-def test_a_removed_file_is_a_fault(daemon: Daemon) -> None:
-    daemon.config.unlink()
-    done = daemon.ctl("reload")
-    assert 1 == done.returncode
-    assert f"{daemon.config}: cannot be read: No such file or directory" in done.stderr
-    assert 200 == daemon.get("/reviews.json").status
 
 
 def test_the_live_keys_are_keys() -> None:
