@@ -38,11 +38,6 @@ def test_everything_else_is_kept() -> None:
     assert expected == named(entity)
 
 
-def test_entity_without_id_label_and_name_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^needs one of id, label, name$"):
-        named(Entity(mention_count=1))
-
-
 @pytest.mark.parametrize(
     ("label", "expected"),
     [
