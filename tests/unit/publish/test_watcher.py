@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
@@ -394,30 +394,17 @@ def test_files_that_flap_between_published_and_other_are_reported(tmp_path: Path
 
 
 def test_a_failing_look_is_logged_once_for_each_error_and_tried_again() -> None:
-    clock = Clock()
-    answers: list[Exception | Fingerprint] = [
-        ValueError("one"),
-        ValueError("one"),
-        OSError("two"),
-        NOTHING,
-        OSError("two"),
-    ]
-    remaining = iter(answers)
-
-    def look() -> Deferred[Fingerprint]:
-        match next(remaining):
-            case Fingerprint() as found:
-                return succeed(found)
-            case error:
-                return fail(error)
-
-    woken: list[None] = []
+    looks = Looks()
+    looks.watcher.start()
     with capturedLogs() as events:
-        Watcher(clock, look, lambda: woken.append(None)).start()
-        clock.pump([1.0] * (len(answers) - 1))
+        for error in (ValueError("one"), ValueError("one"), OSError("two"), None, OSError("two")):
+            if error is None:
+                looks.asked[-1].callback(NOTHING)
+            else:
+                looks.asked[-1].errback(error)
+            looks.clock.advance(1)
     assert [event["log_failure"].getErrorMessage() for event in events] == ["one", "two", "two"]
-    assert woken == []
-    assert list(remaining) == []
+    assert (6, 0) == (len(looks.asked), looks.woken)
 
 
 def test_a_wake_that_fails_is_logged_and_tried_again(tmp_path: Path) -> None:

@@ -37,6 +37,12 @@ def opened(directories: Directories) -> Snapshots:
     return snapshots
 
 
+def published(directories: Directories) -> Snapshots:
+    """Publish the reviews, and open them."""
+    directories.publish()
+    return opened(directories)
+
+
 def record(snapshot: Snapshot, position: int) -> object:
     return json.loads(bytes(snapshot.records.at(position)))["id"]
 
@@ -45,8 +51,7 @@ def record(snapshot: Snapshot, position: int) -> object:
 
 
 def test_documents_are_the_files_of_the_folder(directories: Directories) -> None:
-    directories.publish()
-    snapshot = opened(directories).current
+    snapshot = published(directories).current
     for document in directories.manifest().documents:
         rendered = snapshot.documents[document.path]
         content = (directories.current / document.file).read_bytes()
@@ -61,8 +66,7 @@ def test_documents_are_the_files_of_the_folder(directories: Directories) -> None
 
 
 def test_records_are_slices_newest_first(directories: Directories) -> None:
-    directories.publish()
-    snapshot = opened(directories).current
+    snapshot = published(directories).current
     served = json.loads((directories.current / "reviews.json").read_bytes())["reviews"]
     assert served == [json.loads(bytes(snapshot.records.at(n))) for n in range(3)]
     assert ["b", "c", "a"] == [record(snapshot, n) for n in range(3)]
@@ -83,8 +87,7 @@ def test_empty_data_is_served(directories: Directories) -> None:
 
 def test_reviews_are_found_by_id(directories: Directories) -> None:
     directories.write(*map(review, ("b", "Ba", "bA", "BA", "c")))
-    directories.publish()
-    snapshot = opened(directories).current
+    snapshot = published(directories).current
     for review_id in ("b", "Ba", "bA", "BA", "c"):
         position = snapshot.position(f" {review_id}")
         assert position is not None
@@ -101,8 +104,7 @@ def test_reviews_are_found_by_id(directories: Directories) -> None:
 def test_unknown_id_has_neighbors(
     directories: Directories, review_id: str, expected: set[str]
 ) -> None:
-    directories.publish()
-    snapshot = opened(directories).current
+    snapshot = published(directories).current
     assert expected == {
         snapshot.records.id_at(position) for position in snapshot.neighbors(review_id)
     }
@@ -115,8 +117,7 @@ def test_insight_of_a_review_is_a_slice_of_the_document(directories: Directories
     text = """{ "model": "x", "per_review" : { "gone": {}, "\\u0061" : { "score" : 0.50 },
         "quo\\"te\\\\": {}, "c": {"x": "}\\"{"}, "": {} }, "version": 1 }"""
     (directories.data / "insights.json").write_text(text)
-    directories.publish()
-    snapshot = opened(directories).current
+    snapshot = published(directories).current
     insights = [snapshot.insight(position) for position in range(3)]  # b, c, a
     assert [None, b'{"x":"}\\"{"}', b'{"score":0.50}'] == [
         entry if entry is None else bytes(entry) for entry in insights
@@ -128,8 +129,7 @@ def test_cache_of_text_matches_is_bounded(
 ) -> None:
     """Clients choose the texts."""
     monkeypatch.setattr("reviewsd.snapshot.search.MAX_CACHED_TEXTS", 10)
-    directories.publish()
-    snapshot = opened(directories).current
+    snapshot = published(directories).current
     for number in range(50):
         finish(snapshot.search(SearchQuery(query=f"word {number}")))
     assert snapshot.columns.text_matches is not None
@@ -138,8 +138,7 @@ def test_cache_of_text_matches_is_bounded(
 
 def test_snapshot_is_readable_after_its_folder_is_removed(directories: Directories) -> None:
     """Responses still read from it after the next publication."""
-    directories.publish()
-    snapshots = opened(directories)
+    snapshots = published(directories)
     old = snapshots.current
     directories.write(review("z"), name="Other")
     directories.publish()
@@ -168,8 +167,7 @@ def test_no_snapshot_is_current_before_the_first_publication(directories: Direct
 
 def test_new_snapshot_becomes_current_only_by_refresh(directories: Directories) -> None:
     """A request must not read from two snapshots."""
-    directories.publish()
-    snapshots = opened(directories)
+    snapshots = published(directories)
     first = snapshots.current
     directories.write(review("z"))
     directories.publish()
@@ -196,8 +194,7 @@ def test_current_snapshot_is_stale_after_a_publication(directories: Directories)
 
 
 def test_observers_are_called_once_for_each_revision(directories: Directories) -> None:
-    directories.publish()
-    snapshots = opened(directories)
+    snapshots = published(directories)
     revisions: list[str] = []
     snapshots.observe(lambda snapshot: revisions.append(snapshot.revision))
     first = snapshots.current.revision
@@ -226,8 +223,7 @@ def test_observer_is_called_with_the_first_snapshot(directories: Directories) ->
 
 def test_fingerprint_is_updated_with_the_same_revision(directories: Directories) -> None:
     """After ``touch`` the sources must not count as changed for ever."""
-    directories.publish()
-    snapshots = opened(directories)
+    snapshots = published(directories)
     before = snapshots.current.build.fingerprint
     (directories.data / "reviews.json").touch()
     assert directories.publish().result == "unchanged"
@@ -286,8 +282,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 def test_damaged_snapshot_does_not_replace_the_current_one(
     directories: Directories, damage: Callable[[Path], object]
 ) -> None:
-    directories.publish()
-    snapshots = opened(directories)
+    snapshots = published(directories)
     good = snapshots.current
     revisions: list[str] = []
     snapshots.observe(lambda snapshot: revisions.append(snapshot.revision))
@@ -349,7 +344,6 @@ def test_intact_snapshot_is_never_discarded(directories: Directories) -> None:
 def test_pieces_of_reviews_have_the_bytes_of_the_document(
     directories: Directories, positions: list[int]
 ) -> None:
-    directories.publish()
-    snapshot = opened(directories).current
+    snapshot = published(directories).current
     expected = b",".join(bytes(snapshot.records.at(at)) for at in positions)
     assert expected == b"".join(snapshot.records.pieces(positions))
