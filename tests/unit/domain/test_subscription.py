@@ -53,7 +53,6 @@ JOIN = Intent(
 LEAVE = replace(JOIN, mode=Mode.UNSUBSCRIBE, secret=None)
 NEWER = replace(JOIN, challenge="d")
 NEWER_LEAVE = replace(LEAVE, challenge="d")
-LEAVE_DUE = replace(LEAVE, topic_version=ACTIVE.delivered_version)
 NEWER_DUE = replace(NEWER, topic_version=ACTIVE.delivered_version)
 NEWER_LEAVE_DUE = replace(NEWER_LEAVE, topic_version=ACTIVE.delivered_version)
 JOINED = Active(
@@ -64,6 +63,8 @@ JOINED = Active(
     created_at=NOW,
     verified_at=NOW,
 )
+SENT = replace(ACTIVE, delivered_version=8)
+PUSHED = replace(ACTIVE, delivered_version=0)
 RENEWED = replace(JOINED, delivered_version=7, created_at=ACTIVE.created_at)
 TWICE = replace(ACTIVE, failures=2, next_attempt_at=NOW)
 RETRIED = replace(JOIN, attempts=1, next_attempt_at=NOW + UNREACHABLE_WAIT)
@@ -80,79 +81,24 @@ State = Subscription | None
 
 # Every state with every event ---------------------------------------------------------------------
 
-FAILED = Subscription(replace(ACTIVE, failures=1, next_attempt_at=NOW + WAITS[0]), None)
-SENT = replace(ACTIVE, delivered_version=8)
-PUSHED = replace(ACTIVE, delivered_version=0)
-
-MATRIX: dict[str, list[tuple[Event, State]]] = {
-    "none": [
-        (SubscriptionRequested(NEWER), Subscription(None, NEWER)),
-        (SubscriptionRequested(NEWER_LEAVE), None),
-        (Confirmed(), None),
-        (NotConfirmed(), None),
-        (Unreachable(), None),
-        (DeliverySucceeded(8), None),
-        (DeliveryFailed(WAITS), None),
-        (DeliveryGone(), None),
-        (DeadlinesChecked(), None),
-        (RedeliveryRequested(), None),
-        (Removed(), None),
-    ],
-    "pending verification": [
-        (SubscriptionRequested(NEWER), Subscription(None, NEWER)),
-        (SubscriptionRequested(NEWER_LEAVE), PENDING),
-        (Confirmed(), Subscription(JOINED, None)),
-        (NotConfirmed(), None),
-        (Unreachable(), Subscription(None, RETRIED)),
-        (DeliverySucceeded(8), PENDING),
-        (DeliveryFailed(WAITS), PENDING),
-        (DeliveryGone(), PENDING),
-        (DeadlinesChecked(), PENDING),
-        (RedeliveryRequested(), PENDING),
-        (Removed(), None),
-    ],
-    "active": [
-        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER_DUE)),
-        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE_DUE)),
-        (Confirmed(), VERIFIED),
-        (NotConfirmed(), VERIFIED),
-        (Unreachable(), VERIFIED),
-        (DeliverySucceeded(8), Subscription(SENT, None)),
-        (DeliveryFailed(WAITS), FAILED),
-        (DeliveryGone(), None),
-        (DeadlinesChecked(), VERIFIED),
-        (RedeliveryRequested(), Subscription(PUSHED, None)),
-        (Removed(), None),
-    ],
-    "active (renewing)": [
-        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER_DUE)),
-        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE_DUE)),
-        (Confirmed(), Subscription(RENEWED, None)),
-        (NotConfirmed(), VERIFIED),
-        (Unreachable(), Subscription(ACTIVE, RETRIED)),
-        (DeliverySucceeded(8), Subscription(SENT, JOIN)),
-        (DeliveryFailed(WAITS), Subscription(FAILED.active, JOIN)),
-        (DeliveryGone(), PENDING),
-        (DeadlinesChecked(), RENEWING),
-        (RedeliveryRequested(), Subscription(PUSHED, JOIN)),
-        (Removed(), None),
-    ],
-    "removal pending": [
-        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER_DUE)),
-        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE_DUE)),
-        (Confirmed(), None),
-        (NotConfirmed(), VERIFIED),
-        (
-            Unreachable(),
-            Subscription(ACTIVE, replace(RETRIED, mode=Mode.UNSUBSCRIBE, secret=None)),
-        ),
-        (DeliverySucceeded(8), Subscription(SENT, LEAVE)),
-        (DeliveryFailed(WAITS), Subscription(FAILED.active, LEAVE)),
-        (DeliveryGone(), None),
-        (DeadlinesChecked(), LEAVING),
-        (RedeliveryRequested(), Subscription(PUSHED, LEAVE)),
-        (Removed(), None),
-    ],
+ACTIVES = {
+    "-": None,
+    "active": ACTIVE,
+    "joined": JOINED,
+    "renewed": RENEWED,
+    "failed": replace(ACTIVE, failures=1, next_attempt_at=NOW + WAITS[0]),
+    "sent": SENT,
+    "pushed": PUSHED,
+}
+INTENTS = {
+    "-": None,
+    "join": JOIN,
+    "leave": LEAVE,
+    "newer": NEWER,
+    "newer-due": NEWER_DUE,
+    "leave-due": NEWER_LEAVE_DUE,
+    "retried": RETRIED,
+    "retried-leave": replace(RETRIED, mode=Mode.UNSUBSCRIBE, secret=None),
 }
 STATES: dict[str, State] = {
     "none": NONE,
@@ -161,25 +107,50 @@ STATES: dict[str, State] = {
     "active (renewing)": RENEWING,
     "removal pending": LEAVING,
 }
+EVENTS: dict[str, Event] = {
+    "subscribe": SubscriptionRequested(NEWER),
+    "unsubscribe": SubscriptionRequested(NEWER_LEAVE),
+    "confirmed": Confirmed(),
+    "not-confirmed": NotConfirmed(),
+    "unreachable": Unreachable(),
+    "succeeded": DeliverySucceeded(8),
+    "failed": DeliveryFailed(WAITS),
+    "gone": DeliveryGone(),
+    "deadlines": DeadlinesChecked(),
+    "redelivery": RedeliveryRequested(),
+    "removed": Removed(),
+}
+# The active fact and the intent after each event, in the order of STATES; - is none
+MATRIX = """
+subscribe      -/newer  -/newer    active/newer-due  active/newer-due  active/newer-due
+unsubscribe    -/-      -/join     active/leave-due  active/leave-due  active/leave-due
+confirmed      -/-      joined/-   active/-          renewed/-         -/-
+not-confirmed  -/-      -/-        active/-          active/-          active/-
+unreachable    -/-      -/retried  active/-          active/retried    active/retried-leave
+succeeded      -/-      -/join     sent/-            sent/join         sent/leave
+failed         -/-      -/join     failed/-          failed/join       failed/leave
+gone           -/-      -/join     -/-               -/join            -/-
+deadlines      -/-      -/join     active/-          active/join       active/leave
+redelivery     -/-      -/join     pushed/-          pushed/join       pushed/leave
+removed        -/-      -/-        -/-               -/-               -/-
+"""
+CELLS = [
+    (state, event, *cell.split("/"))
+    for event, *cells in map(str.split, MATRIX.strip().splitlines())
+    for state, cell in zip(STATES, cells, strict=True)
+]
 
 
-@pytest.mark.parametrize(
-    ("state", "event", "after"),
-    [
-        pytest.param(state, event, after, id=f"{state}-{number}-{type(event).__name__}")
-        for state, row in MATRIX.items()
-        for number, (event, after) in enumerate(row)
-    ],
-)
-def test_every_state_with_every_event(state: str, event: Event, after: State) -> None:
-    assert after == step(STATES[state], event, NOW)
+@pytest.mark.parametrize(("state", "event", "active", "intent"), CELLS)
+def test_every_state_with_every_event(state: str, event: str, active: str, intent: str) -> None:
+    after = Subscription(ACTIVES[active], INTENTS[intent])
+    is_none = (active, intent) == ("-", "-")
+    assert (None if is_none else after) == step(STATES[state], EVENTS[event], NOW)
 
 
 def test_the_matrix_is_whole() -> None:
-    kinds = set(Event.__args__)
-
-    assert set(STATES) == set(MATRIX)
-    assert all(kinds == {type(event) for event, _ in row} for row in MATRIX.values())
+    assert set(Event.__args__) == {type(event) for event in EVENTS.values()}
+    assert {(state, event) for state in STATES for event in EVENTS} == {cell[:2] for cell in CELLS}
 
 
 @pytest.mark.parametrize("state", [name for name in STATES if name != "none"])
