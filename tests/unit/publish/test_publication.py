@@ -20,7 +20,7 @@ from reviewsd.pages.settings import MachineSettings
 from reviewsd.publish import publication, sources
 from reviewsd.publish.messages import Outcome
 from reviewsd.snapshot import layout as folder
-from reviewsd.snapshot.layout import BuildInfo, open_manifest
+from reviewsd.snapshot.layout import BuildInfo
 from tests.support.columns import SETTINGS, Review, review
 from tests.support.generate import write_data
 from tests.support.publishing import NOW, ROOT, Directories, run
@@ -163,19 +163,6 @@ def test_files_of_killed_runs_are_removed(directories: Directories) -> None:
     (directories.snapshots / ".current").symlink_to("gone")
     directories.write(review("b"))
     assert directories.publish().result == "published"
-    directories.check_tidy()
-
-
-def test_a_snapshot_of_another_layout_is_replaced(directories: Directories) -> None:
-    directories.write(review("a"))
-    published = directories.publish()
-    manifest = (directories.current / folder.MANIFEST).read_bytes()
-    layout = b'"layout":%d'
-    other = manifest.replace(layout % folder.LAYOUT, layout % (folder.LAYOUT - 1))
-    assert other != manifest
-    (directories.current / folder.MANIFEST).write_bytes(other)
-    assert open_manifest(directories.current) is None
-    assert published == directories.publish(LATER)
     directories.check_tidy()
 
 
