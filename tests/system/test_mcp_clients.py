@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.agents import alive, end, opened
+from tests.support.agents import alive, opened
 from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, free_port
 from tests.test_modules import ROOT
 
@@ -176,20 +176,6 @@ def add_review(daemon: Daemon, review_id: str) -> None:
 
 
 # Sessions ---------------------------------------------------------------------------------------
-
-
-def test_sessions_survive_the_daemon(tmp_path: Path) -> None:
-    """A session that has ended stays ended (S18)."""
-    with Daemon(tmp_path) as daemon:
-        session, ended = opened(daemon), opened(daemon)
-        assert (204, 404) == (end(daemon, ended), end(daemon, ended))
-        before = (alive(daemon, session), alive(daemon, ended))
-        daemon.stop(signal.SIGKILL)
-        daemon.start()
-        after = (alive(daemon, session), alive(daemon, ended))
-
-        assert (200, 404) == before == after
-        assert 404 == end(daemon, ended)
 
 
 def test_a_session_is_known_to_all_who_share_the_key(tmp_path: Path) -> None:

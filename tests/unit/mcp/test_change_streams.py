@@ -10,7 +10,7 @@ from reviewsd.mcp.change_streams import MAX_ID, MAX_PER_NETWORK, ChangeStream
 from reviewsd.mcp.server import McpAnswer
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
-from tests.support.mcp import Bench, mirrors, modern, request
+from tests.support.mcp import Bench, mirrors, modern
 from tests.support.publishing import Directories
 from tests.support.tools import published
 
@@ -202,13 +202,3 @@ def test_long_id_is_refused(bench: Bench) -> None:
 )
 def test_client_must_accept_events(bench: Bench, accept: bytes, status: int) -> None:
     assert status == listen(bench, REVIEWS, accept=accept).status
-
-
-@pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2025-11-25"])
-def test_older_revisions_have_no_subscriptions(bench: Bench, version: str) -> None:
-    session = bench.session(version)
-    capabilities = bench.initialize(version).json["result"]["capabilities"]
-
-    assert {} == capabilities["resources"]
-    for method in ("subscriptions/listen", "resources/subscribe"):
-        assert -32601 == bench.send(request(method, uri=REVIEWS), sessions=[session]).code

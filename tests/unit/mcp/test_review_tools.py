@@ -17,7 +17,7 @@ from reviewsd.publish import documents
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support import vocabulary
 from tests.support.columns import Review, review
-from tests.support.daemon import DEMO, HAND_MADE
+from tests.support.daemon import HAND_MADE
 from tests.support.examples import examples
 from tests.support.generate import write_data
 from tests.support.publishing import Directories
@@ -153,17 +153,6 @@ def test_note_on_an_unknown_location_names_the_locations(tmp_path: Path) -> None
     assert "note" not in tools.data("search_reviews", {"location": "Alton"})
     profile = tools.data("get_business", {})["business"]
     assert ["Berwick", "Alton", "Dover"] == [place["name"] for place in profile["locations"]]
-
-
-def test_reviews_are_those_of_the_dataset(demo: Tools) -> None:
-    reviews_by_id = {
-        record["id"]: record
-        for record in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]
-    }
-    reviews = demo.data("search_reviews", {"limit": 90})["reviews"]
-    assert 90 == len(reviews)
-    for record in reviews:
-        assert concise(reviews_by_id[record["id"]]) == record
 
 
 def test_reviews_since_a_day_are_a_search(demo: Tools) -> None:

@@ -240,17 +240,6 @@ def test_2b_7_removed_method_is_404(bench: Bench, method: str) -> None:
     assert {} == response.headers
 
 
-@pytest.mark.parametrize("request_id", [0, "", "probe-1", -(2**53)])
-def test_2b_8_errors_carry_the_id(bench: Bench, request_id: object) -> None:
-    for message in (
-        modern("nonsense", request_id),
-        request("server/discover", request_id, _meta={PROTOCOL_VERSION: "2099-01-01"}),
-        {"id": request_id, "method": "server/discover"},
-    ):
-        response = bench.send(message, **mirrors("server/discover"))
-        assert request_id == response.json["id"]
-
-
 def test_2b_9_error_for_unknown_version_lists_the_supported_ones(bench: Bench) -> None:
     for version in ("2099-01-01", "2025-06-18", "", "ü"):
         message = request("server/discover", _meta=META | {PROTOCOL_VERSION: version})
