@@ -71,13 +71,6 @@ def test_name_of_another_program_means_none(name: str) -> None:
     assert () == similar_names(name, KNOWN)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-@pytest.mark.parametrize("name", ["toolCallId", "sessionId", "action", "chatInput", "user_id"])
-def test_argument_of_a_gateway_means_none_of_any_tool(tool: object, name: str) -> None:
-    parameters = next(row.parameters for row in TOOLS if row is tool)
-    assert () == similar_names(name, tuple(row.name for row in parameters))
-
-
 @pytest.mark.parametrize("name", ["date", "dates", "review_date", "date_range"])
 def test_two_names_may_be_meant(name: str) -> None:
     assert ("since", "until") == similar_names(name, KNOWN)

@@ -15,7 +15,7 @@ from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.mcp.arguments import ABSENT, IGNORED, MAX_NOTED, MAX_PROBLEMS, read
 from reviewsd.mcp.results import ToolError
-from reviewsd.mcp.tools import TOOLS
+from reviewsd.mcp.tools import TOOLS, Tool
 
 DAY = datetime.date(2025, 1, 31)
 CURSOR = Cursor(DAY, "01J9ZK3V5Q8R2N7M4T6W1X0YAB")
@@ -93,43 +93,27 @@ AGAIN = "cursor must be the next_cursor of an earlier answer; leave it out to st
     ("text", "expected"),
     [
         ('{"rating": 9}', f"{INTEGER}9."),
+        ('{"rating": 9.0}', f"{INTEGER}9.0."),
         ('{"rating": 4.5}', f"{INTEGER}4.5."),
         ('{"rating": "five"}', f"{INTEGER}five."),
-        ('{"rating": "1_0"}', f'{INTEGER}"1_0".'),
         ('{"rating": " 5"}', f'{INTEGER}" 5".'),
-        ('{"rating": "+5"}', f'{INTEGER}"+5".'),
-        ('{"rating": "\\uff15"}', f'{INTEGER}"\uff15".'),
         ('{"rating": true}', f"{INTEGER}true."),
         ('{"rating": [5]}', f"{INTEGER}[5]."),
         ('{"rating": {"gte": 4}}', f'{INTEGER}{{"gte": 4}}.'),
         ('{"rating": 1e999}', f"{INTEGER}1e999."),
+        ('{"rating": 12345678901234567890}', f"{INTEGER}12345678901234567890."),
         ('{"rating": ' + "9" * 4_000 + "}", f"{INTEGER}{'9' * 40}...."),
-        ('{"min_rating": "NaN"}', f"{NUMBER}NaN."),
         ('{"min_rating": 0.5}', f"{NUMBER}0.5."),
-        ('{"since": "20250131"}', f"{DATE}20250131."),
-        ('{"since": "2025-02-30"}', f'{DATE}"2025-02-30".'),
-        ('{"since": "2025-W01-1"}', f'{DATE}"2025-W01-1".'),
         ('{"since": "2025-02-30T00:00:00Z"}', f'{DATE}"2025-02-30".'),
         ('{"since": "2025-01-31T"}', f'{DATE}"2025-01-31T".'),
         ('{"since": "2025-01-31T25:00:00Z"}', f'{DATE}"2025-01-31T25:00:00Z".'),
         ('{"since": "2025-01-31T00:00:00Zulu"}', f'{DATE}"2025-01-31T00:00:00Zulu".'),
-        ('{"limit": -1}', "limit must be an integer from 1 to 100, got -1."),
-        ('{"rating": 0.5}', f"{INTEGER}0.5."),
-        ('{"rating": false}', f"{INTEGER}false."),
-        ('{"query": 0}', f"{TEXT}0."),
-        ('{"query": [null]}', f"{TEXT}[null]."),
         ('{"since": 20250131}', f"{DATE}20250131."),
         ('{"query": 5}', f"{TEXT}5."),
         ('{"query": false}', f"{TEXT}false."),
         ('{"query": ["a"]}', f'{TEXT}["a"].'),
-        (
-            json.dumps({"query": "x" * 201}),
-            "query must have at most 200 characters, got 201.",
-        ),
         ('{"verified": 1}', "verified must be true or false, got 1."),
-        ('{"verified": "maybe"}', "verified must be true or false, got maybe."),
         ('{"has_reply": [true]}', 'has_reply must be true or false, got "[true]".'),
-        ('{"cursor": "abc"}', AGAIN),
         ('{"cursor": 7}', AGAIN),
     ],
 )
@@ -144,11 +128,19 @@ def test_all_problems_are_reported_at_once() -> None:
     ) == error_of('{"stars": 5, "rating": 9}')
 
 
-@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS if not tool.required])
-def test_argument_of_a_gateway_is_ignored_and_noted(tool: str) -> None:
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_argument_of_a_gateway_is_ignored_and_noted(tool: Tool) -> None:
     """n8n's client adds toolCallId to every call; others add data of the conversation."""
-    added = {"toolCallId": "c", "sessionId": 7, "action": ["x"], "chatInput": {"a": 1}}
-    assert ({}, {IGNORED: [*added]}) == read_with_notes(json.dumps(added), tool)
+    needed = dict.fromkeys(tool.required, "2025-01-31")
+    added = {
+        "toolCallId": "c",
+        "sessionId": 7,
+        "action": ["x"],
+        "chatInput": {"a": 1},
+        "user_id": 1,
+    }
+    values, notes = read_with_notes(json.dumps(needed | added), tool.name)
+    assert ([*needed], {IGNORED: [*added]}) == ([*values], notes)
 
 
 def test_argument_that_no_tool_has_is_ignored_beside_others() -> None:
@@ -227,11 +219,9 @@ def test_error_for_ambiguous_near_miss_names_both_arguments() -> None:
     )
 
 
-def test_empty_range_of_ratings_is_refused() -> None:
-    rule = "min_rating must not be greater than max_rating, got 4 and 2"
-    assert f"{rule}." == error_of('{"min_rating": "4", "max_rating": 2}')
-    assert error_of('{"min_rating": 4, "max_rating": 2, "stars": 1}').startswith(
-        f'{rule}; "stars" is not an argument'
+def test_problem_of_two_arguments_comes_before_unknown_ones() -> None:
+    assert error_of('{"min_rating": "4", "max_rating": 2, "stars": 1}').startswith(
+        'min_rating must not be greater than max_rating, got 4 and 2; "stars" is not an argument'
     )
 
 
@@ -264,7 +254,6 @@ def test_choice_must_be_one_of_its_values() -> None:
     ("tool", "name", "expected"),
     [
         ("search_reviews", "minRating", "min_rating"),
-        ("search_reviews", "search text", "query"),
         ("get_topics", "cursor", "offset"),
         ("get_topics", "type", "kind"),
         ("get_faq", "search", "query"),
@@ -288,11 +277,6 @@ def test_missing_required_argument_is_reported(text: str) -> None:
     assert ("name is missing: Id, name, given name or alias of the technician.") == error_of(
         text, "get_technician"
     )
-
-
-def test_error_repeats_number_as_written() -> None:
-    assert f"{INTEGER}12345678901234567890." == error_of('{"rating": 12345678901234567890}')
-    assert f"{INTEGER}9.0." == error_of('{"rating": 9.0}')
 
 
 def test_error_counts_arguments_beyond_the_limit() -> None:
