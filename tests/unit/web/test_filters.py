@@ -118,60 +118,46 @@ MATCHES: list[tuple[dict[str, object], str]] = [
     ({"mentions_technician": "jonesy"}, "a"),
     ({"mentions_technician": "sam-smith"}, "b"),
     ({"mentions_technician": "Zoe"}, "c"),
-    ({"mentions_technician": "zoe marchand"}, "c"),
     ({"mentions_technician": "Jose"}, "d"),
     ({"mentions_technician": "JOS\u00c9"}, "d"),  # both have the id that the review spells
     ({"mentions_technician": "bob"}, "b"),
     ({"mentions_service": "ac"}, "a"),
-    ({"mentions_service": "AC-Repair"}, "a"),
-    ({"mentions_service": "drain"}, "d"),
     ({"mentions_service": "pipe"}, "d"),
     ({"mentions_problem": "no-callback"}, "de"),
     ({"mentions_problem": "nobody called back"}, "de"),
-    ({"mentions_problem": "LATE ARRIVAL"}, "e"),
     ({"mentions_problem": "late_arrival"}, "e"),
     ({"mentions_problem": "late"}, ""),  # first words are those of people and services
-    ({"mentions_topic": "boilers"}, "a"),
     ({"mentions_topic": "Boilers and heat"}, "a"),
     ({"mentions_area": "portsmouth"}, "b"),
     ({"mentions_area": "New Castle"}, ""),
-    ({"mentions_area": "Atlantis"}, ""),
     # aspects and their sentiment
     ({"mentions_aspect": "pricing"}, "abce"),
     ({"mentions_aspect": "price and VALUE"}, "abce"),
     ({"mentions_aspect": "speed"}, "bf"),
     ({"mentions_aspect": "pricing", "sentiment": "negative"}, "ae"),
     ({"mentions_aspect": "Price-and-value", "sentiment": "positive"}, "b"),
-    ({"mentions_aspect": "pricing", "sentiment": "neutral"}, ""),
     ({"mentions_aspect": "speed", "sentiment": "positive"}, ""),
     # sentiment of the review
-    ({"sentiment": "positive"}, "ab"),
     ({"sentiment": "negative"}, "de"),
     ({"sentiment": "negative", "mentions_service": "drain"}, "d"),
-    # ranges of ratings
-    ({"max_rating": 2}, "def"),
+    # ratings, days and texts
+    ({"rating": "3.0"}, "c"),
+    ({"min_rating": 3.5}, "ab"),
+    ({"since": "2025-03-05", "until": "2025-03-07"}, "cde"),
+    ({"query": "FINE", "rating": 5}, "a"),
+    ({"query": "google"}, ""),  # a source
     ({"max_rating": 2.9}, "def"),
     ({"min_rating": 2, "max_rating": 4}, "bcd"),
-    ({"min_rating": 2.2, "max_rating": 2.8}, ""),
-    ({"rating": 1, "mentions_aspect": "pricing"}, "e"),
-    ({"max_rating": 4, "mentions_aspect": "pricing", "sentiment": "positive", "query": "FI"}, "b"),
     # sources as reviews carry them, in upper or lower case
-    ({"source": "google"}, "bde"),
-    ({"source": "Trustpilot"}, "ac"),
     ({"source": "TRUSTPILOT"}, "ac"),
     ({"source": "strasse"}, "f"),
-    ({"source": "trust"}, ""),
-    ({"source": "yelp"}, ""),
     # checked authors and replies
     ({"verified": "false"}, "a"),
-    ({"verified": "true", "source": "trustpilot"}, "c"),
     ({"has_reply": "true"}, "cf"),
-    ({"has_reply": "false", "verified": "true"}, "bde"),
     # orders
     ({"sort": "oldest"}, "fedcba"),
     ({"sort": "lowest"}, "efdcba"),
     ({"sort": "highest", "max_rating": 2}, "def"),
-    ({"sort": "oldest", "has_reply": "true"}, "fc"),
     ({"sort": "lowest", "source": "google", "limit": 2}, "ed"),
 ]
 

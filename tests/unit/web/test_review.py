@@ -80,13 +80,6 @@ def test_unknown_review_is_404(place: Place, segment: str) -> None:
     assert 404 == answer.json()["status"]
 
 
-@pytest.mark.parametrize("path", ["/api/reviews/search/x", "/api/reviews/a/b", "/r/a/b"])
-def test_address_with_another_segment_is_404(place: Place, path: str) -> None:
-    """Slashes of an id are escaped."""
-    methods = ("GET", "POST", "PUT")
-    assert [404] * 3 == [place.get(path, method=method).status for method in methods]
-
-
 def test_tag_of_a_review_is_kept_when_others_change(place: Place) -> None:
     path = urls.review(IDS[0])
     before = place.get(path)
@@ -97,9 +90,3 @@ def test_tag_of_a_review_is_kept_when_others_change(place: Place) -> None:
     assert 304 == place.get(path, f"If-None-Match: {tag}").status
     place.publish([{**REVIEWS[0], "rating": 1}])
     assert 200 == place.get(path, f"If-None-Match: {tag}").status
-
-
-@pytest.mark.parametrize("prefix", ["/api/reviews/", "/r/"])
-def test_id_that_is_no_utf8_is_refused(place: Place, prefix: str) -> None:
-    """Malformed bytes are an error of the client, not 500."""
-    assert 400 == place.get(f"{prefix}%FF").status
