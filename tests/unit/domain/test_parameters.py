@@ -120,6 +120,7 @@ RULES: dict[str, tuple[str, str, Issue]] = {
     ),
     "boolean": ("invalid_type", "must be true or false", {"expected": "boolean"}),
     "sentiment": ("invalid_value", "must be one of positive, neutral, negative", {}),
+    "sort": ("invalid_value", "must be one of newest, oldest, highest, lowest, changed", {}),
 }
 """The code of each rule, its words, and the further members of the issue."""
 
@@ -131,6 +132,7 @@ WRONG_TEXTS: list[tuple[str, str, list[str], list[str]]] = [
     ("rating", "integer", [*WORDS, "5.5", "1e0", "5.0e0"], [*BLANKS, *DIGITS]),
     ("limit", "count", [*WORDS, "5.5", "1e0", "5.0e0"], [*BLANKS, *DIGITS]),
     ("min_rating", "number", [*WORDS, "1e", "e1"], [*BLANKS, *DIGITS, "1e1.0", "4.5.0"]),
+    ("max_rating", "number", ["x"], []),
     ("rating", "most", ["6"], []),
     ("rating", "least", ["0", "-1"], []),
     ("min_rating", "most", ["5.1", "1e1", "1e999999999"], []),
@@ -162,6 +164,7 @@ WRONG_TEXTS: list[tuple[str, str, list[str], list[str]]] = [
     ("verified", "boolean", ["1", "yes", "True", "TRUE", "on"], [" true", "false\n"]),
     ("has_reply", "boolean", ["1", "yes", "True", "TRUE", "on"], [" true", "false\n"]),
     ("sentiment", "sentiment", ["good"], []),
+    ("sort", "sort", ["best"], []),
 ]
 """Values that break a rule: messages have those of the first list as they are, the others in quotes."""
 
@@ -329,36 +332,10 @@ def test_the_order_that_is_usual_is_not_told() -> None:
     assert "" == read_query(b"sort=newest").canonical()
 
 
-WRONG = [
-    (b"rating=five", "invalid_type"),
-    (b"min_rating=9", "too_big"),
-    (b"max_rating=x", "invalid_type"),
-    (b"source=%ff", "invalid_format"),
-    (b"location=%zz", "invalid_format"),
-    (b"verified=1", "invalid_type"),
-    (b"has_reply=True", "invalid_type"),
-    (b"since=1", "invalid_format"),
-    (b"until=1", "invalid_format"),
-    (b"changed_since=now", "invalid_format"),
-    (b"query=" + b"x" * 201, "too_big"),
-    (b"mentions_technician=%ff", "invalid_format"),
-    (b"mentions_service=%zz", "invalid_format"),
-    (b"mentions_aspect=%zz", "invalid_format"),
-    (b"mentions_problem=%ff", "invalid_format"),
-    (b"mentions_topic=%zz", "invalid_format"),
-    (b"mentions_area=%ff", "invalid_format"),
-    (b"sentiment=good", "invalid_value"),
-    (b"sort=best", "invalid_value"),
-    (b"limit=0", "too_small"),
-    (b"cursor=x", "invalid_format"),
-]
-
-
 def test_all_issues_are_raised_in_the_order_of_the_table() -> None:
-    query = b"&other=%zz&".join(part for part, _ in reversed(WRONG))
+    query = "&other=%zz&".join(f"{name}=%zz" for name in reversed(NAMES)).encode()
     issues = issues_of(query)
     assert [[name] for name in NAMES] == [item["path"] for item in issues]
-    assert [code for _, code in WRONG] == [item["code"] for item in issues]
     with pytest.raises(InvalidParametersError) as refused:
         read_query(query)
     assert "; ".join(str(item["message"]) for item in issues) == str(refused.value)

@@ -46,18 +46,13 @@ def error_of(text: str, tool: str = "search_reviews") -> str:
     [
         ("{}", {}),
         ('{"rating": 5}', {"rating": 5}),
-        ('{"rating": "5"}', {"rating": 5}),
         ('{"rating": 5.0}', {"rating": 5}),
         ('{"rating": "5.0"}', {"rating": 5}),
         ('{"rating": 5e0}', {"rating": 5}),
-        ('{"min_rating": "4.5"}', {"min_rating": 4.5}),
         ('{"min_rating": 45e-1}', {"min_rating": 4.5}),
         ('{"rating": null, "query": null}', {}),
         ('{"query": "", "mentions_service": ""}', {}),
-        ('{"query": " "}', {"query": " "}),
-        ('{"query": "5"}', {"query": "5"}),
         ('{"query": "\\u00eb\\n"}', {"query": "ë\n"}),
-        ('{"since": "2025-01-31"}', {"since": DAY}),
         ('{"since": "2025-01-31T00:00:00Z"}', {"since": DAY}),
         ('{"since": "2025-01-31T23:59:60.123456+14:00"}', {"since": DAY}),
         ('{"since": "2025-01-31t23:59:00-12:00"}', {"since": DAY}),
@@ -71,7 +66,6 @@ def error_of(text: str, tool: str = "search_reviews") -> str:
         ('{"query": "none"}', {"query": "none"}),
         ('{"query": "Null"}', {"query": "Null"}),
         (json.dumps({"cursor": CURSOR.encode()}), {"cursor": CURSOR}),
-        (json.dumps({"query": "🎉" * 200}), {"query": "🎉" * 200}),
     ],
 )
 def test_lenient_spelling_is_read(text: str, expected: object) -> None:
