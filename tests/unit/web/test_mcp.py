@@ -385,7 +385,6 @@ def test_other_host_name_is_421_on_loopback(harness: Harness) -> None:
 def test_localhost_is_refused_on_other_listeners(
     published: Path, peer: IPv4Address | UNIXAddress, host: bytes, field: bytes, status: int
 ) -> None:
-    """S3, S12."""
     head = HEAD.replace(b"localhost", host) + field
     server = serving(Clock(), Harness(published).route)
     answer = exchanged(server, head + b"Content-Length: 1\r\n\r\nx", peer)
