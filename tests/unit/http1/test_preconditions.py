@@ -87,17 +87,13 @@ TABLE = [
     ("8.8.3 blank after W/", conditions(none_match=(b'W/ "v2"',)), PROCEED),
     # If-None-Match before If-Modified-Since
     ("13.2.2 tag differs, date old", conditions(none_match=(b'"v1"',), modified=(THEN,)), PROCEED),
-    (
-        "13.2.2 tag same, date older",
-        conditions(none_match=(ETAG,), modified=(BEFORE,)),
-        NOT_MODIFIED,
-    ),
+    ("13.2.2 same tag, old date", conditions(none_match=(ETAG,), modified=(BEFORE,)), NOT_MODIFIED),
     ("13.1.3 an empty list hides it", conditions(none_match=(b"",), modified=(THEN,)), PROCEED),
     # If-Modified-Since
     ("13.1.3 the same second", conditions(modified=(THEN,)), NOT_MODIFIED),
     ("13.1.3 an earlier date", conditions(modified=(BEFORE,)), PROCEED),
     (
-        "13.1.3 a future date counts",
+        "13.1.3 a future date",
         conditions(modified=(b"Fri, 31 Dec 9999 23:59:59 GMT",)),
         NOT_MODIFIED,
     ),
