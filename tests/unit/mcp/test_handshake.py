@@ -1,4 +1,4 @@
-"""The handshake era: one test for each row of mcp.md 2a that needs no HTTP.
+"""The handshake era: the rows of mcp.md 2a that need no HTTP; test_2a_4 and test_2a_16 have row 1 too.
 
 Rows 5, 9, 11, 12, 19 and 25 are tested with HTTP, and 17, 18 and 21 also with the tools.
 """

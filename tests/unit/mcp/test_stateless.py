@@ -77,16 +77,6 @@ def test_2b_2_meta_must_be_complete(bench: Bench, params: dict[str, object]) -> 
     assert (400, -32602, 5) == outcome(response)
 
 
-@pytest.mark.parametrize("method", ["server/discover", "tools/list", "resources/list", "nonsense"])
-@pytest.mark.parametrize(("params", "code"), [(7, -32600), ("x", -32600), ([META], -32602)])
-def test_2b_2_params_must_be_an_object(
-    bench: Bench, method: str, params: object, code: int
-) -> None:
-    message = {"jsonrpc": "2.0", "method": method, "params": params}
-    assert (400, code, 5) == outcome(bench.send(message | {"id": 5}, **mirrors(method)))
-    assert (400, code, None) == outcome(bench.send(message, **mirrors(method)))
-
-
 def test_2b_3_discover(bench: Bench) -> None:
     info = {"name": "reviewsd", "title": "Acme reviews", "version": "1.2.3"}
     info["websiteUrl"] = "https://reviews.example"
