@@ -49,23 +49,6 @@ def test_late_imports_and_edits_come_first(site: Place) -> None:
     assert ["old3", *late, "old5", "old4", "old2", "old1"] == ids
 
 
-@pytest.mark.parametrize(
-    ("since", "matched"),
-    [
-        ("2026-11-25", 0),
-        ("2026-11-24T08:30:01Z", 1),
-        ("2026-11-24T08:30:00Z", 31),
-        ("2026-11-24T10:30:00+02:00", 31),
-        ("2026-11-24", 31),
-        ("2024-01-05T12:00:00Z", 32),
-        ("2024-01-01", 35),
-    ],
-)
-def test_changed_since_includes_its_moment(site: Place, since: str, matched: int) -> None:
-    assert matched == search(site, changed_since=since)["matched"]
-    assert matched == search(site, changed_since=since, sort="changed", limit=1)["matched"]
-
-
 def test_next_page_is_in_the_same_order(site: Place) -> None:
     path = f"{urls.SEARCH}?sort=changed&limit=20&changed_since=2026-11-24"
     first = site.get(path)
