@@ -168,14 +168,6 @@ def test_reviews_since_a_day_are_a_search(demo: Tools) -> None:
     assert page["reviews"] != next_page["reviews"]
 
 
-def test_the_future_has_no_reviews(demo: Tools) -> None:
-    expected = {"matched": 0, "returned": 0, "reviews": [], "next_cursor": None}
-    assert {"since": "9999-12-31"} | expected == demo.data(
-        "get_reviews_since", {"date": "9999-12-31"}
-    )
-    assert expected == demo.data("search_reviews", {"query": "zzzzz"})
-
-
 # -- budgets
 
 
