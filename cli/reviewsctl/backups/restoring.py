@@ -4,7 +4,6 @@ Reviews that were erased after the backup do not return: the corrections of both
 reviews that they erase are removed from the restored files.
 """
 
-import contextlib
 import datetime
 import glob
 import os
@@ -24,8 +23,7 @@ from reviewsctl.files.named_files import NamedFile, exports, needed_files
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.import_log import Change, ImportLog
 from reviewsctl.importing.review_merge import stamp
-from reviewsctl.importing.reviews_file import commit
-from reviewsctl.terminal.interruption import uninterrupted
+from reviewsctl.importing.reviews_file import replace
 from reviewsd.api.places import KEPT_FOLDER
 
 _CORRECTIONS: Final = f"data/{corrections.FILE}"
@@ -214,16 +212,8 @@ def restored_log(contents: Contents, name: str, now: datetime.datetime) -> Impor
 
 def _write_version(target: Path, content: IO[bytes], log: ImportLog) -> None:
     """Write reviews.json with its import log, and keep the version before, for an undo."""
-    now = datetime.datetime.now(datetime.UTC)
-    with opened(target.parent) as folder, contextlib.ExitStack() as stack:
-        new = stack.enter_context(folder.draft(target.name))
+    with opened(target.parent) as folder, folder.draft(target.name) as new:
         shutil.copyfileobj(content, new.file)
         new.file.flush()
         new.give(folder.facts.st_uid, folder.facts.st_gid)
-        own = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
-        new_log = stack.enter_context(import_log.draft(own, log))
-        keeping = stack.enter_context(history.keeping(folder, target.name, new, new_log, now))
-        with uninterrupted():
-            commit(new, keeping.put_old)
-            import_log.put(new_log, folder.look(target.name))
-            keeping.put_new()
+        replace(new, log, datetime.datetime.now(datetime.UTC))

@@ -1,6 +1,5 @@
 """Writes the owner's reply to a review into reviews.json: ``reviewsctl reviews reply``."""
 
-import contextlib
 import datetime
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,15 +11,13 @@ from msgspec import structs
 from reviewsctl.corrections.files import faults
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import opened
-from reviewsctl.importing import history, import_log
+from reviewsctl.importing import import_log
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers.json_file import Piece
 from reviewsctl.importing.review_merge import CHANGED, stamp
-from reviewsctl.importing.reviews_file import commit, read, rewrite, updated
+from reviewsctl.importing.reviews_file import read, replace, rewrite, updated
 from reviewsctl.importing.values import encoded, members
-from reviewsctl.terminal.interruption import uninterrupted
 from reviewsd.api.names import surname_in
-from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.texts import merge_key, printable
 
 if TYPE_CHECKING:
@@ -76,21 +73,13 @@ def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> No
             changes = {"owner_reply": reply, CHANGED: stamp(now)}
             yield updated(piece.text, changes) if is_meant else piece.text
 
-    with faults(target), opened(target.parent) as folder, contextlib.ExitStack() as stack:
+    with faults(target), opened(target.parent) as folder, folder.draft(target.name) as new:
         if (document := read(folder, target.name)) is None:
             raise ImportRefusedError(f"{target} is gone", "Bring it back: reviewsctl reviews undo")
-        new = stack.enter_context(folder.draft(target.name))
         rewrite(new.file, document, member, records)
-        own = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
         what = "your reply to" if text else "the removal of your reply to"
         change = import_log.Change(at=now, text=f"{what} {review_id}, {stamp(now)}")
-        recorded = structs.replace(import_log.load(folder)[0], change=change)
-        log = stack.enter_context(import_log.draft(own, recorded))
-        keeping = stack.enter_context(history.keeping(folder, target.name, new, log, now))
-        with uninterrupted():
-            commit(new, keeping.put_old)
-            import_log.put(log, folder.look(target.name))
-            keeping.put_new()
+        replace(new, structs.replace(import_log.load(folder)[0], change=change), now)
 
 
 def effects_of(text: str, review: "Review", action: str, *, is_imported: bool) -> Iterator[str]:

@@ -83,13 +83,18 @@ def remove(history: Folder, version: Version) -> None:
     history.remove(version.log)
 
 
-def change_of(history: Folder, version: Version) -> Change | None:
-    """Return the change that made a version; None where it is not known."""
+def kept_log(history: Folder, version: Version) -> ImportLog:
+    """Return the import log of a version; an empty one where it has none that can be read."""
     try:
         with history.open(version.log) as file:
-            return import_log.parsed(gzip.decompress(file.read())).change
+            return import_log.parsed(gzip.decompress(file.read()))
     except (OSError, EOFError, zlib.error):  # damaged, or of another user
-        return None
+        return ImportLog()
+
+
+def change_of(history: Folder, version: Version) -> Change | None:
+    """Return the change that made a version; None where it is not known."""
+    return kept_log(history, version).change
 
 
 def log_of(

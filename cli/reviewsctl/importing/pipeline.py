@@ -1,16 +1,16 @@
 """One import from beginning to end: open, recognize, read, stage, merge, ask, replace, report."""
 
-import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO, Final
 
 from msgspec import structs
 
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
-from reviewsctl.importing import history, import_log, report
+from reviewsctl.importing import import_log, report
 from reviewsctl.importing.business import declared_in, listing
 from reviewsctl.importing.consent import (
     agree,
@@ -34,14 +34,12 @@ from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.review_merge import stamp
-from reviewsctl.importing.reviews_file import check, commit
+from reviewsctl.importing.reviews_file import replace
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.source_name import named_source, origin_of
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates
-from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
-from reviewsd.api.places import KEPT_FOLDER
 
 
 def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
@@ -245,28 +243,21 @@ class Replacement:
             self._ask(merge)
             return merge
         folder, name = self.folder, self.options.target.name
-        with folder.draft(name) as new, contextlib.ExitStack() as stack:
+        corrections, now = self.plan.corrections, self.options.now
+        with folder.draft(name) as new:
             merge = self._merge(new.file)
             self._ask(merge)
-            corrections, now = self.plan.corrections, self.options.now
-            merge.is_written = corrections.take_out_erased(self.options.target, new, now)
-            own_folder = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
+            is_taken_out = corrections.take_out_erased(self.options.target, new, now)
             is_change = merge.is_different or folder.look(name) is None
-            recorded_log = self._recorded(merge, is_change=is_change)
-            log = stack.enter_context(import_log.draft(own_folder, recorded_log))
-            keeping = None
-            if is_change:
-                keeping = stack.enter_context(history.keeping(folder, name, new, log, now))
-                merge.is_written, merge.backup = True, keeping.path
-            with uninterrupted():
-                check(new)
+            merge.is_written = is_change or is_taken_out
+            merge.backup = replace(
+                new,
+                self._recorded(merge, is_change=is_change),
+                now,
+                is_change=is_change,
                 # first: after a crash between both, the new rows are hidden at least
-                corrections.write(folder, self.options.target, now)
-                if keeping is not None:
-                    commit(new, keeping.put_old)
-                import_log.put(log, folder.look(name))
-                if keeping is not None:
-                    keeping.put_new()
+                first=partial(corrections.write, folder, self.options.target, now),
+            )
         return merge
 
     def _ask(self, merge: MergeResult) -> None:

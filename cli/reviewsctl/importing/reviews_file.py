@@ -1,5 +1,9 @@
-"""Writes reviews.json again; unchanged parts stay byte for byte as they are."""
+"""Writes reviews.json again; unchanged parts stay byte for byte as they are.
 
+``replace`` is the one writer: every command that changes reviews or business puts the new file in place by it.
+"""
+
+import contextlib
 import datetime
 import json
 import os
@@ -12,9 +16,13 @@ import msgspec
 from msgspec import Raw
 
 from reviewsctl.files.folders import Draft, Folder
+from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.values import encoded, members
+from reviewsctl.terminal.interruption import uninterrupted
+from reviewsd.api.places import KEPT_FOLDER
 
 FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
 
@@ -198,6 +206,52 @@ def commit(new: Draft, keep: Callable[[], object] = lambda: None) -> None:
     keep()
     new.give(new.before.st_uid, new.before.st_gid)
     new.put(new.before.st_mode & 0o777)
+
+
+def replace(
+    new: Draft,
+    log: ImportLog,
+    now: datetime.datetime,
+    *,
+    is_change: bool = True,
+    first: Callable[[], object] = lambda: None,
+    last: Callable[[], object] = lambda: None,
+) -> Path | None:
+    """Put a new reviews.json in place with its import log, and keep the versions before and after for an undo.
+
+    No signal stops it once something is written.
+
+    Args:
+        new: The draft of the file.
+        log: Its import log.
+        now: When it is replaced.
+        is_change: Whether the file is replaced; else the log alone.
+        first: Called before anything is written, but for the drafts.
+        last: Called when the file is in place.
+
+    Returns:
+        The version that was there, in the history; None if there was none, or it stays.
+
+    Raises:
+        ImportRefusedError: Another program wrote the file meanwhile.
+    """
+    folder, name = new.folder, new.name
+    with contextlib.ExitStack() as stack:
+        own_folder = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
+        new_log = stack.enter_context(import_log.draft(own_folder, log))
+        keeping = None
+        if is_change:
+            keeping = stack.enter_context(history.keeping(folder, name, new, new_log, now))
+        with uninterrupted():
+            check(new)
+            first()
+            if keeping is not None:
+                commit(new, keeping.put_old)
+            import_log.put(new_log, folder.look(name))
+            last()
+            if keeping is not None:
+                keeping.put_new()
+    return None if keeping is None else keeping.path
 
 
 def _signature(facts: os.stat_result | None) -> tuple[int, ...] | None:

@@ -10,21 +10,21 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
-from reviewsctl.importing import history, import_log
+from reviewsctl.importing import history, reviews_file
 from reviewsctl.importing.comparison import Comparison
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import stamp
-from reviewsctl.importing.reviews_file import commit, read, rewrite
+from reviewsctl.importing.reviews_file import read, rewrite
 from reviewsctl.importing.values import members
-from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER
@@ -210,25 +210,10 @@ def _put(
             counts["corrected"] += bool(corrections.action(members(piece.value)))
             yield text
 
-    with contextlib.ExitStack() as stack:
-        new = stack.enter_context(data.draft(name))
+    with data.draft(name) as new:
         rewrite(new.file, document, comparison.member, records, comparison.removed_member)
-        own_folder = stack.enter_context(data.folder(KEPT_FOLDER))
-        log = None
-        if folder.look(version.log) is not None:
-            log = stack.enter_context(own_folder.draft(import_log.FILE))
-            with folder.open(version.log) as file:
-                log.file.write(gzip.decompress(file.read()))
-            log.file.flush()
-        keeping = stack.enter_context(history.keeping(data, name, new, log, now))
-        with uninterrupted():
-            commit(new, keeping.put_old)
-            if log is None:
-                own_folder.remove(import_log.FILE)
-            else:
-                import_log.put(log, data.look(name))
-            history.remove(folder, version)
-            keeping.put_new()
+        log = history.kept_log(folder, version)
+        reviews_file.replace(new, log, now, last=partial(history.remove, folder, version))
     return Undone(
         at=version.at,
         total=counts["total"],
