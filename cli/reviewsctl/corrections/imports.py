@@ -127,8 +127,7 @@ class KnownCorrections:
         if not self._before:
             return text
         if every:
-            correction = self._found(msgspec.json.decode(text))
-            return None if isinstance(correction, Erasure) else text
+            return None if self.is_erased(msgspec.json.decode(text)) else text
         return corrected.shown(text, self._overlay)
 
     def notes(self) -> list[str]:
@@ -211,6 +210,10 @@ class KnownCorrections:
         """Return what hides or anonymizes a review of the file; empty if it is shown as it is."""
         correction = self._correction(record)
         return "" if correction is None else correction.action
+
+    def is_erased(self, record: Mapping[str, object]) -> bool:
+        """Return whether a review of the file was erased."""
+        return isinstance(self._found(record), Erasure)
 
     def public_form(self, record: Mapping[str, object]) -> Mapping[str, object] | None:
         """Return what readers are shown of a review of the file: nothing if it is invalid."""

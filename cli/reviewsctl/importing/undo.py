@@ -7,24 +7,28 @@ import contextlib
 import datetime
 import gzip
 import zlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, reviews_file
-from reviewsctl.importing.comparison import Comparison
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
 from reviewsctl.importing.readers.json_file import Document, Piece
-from reviewsctl.importing.review_merge import stamp
-from reviewsctl.importing.reviews_file import read, rewrite
-from reviewsctl.importing.values import members
+from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
+from reviewsctl.importing.reviews_file import (
+    read,
+    removed_member,
+    reviews_of,
+    rewrite,
+    updated,
+)
+from reviewsctl.importing.values import elements, encoded, members
 from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER
@@ -49,10 +53,6 @@ class Undone:
     """Reviews that were there before."""
     corrected: int
     """Reviews that are hidden or anonymous all the same."""
-    is_valid: bool
-    """Whether the file that was there could be read, so that it could be compared."""
-    business: Sequence[str] = ()
-    """The members of the business that differ."""
     taken_out: int = 0
     """Erased reviews that the file that was there had again."""
     sources: Sequence[str] = ()
@@ -63,12 +63,8 @@ class Undone:
         line = (
             f"{target} is the version kept {stamp(self.at)}, with {counted(self.total, 'review')}"
         )
-        if not self.is_valid:
-            yield line
-            return
         further = command.replace(" undo", f" undo {number + 1}", 1)
-        business = f"; your business: {', '.join(self.business)}" if self.business else ""
-        yield f"{line}: {self.back:,} back, {self.changed:,} changed, {self.gone:,} gone{business}"
+        yield f"{line}: {self.back:,} back, {self.changed:,} changed, {self.gone:,} gone"
         if self.corrected:
             stay = "stays" if self.corrected == 1 else "stay"
             yield (
@@ -199,35 +195,111 @@ def _put(
 ) -> Undone:
     with folder.open(version.file) as file:
         document = Document(gzip.decompress(file.read()), version.file, _REMEDY)
-    comparison = Comparison(_there(data, name), document, now)
     corrections = KnownCorrections(data.path)
-    counts: Counter[str] = Counter()
-
-    def records(reviews: Iterator[Piece]) -> Iterator[bytes]:
-        for piece in reviews:
-            text, outcome = comparison.record(piece)
-            counts.update(["total", outcome])
-            counts["corrected"] += bool(corrections.action(members(piece.value)))
-            yield text
-
+    after, before = _content(document, corrections), _content_there(data, name, corrections)
     with data.draft(name) as new:
-        rewrite(new.file, document, comparison.member, records, comparison.removed_member)
+        back, changed, gone = _rewrite(new.file, document, after, before, now)
         log = history.kept_log(folder, version)
         reviews_file.replace(new, log, now, last=partial(history.remove, folder, version))
     return Undone(
         at=version.at,
-        total=counts["total"],
-        back=counts["back"],
-        changed=counts["changed"],
-        gone=comparison.gone,
-        corrected=counts["corrected"],
-        is_valid=comparison.is_valid,
-        business=comparison.business,
+        total=len(after.reviews),
+        back=back,
+        changed=changed,
+        gone=gone,
+        corrected=sum(bool(corrections.action(review)) for review in after.reviews.values()),
     )
 
 
-def _there(data: Folder, name: str) -> Document | None:
+class _Content(NamedTuple):
+    """What two versions of reviews.json are compared by."""
+
+    reviews: Mapping[str, Mapping[str, object]]
+    """The reviews that are not erased, by their ids, without the times of imports."""
+    removed: Mapping[str, object]
+    """The entries of ``removed``, by their ids."""
+
+
+def _content(document: Document, corrections: KnownCorrections) -> _Content:
+    reviews = {
+        str(review.get("id")): {name: review[name] for name in review if name not in STAMPS}
+        for review in reviews_of(document)
+        if not corrections.is_erased(review)
+    }
+    raw = document.members().get("removed")
+    listed = [] if raw is None else elements(document.value(raw))
+    return _Content(reviews, {str(members(entry).get("id")): entry for entry in listed})
+
+
+def _content_there(data: Folder, name: str, corrections: KnownCorrections) -> _Content | None:
+    """Return the content of reviews.json; None if it is gone, or cannot be read."""
     try:
-        return read(data, name)
+        document = read(data, name)
+        return None if document is None else _content(document, corrections)
     except ImportRefusedError:
         return None
+
+
+def _rewrite(
+    out: BinaryIO,
+    document: Document,
+    after: _Content,
+    before: _Content | None,
+    now: datetime.datetime,
+) -> tuple[int, int, int]:
+    """Write a version in place of the file that is there, and return how many reviews are back, changed and gone.
+
+    A review that differs gets the time as ``changed_at``, and one that goes an entry in ``removed``, as copies of the
+    reviews are kept up to date by these. If the file cannot be read, the version stays as it is.
+    """
+    there = before or _Content({}, {})
+    other_ids = _other_ids(there, after)
+    earlier = {name: there.reviews.get(other_ids.get(name, name)) for name in after.reviews}
+    different = {name for name, review in after.reviews.items() if review != earlier[name]}
+    gone = [name for name in there.reviews if name not in after.reviews]
+
+    def member(name: str, piece: Piece) -> bytes | None:
+        if before is not None and name == "updated_at" and piece.value is not None:
+            return encoded(stamp(now))
+        return None if before is not None and name == "removed" else piece.text
+
+    def records(pieces: Iterator[Piece]) -> Iterator[bytes]:
+        for piece in pieces:
+            name = str(members(piece.value).get("id"))
+            is_changed = name in different and before is not None
+            if name in after.reviews:
+                yield updated(piece.text, {CHANGED: stamp(now)}) if is_changed else piece.text
+
+    def last() -> Mapping[str, object]:
+        entries = {**there.removed, **after.removed}
+        known = there.reviews.keys() | after.reviews.keys()
+        listed = [entry for name, entry in entries.items() if name not in known]
+        successors = {old: new for new, old in other_ids.items()}
+        return {} if before is None else removed_member(listed, gone, now, successors)
+
+    rewrite(out, document, member, records, last)
+    back = sum(review is None for review in earlier.values())
+    return back, len(different) - back, len(gone) - len({*other_ids.values()})
+
+
+def _other_ids(before: _Content, after: _Content) -> dict[str, str]:
+    """Return the ids that reviews had before an undo, by those that they have after it, where they differ.
+
+    A review has another id after its row was edited in a table without ids (corrections.md C24). What the owner
+    decides about it holds for both (C25).
+    """
+    new = after.reviews.keys() - before.reviews.keys()
+    gone = before.reviews.keys() - after.reviews.keys()
+    back = {name: old for name in new if (old := _last_id(name, before)) in gone}
+    return back | {name: old for old in gone if (name := _last_id(old, after)) in new}
+
+
+def _last_id(name: str, content: _Content) -> str:
+    """Return the id that a review has, by the successors of its earlier ids; another name if it is not there."""
+    ids = {name}
+    while name not in content.reviews:
+        name = str(members(content.removed.get(name)).get("successor"))
+        if name in ids:
+            break
+        ids.add(name)
+    return name

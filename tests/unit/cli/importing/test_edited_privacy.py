@@ -420,6 +420,20 @@ def test_erased_review_does_not_come_back_by_undo(shop: Shop) -> None:
     assert "Ann" not in published(shop)
 
 
+def test_erased_review_does_not_come_back_by_a_copied_version(shop: Shop) -> None:
+    """Where the folder of versions was copied before the erasure, and put in its place again."""
+    imported(shop, LONG)
+    imported(shop, LONG, BO)
+    folder = shop.folder / ".reviewsctl/history"
+    copies = {path: path.read_bytes() for path in folder.glob("reviews-*")}
+    erase(shop, "Ann Lee")
+    for path, copy in copies.items():
+        path.write_bytes(copy)
+    for _ in range(2):
+        undo(shop.folder / "reviews.json", 1, shop.now)
+        assert "Ann" not in json.dumps(shop.file)
+
+
 @pytest.mark.parametrize("action", ["hide", "erase"])
 def test_decision_after_an_undo_holds_for_what_the_undo_took_back(
     shop: Shop, action: Action | Literal["erase"]
