@@ -145,11 +145,12 @@ def _address(target: NotifyTarget, environ: Mapping[str, str]) -> str:
     path = credential(environ, name, f"notify/{target.name}.url")
     if target.url_file is not None:
         path = Path(target.url_file)
-    if path is None or not path.exists():
-        expected = target.url_file or f"url_file, or the systemd credential {name}"
-        raise TargetError(f"{target.name}: there is no {expected}")
+    if path is None:
+        raise TargetError(f"{target.name}: there is no url_file, or the systemd credential {name}")
     try:
         mode, content = path.stat().st_mode, path.read_bytes()[:_MAX_BYTES]
+    except FileNotFoundError as error:
+        raise TargetError(f"{target.name}: there is no {path}") from error
     except OSError as error:
         raise TargetError(f"{target.name}: {path} cannot be read: {error.strerror}") from error
     if mode & stat.S_IRWXO:

@@ -114,6 +114,13 @@ def test_address_that_cannot_be_used_is_refused_without_being_shown(
     assert f"notify: owner: {problem.format(file=file)}" == str(refused.value)
 
 
+def test_address_out_of_reach_is_refused_with_the_reason(tmp_path: Path) -> None:
+    """The daemon crashed with a traceback where it may not enter the folder of the file."""
+    file = tmp_path / ("x" * 300)
+    with pytest.raises(TargetError, match=r"x cannot be read: File name too long$"):
+        AppriseSender(THREADS, [target(file)], {})
+
+
 def test_target_without_any_file_is_refused() -> None:
     with pytest.raises(TargetError, match=r"or the systemd credential notify_owner\.url"):
         AppriseSender(THREADS, [NotifyTarget(name="owner", stars=1)], {})
