@@ -215,12 +215,22 @@ def test_nothing_runs_as_root() -> None:
     )
 
 
-def test_the_keys_may_be_missing() -> None:
-    """A credential without a path is looked up; with an absolute one it would be required."""
-    assert settings("reviewsd.service", "Service")["LoadCredential"] == [
-        "reviewsd.hub-secret-key",
-        "reviewsd.mcp-session-key",
-    ]
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        (
+            "reviewsd.service",
+            ["reviewsd.hub-secret-key", "reviewsd.mcp-session-key", "notify:/etc/reviewsd/notify"],
+        ),
+        ("sync/reviewsd-sync.service", ["sources:/etc/reviewsd/credentials"]),
+    ],
+)
+def test_credentials_may_be_missing(unit: str, expected: list[str]) -> None:
+    """One without a path is looked up; one with an absolute path would be required without another value."""
+    service = settings(unit, "Service")
+    assert expected == service["LoadCredential"]
+    folders = [name for name in expected if ":/" in name]
+    assert [f"{name.partition(':')[0]}:none" for name in folders] == service["SetCredential"]
 
 
 def test_the_kernel_refuses_what_no_callback_may_be() -> None:

@@ -75,7 +75,7 @@ def start_command(root: Path = ROOT) -> str:
 def restart_remedy(root: Path = ROOT) -> str:
     """Return how to restart the daemon with a changed configuration.
 
-    Ports and addresses of notices stand in the units too, which ``service install`` writes.
+    The port of the metrics stands in the units too, which ``service install`` writes.
     """
     if in_container():
         return "Restart it: docker compose restart"

@@ -26,7 +26,7 @@ from reviewsctl.daemon.units import (
     below,
 )
 from reviewsctl.files.data_files import owner_files
-from reviewsctl.files.named_files import CREDENTIALS, NOTICES, NamedFile
+from reviewsctl.files.named_files import NamedFile
 from reviewsctl.files.requested import Installation
 from reviewsctl.files.steps import CopyFile, Run, Step, WriteFile, read, systemctl
 from reviewsctl.files.unit_text import shipped, unit
@@ -84,8 +84,6 @@ def plan(
         yield from copies
         yield from _named_copies(installation, root)
         yield WriteFile(below(root, SYSTEM), _moved(content, installation), content)
-    elif installation.has_notices:
-        yield _private_folder(NOTICES, root)
     yield WriteFile(below(root, _SYSUSERS), shipped("reviewsd.sysusers.conf"))
     yield _sysusers(_SYSUSERS, root)
     for name in UNITS:
@@ -133,11 +131,8 @@ def _named_copies(installation: Installation, root: Path) -> Iterator[Step]:
     """
     from reviewsd.publish.sources import template_files  # see main
 
-    folders = {file.copy.parent for file in installation.files if file.is_secret}
-    if installation.has_notices:
-        folders.add(NOTICES)
-    for folder in sorted(folders):
-        yield _private_folder(folder, root)
+    for folder in sorted({file.copy.parent for file in installation.files if file.is_secret}):
+        yield Run(("install", "-d", "-m", "700", str(below(root, folder))))
     for file in installation.files:
         if not file.is_copied:
             continue
@@ -166,10 +161,6 @@ def _moved(content: str, installation: Installation) -> str:
     return rewritten(content, {**_PLACES, **places})
 
 
-def _private_folder(folder: Path, root: Path) -> Run:
-    return Run(("install", "-d", "-m", "700", str(below(root, folder))))
-
-
 def _timer(installation: Installation, copies: Iterable[Path], root: Path) -> Iterator[Step]:
     """Yield the steps that install the timer, before systemd reads its units again."""
     data = installation.data.copy
@@ -179,7 +170,6 @@ def _timer(installation: Installation, copies: Iterable[Path], root: Path) -> It
         yield _sysusers(_SYNC_SYSUSERS, root)
         if root == ROOT:
             yield from given(data, copies, user, group)
-    yield _private_folder(CREDENTIALS, root)
     text = unit(installation, SYNC_SERVICE, user, group)
     yield WriteFile(below(root, OWN / SYNC_SERVICE), text, shipped(SYNC_SERVICE))
     yield WriteFile(below(root, OWN / SYNC_TIMER), shipped(SYNC_TIMER))

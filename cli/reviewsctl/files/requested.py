@@ -44,8 +44,6 @@ class Installation:
     """The endpoint of the metrics; empty without one."""
     has_sources: bool = False
     """The configuration has sources, so a timer runs ``reviewsctl sync``."""
-    has_notices: bool = False
-    """Targets of notices have no ``url_file``, so systemd hands their addresses over."""
 
 
 def requested(config: Path | None, root: Path) -> Installation:
@@ -94,10 +92,6 @@ def requested(config: Path | None, root: Path) -> Installation:
         listen=settings.texts("listen"),
         metrics=str(settings.value("metrics.listen") or ""),
         has_sources=bool(entries(settings, "sources")),
-        has_notices=any(
-            not there.exists() or target.get("url_file") is None
-            for target in entries(settings, "notify")
-        ),
     )
 
 

@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.units import NODE_SERVICE, SERVICE, SYNC_SERVICE
-from reviewsctl.files.named_files import NOTICES
 from reviewsctl.files.requested import Installation, is_hidden
 from reviewsctl.manual.keys import SHIPPED
 
-_LAST_KEY: Final = "LoadCredential=reviewsd.mcp-session-key\n"
 _BIND: Final = "SocketBindDeny=any\n"
 _TCP: Final = re.compile(
     r"tcp6?:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>([0-9a-f.]|\\:)+))?(?P<rest>:.*)?"
@@ -46,11 +44,8 @@ def unit(installation: Installation, name: str, user: str = "", group: str = "")
             "Group=reviewsd-data\n": f"Group={group}\n",
         }
         readable, writable = [*installation.needs, *_of_sources(installation)], [data]
-    if name in {SERVICE, NODE_SERVICE}:
-        if installation.has_notices:
-            changes[_LAST_KEY] = f"{_LAST_KEY}LoadCredential=notify:{NOTICES}\n"
-        if match := _TCP.fullmatch(installation.metrics):
-            changes[_BIND] = f"SocketBindAllow=tcp:{match['port']}\n{_BIND}"
+    if name in {SERVICE, NODE_SERVICE} and (match := _TCP.fullmatch(installation.metrics)):
+        changes[_BIND] = f"SocketBindAllow=tcp:{match['port']}\n{_BIND}"
     changes["\nProtectHome=yes\n"] = _home(readable, writable)
     text = shipped(name)
     for before, after in changes.items():

@@ -373,7 +373,6 @@ def test_timer_of_an_image_comes_and_goes_with_the_sources(
     assert "\nUser=reviewsd-sync\nGroup=reviewsd-data\n" in sync
     assert (units / "timers.target.wants/reviewsd-sync.timer").is_symlink()
     assert "reviewsd-sync:" in (root / "etc/passwd").read_text()
-    assert 0o700 == stat.S_IMODE((root / "etc/reviewsd/credentials").stat().st_mode)
 
     installed = root / CONFIG.relative_to("/")
     installed.write_text(installed.read_text().replace(SOURCES % "/srv/in", ""))

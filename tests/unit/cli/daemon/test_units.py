@@ -75,7 +75,7 @@ def test_sudo_gets_the_path_of_a_program_that_it_would_not_find(tmp_path: Path) 
 def test_restart_brings_the_units_up_to_date_where_service_install_made_them(
     packaged: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A new port, or the first target of notices, needs another unit."""
+    """A new port of the metrics needs another unit."""
     assert "Restart it: sudo systemctl restart reviewsd" == restart_remedy(packaged)
     system = tmp_path_factory.mktemp("system")
     assert "Restart it: Ctrl-C in its terminal, then reviewsd" == restart_remedy(system)
