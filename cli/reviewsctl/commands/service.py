@@ -6,7 +6,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -33,19 +32,20 @@ from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsd.api.places import HERE, SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from reviewsctl.files.requested import Installation
     from reviewsctl.files.steps import Step
 
 _AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
-_JOURNAL_LINES: Final = 12
+_RESTART: Final = ("systemctl", "restart", SERVICE)
 _LEFT: Final = {
     "/etc/reviewsd": "the configuration, and the files that came with it",
     "data_dir": "the reviews; /srv/reviews, unless the configuration names another folder",
     "/var/lib/reviewsd": "the state: subscriptions, keys, the last good snapshot",
     "/var/lib/reviewsd-sync": "logins of sources, if there are any",
     "reviewsd-admin": "the group: sudo groupdel reviewsd-admin",
+    "reviewsd-sync": "the user of reviewsctl sync: sudo userdel reviewsd-sync",
 }
 
 Root = Annotated[
@@ -94,24 +94,23 @@ def install(
 
     Your configuration is copied to /etc/reviewsd/reviewsd.yaml, and reviews that lie beside it or in
     a home directory to /srv/reviews, with the versions that are kept of them. From then on the
-    service reads these copies alone. What is there already stays. --dry-run shows each step, and
-    each line that would change. Run it again after an upgrade, with --restart.
+    service reads these copies alone. What is there already stays. Run it again after an upgrade,
+    with --restart.
 
     The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
     may use reviewsctl without sudo. The files that the configuration names are copied too:
     certificates and templates that lie beside it or in a home directory, and secrets (addresses of
     notices, keys, secrets of sources), which only root can read then; systemd hands them over, so
-    the copy does not name them. Other files stay, and the copy has their whole paths. Manual pages
-    and completion for bash, zsh and fish go to /usr/local/share.
+    the copy does not name them. Other files stay, and the copy has their whole paths.
 
-    If the configuration has sources, a timer runs reviewsctl sync as the user that owns the data
-    directory; a directory of root is given to the user reviewsd-sync.
+    If the configuration has sources, a timer runs reviewsctl sync as the user reviewsd-sync, to which
+    a data directory of root is given.
     """
     if not print_unit:
         _refuse_if_packaged(root)
-    from reviewsctl.files.installation import plan, restart_steps
+    from reviewsctl.files.installation import plan
     from reviewsctl.files.requested import requested
-    from reviewsctl.files.steps import CopyFile, WriteFile, read
+    from reviewsctl.files.steps import Run
     from reviewsctl.files.unit_text import unit
 
     installation = requested(config, root)
@@ -121,39 +120,18 @@ def install(
     if not dry_run:
         _refuse_if_impossible(root, "service install", "not installed")
     _refuse_what_others_can_change(installation, root)
-    from reviewsctl.manual.shares import shared_files  # it reads all commands
-
-    failed = _service_is("failed", root)
+    is_active = _service_is("active", root)
     with _faults():
-        steps = list(plan(installation, root, shared_files(), failed=failed))
-    restarting = restart_steps(steps) if _service_is("active", root) else ()
-    if restart:
-        steps.extend(restarting)
-    if dry_run:
-        previews = (step.preview() if isinstance(step, WriteFile) else str(step) for step in steps)
-        typer.echo("\n".join(dict.fromkeys(previews)))
-        _explain_sync(installation, root)
-        typer.echo(NOTHING_WRITTEN)
-        return
-    with _faults():
-        for step in steps:  # before anything is done
-            if isinstance(step, CopyFile):
-                with read(step.source):
-                    pass
-        _do(steps, root)
-    if restarting and not restart:
-        commands = " && ".join(f"sudo {step}" for step in restarting)
-        typer.echo(f"\nnote: reviewsd was running and goes on as before until: {commands}")
-    _explain_sync(installation, root)
-    typer.echo("\nnext:")
-    if os.path.lexists(HERE):  # ours, which is not the service's
-        typer.echo(
-            "  cd                                      here reviewsctl asks for ./reviewsd.yaml"
-        )
-    typer.echo(
-        "  sudo usermod -aG reviewsd-admin $USER   then log in again: reviewsctl without sudo\n"
-        "  reviewsctl doctor                       whether the world can reach it"
-    )
+        steps = list(plan(installation, root, failed=_service_is("failed", root)))
+    if restart and is_active:
+        steps.append(Run(_RESTART))
+    _do(steps, root, dry_run=dry_run)
+    if is_active and not restart:
+        command = f"sudo {shlex.join(_RESTART)}"
+        typer.echo(f"note: reviewsd was running and goes on as before until: {command}")
+    for note in _notes(installation, root):
+        typer.echo(f"note: {note}")
+    typer.echo(NOTHING_WRITTEN if dry_run else _next_steps())
 
 
 @app.command(
@@ -165,9 +143,8 @@ def install(
 def uninstall(*, dry_run: DryRun = False, root: Root = ROOT) -> None:
     """Stops the service and removes what service install wrote.
 
-    Units, manual pages and completion go. The configuration, the reviews, the state with its keys,
-    and the group reviewsd-admin stay, and the last lines say where they are. Drop-ins of yours stay
-    too. The Debian package is removed by apt instead.
+    The configuration, the reviews, the state with its keys, users and groups stay, and the last lines
+    say where they are. Drop-ins of yours stay too. The Debian package is removed by apt instead.
     """
     if is_packaged(root) and folder(root) != OWN:
         detail = "the Debian package has installed the service"
@@ -179,17 +156,25 @@ def uninstall(*, dry_run: DryRun = False, root: Root = ROOT) -> None:
         _refuse_if_impossible(root, "service uninstall", "not removed")
     from reviewsctl.files.installation import removal
 
-    steps = list(removal(root))
-    if dry_run:
-        typer.echo("\n".join(map(str, steps)))
-    else:
-        with _faults():
-            _do(steps, root)
+    _do(removal(root), root, dry_run=dry_run)
     typer.echo("\nleft, for you to keep or remove:")
     for place, content in _LEFT.items():
         typer.echo(f"  {place:<24}{content}")
     if dry_run:
         typer.echo(NOTHING_WRITTEN)
+
+
+def _next_steps() -> str:
+    lines = [
+        "\nnext:",
+        "  sudo usermod -aG reviewsd-admin $USER   then log in again: reviewsctl without sudo",
+        "  reviewsctl doctor                       whether the world can reach it",
+    ]
+    if os.path.lexists(HERE):  # ours, which is not the service's
+        lines[1:1] = [
+            "  cd                                      here reviewsctl asks for ./reviewsd.yaml"
+        ]
+    return "\n".join(lines)
 
 
 def _service_is(state: str, root: Path) -> bool:
@@ -199,67 +184,62 @@ def _service_is(state: str, root: Path) -> bool:
     return output_of("systemctl", f"is-{state}", SERVICE) is not None
 
 
-def _do(steps: "Sequence[Step]", root: Path) -> None:
-    """Do steps; those with the same line are shown once."""
+def _do(steps: "Iterable[Step]", root: Path, *, dry_run: bool) -> None:
+    """Print each step, and do it unless ``dry_run``; none is done if a file must not be copied."""
+    from reviewsctl.files.steps import CopyFile, read
+
     os.umask(0o022)
-    line = ""
-    for step in steps:
-        if str(step) != line:
-            line = str(step)
-            typer.echo(line)
-        step.do(root)
+    with _faults():
+        todo = list(steps)
+        for step in todo:
+            if isinstance(step, CopyFile):
+                with read(step.source):
+                    pass
+        for step in todo:
+            typer.echo(step)
+            if not dry_run:
+                step.do(root)
 
 
 @contextlib.contextmanager
 def _faults() -> "Iterator[None]":
     """End the command where a file or a command of the block fails."""
-    began = time.time()
     try:
         yield
     except OSError as fault:
         detail = f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault)
         raise CommandError("not installed", detail, _AGAIN) from fault
     except subprocess.CalledProcessError as fault:
-        journal = _journal(began) if SERVICE in fault.cmd else ""
-        detail = f"{shlex.join(fault.cmd)}: exit code {fault.returncode}{journal}"
-        raise CommandError("not installed", detail, _AGAIN) from fault
+        detail = f"{shlex.join(fault.cmd)}: exit code {fault.returncode}"
+        why = f"Why a service does not start: {sudo_reviewsctl()} doctor"
+        raise CommandError("not installed", detail, f"{_AGAIN} {why}") from fault
 
 
-def _journal(since: float) -> str:
-    """The last lines of the service's journal since a POSIX time, indented."""
-    output = output_of(
-        *("journalctl", f"--unit={SERVICE}", f"--since=@{since:.0f}", f"--lines={_JOURNAL_LINES}"),
-        *("--output=cat", "--no-pager", "--quiet"),
-    )
-    lines = "".join(f"\n  {line}" for line in (output or "").splitlines())
-    return f"; the journal of {SERVICE} ends with:{lines}" if lines else ""
+def _notes(installation: "Installation", root: Path) -> "Iterator[str]":
+    """Yield whose the data has to be for the sync, and which exports stay in the folder of a trial."""
+    from reviewsctl.files.installation import SYNC_OWNER, SYNC_USER  # see main
+    from reviewsctl.files.ownership import user_name
 
-
-def _explain_sync(installation: "Installation", root: Path) -> None:
-    """Print whether a timer reads the sources, as which user, and which exports stay in the folder of a trial."""
-    from reviewsctl.files.installation import owner  # see main
-
-    if not installation.has_sources:
-        typer.echo(
-            "\nnote: reviewsd-sync.timer is not installed, since the configuration has no sources; "
-            "add one, then run this command again"
-        )
-        return
     data = installation.data.copy
-    user, group, is_owner = owner(data, root)
-    typer.echo(f"\nnote: reviewsd-sync.timer runs reviewsctl sync as {user}, the owner of {data}")
-    if root != ROOT and not is_owner:
-        typer.echo(
-            f"note: give that user the folder when the system runs: chown -R {user}:{group} "
-            f"{shlex.quote(str(data))}"
+    if installation.has_sources and root != ROOT:
+        yield (
+            "when the system runs, give the reviews to the user of the sync: "
+            f"chown -R {SYNC_OWNER} {shlex.quote(str(data))}"
         )
+    elif installation.has_sources and data.exists():
+        owner = user_name(data.stat().st_uid)
+        if owner not in {"root", SYNC_USER}:
+            yield (
+                f"{data} belongs to {owner}, so reviewsd-sync.service has to run as that user: "
+                f"User={owner} below [Service], by sudo systemctl edit reviewsd-sync.service"
+            )
     if installation.config is None:
         return
     left = Path(os.path.abspath(installation.config)).parent  # noqa: PTH100  # ".." leads out of it
     for file in installation.files:
         if file.is_export and file.path.is_relative_to(left):
-            typer.echo(
-                f"note: reviewsctl sync goes on reading {file.path} ({file.key}): before you delete {left}, "
+            yield (
+                f"reviewsctl sync goes on reading {file.path} ({file.key}): before you delete {left}, "
                 f"move it and change its path in {SYSTEM}"
             )
 

@@ -1,7 +1,6 @@
 """Steps of ``reviewsctl service`` as values, which are first planned, then done or only printed."""
 
 import contextlib
-import difflib
 import errno
 import os
 import shlex
@@ -16,7 +15,6 @@ from typing import BinaryIO, TypeAlias
 from reviewsctl.daemon.units import ROOT
 from reviewsctl.files.folders import opened
 from reviewsctl.files.ownership import user_name
-from reviewsd.api.texts import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,34 +23,9 @@ class WriteFile:
 
     path: Path
     text: str
-    base: str | None = None
-    """The text it is derived from; the preview of a new file shows only the difference."""
 
     def __str__(self) -> str:
         return f"write {self.path}, mode 644"
-
-    def preview(self) -> str:
-        """Return what the step would change."""
-        try:
-            there = self._there()
-        except (OSError, UnicodeDecodeError):
-            return f"{self}: what is there cannot be read"
-        if there == self.text:
-            return f"keep {self.path}, it is as it should be"
-        if there is None and self.base in {None, self.text}:
-            return f"{self}: new, {counted(len(self.text.splitlines()), 'line')}"
-        changed = "".join(f"\n    {line}" for line in _changed(there or self.base or "", self.text))
-        return f"{self}: {'new, ' if there is None else ''}changed lines:{changed}"
-
-    def changes(self) -> bool:
-        """Return whether the file is there and has another text."""
-        return self._there() not in {None, self.text}
-
-    def _there(self) -> str | None:
-        try:
-            return self.path.read_text()
-        except FileNotFoundError:
-            return None
 
     def do(self, root: Path) -> None:
         """Do the step in the system below ``root``."""
@@ -82,14 +55,9 @@ class CopyFile:
     source: Path
     path: Path
     mode: int = 0o644
-    line: str = ""
-    """The line of several files that are shown as one."""
 
     def __str__(self) -> str:
-        return (
-            self.line
-            or f"install -D -m {self.mode:o} {shlex.join((str(self.source), str(self.path)))}"
-        )
+        return f"install -D -m {self.mode:o} {shlex.join((str(self.source), str(self.path)))}"
 
     def do(self, root: Path) -> None:
         """Do the step in the system below ``root``."""
@@ -124,9 +92,3 @@ def systemctl(root: Path, verb: str, *units: str) -> Run:
     """Return the step that enables or disables units: at once in the running system."""
     where = ("--now",) if root == ROOT else (f"--root={root}",)
     return Run(("systemctl", verb, *where, *units))
-
-
-def _changed(before: str, after: str) -> Iterator[str]:
-    """Return the lines that differ, the old with a minus and the new with a plus."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
-    return (line for line in lines if not line.startswith(("---", "+++", "@@")))

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.daemon.units import NODE_SERVICE, SERVICE, SYNC_SERVICE
+from reviewsctl.daemon.units import SYNC_SERVICE
 from reviewsctl.files.requested import Installation, is_hidden
 from reviewsctl.manual.keys import SHIPPED
 
@@ -20,15 +20,8 @@ def shipped(name: str) -> str:
     return (SHIPPED / name).read_text()
 
 
-def unit(installation: Installation, name: str, user: str = "", group: str = "") -> str:
-    """Return a unit for an installation.
-
-    Args:
-        installation: The service.
-        name: Of the unit, such as ``reviewsd.service``.
-        user: The owner of the data directory, as which ``reviewsctl sync`` runs.
-        group: Its group.
-    """
+def unit(installation: Installation, name: str) -> str:
+    """Return a unit for an installation, by its name, such as ``reviewsd.service``."""
     data = installation.data.copy
     changes = {
         "/usr/bin/reviewsd ": f"{_word(installation.reviewsd)} ",
@@ -39,12 +32,8 @@ def unit(installation: Installation, name: str, user: str = "", group: str = "")
     }
     readable, writable = [*installation.needs, data], []
     if name == SYNC_SERVICE:
-        changes |= {
-            "User=reviewsd-sync\n": f"User={user}\n",
-            "Group=reviewsd-data\n": f"Group={group}\n",
-        }
         readable, writable = [*installation.needs, *_of_sources(installation)], [data]
-    if name in {SERVICE, NODE_SERVICE} and (match := _TCP.fullmatch(installation.metrics)):
+    elif match := _TCP.fullmatch(installation.metrics):
         changes[_BIND] = f"SocketBindAllow=tcp:{match['port']}\n{_BIND}"
     changes["\nProtectHome=yes\n"] = _home(readable, writable)
     text = shipped(name)

@@ -1,8 +1,8 @@
 """The files below ``share``: manual pages, and completion for bash, zsh and fish.
 
-``python -m reviewsctl.manual.shares DIR`` writes them there, for packages; ``reviewsctl service
-install`` writes them to ``/usr/local/share``. The pages are made of the help of both programs and of the
-reference of the configuration, from which they cannot differ; reviewsd(8) and reviewsd.yaml(5) also have words of their own in ``shipped``.
+``python -m reviewsctl.manual.shares DIR`` writes them there, for packages. The pages are made of the help
+of both programs and of the reference of the configuration, from which they cannot differ; reviewsd(8) and
+reviewsd.yaml(5) also have words of their own in ``shipped``.
 """
 
 import os
@@ -17,8 +17,14 @@ from typer._completion_shared import get_completion_script
 
 from reviewsctl.commands.root import app
 from reviewsctl.daemon.session import own_version
-from reviewsctl.files.installation import COMPLETIONS
 from reviewsctl.manual.keys import SHIPPED, reference
+
+_COMPLETIONS: Final = {
+    "bash": "bash-completion/completions/reviewsctl",
+    "zsh": "zsh/site-functions/_reviewsctl",
+    "fish": "fish/vendor_completions.d/reviewsctl.fish",
+}
+"""The path at which each shell looks for completion by default."""
 
 _PROGRAM: Final = "reviewsctl"
 _VARIABLE: Final = "_REVIEWSCTL_COMPLETE"  # as Typer reads it
@@ -38,7 +44,7 @@ def main() -> None:
 def shared_files() -> dict[str, str]:
     """Return the files by their paths below ``share``."""
     files = {f"man/man{name.rpartition('.')[2]}/{name}": text for name, text in pages().items()}
-    for shell, path in COMPLETIONS.items():
+    for shell, path in _COMPLETIONS.items():
         script = get_completion_script(prog_name=_PROGRAM, complete_var=_VARIABLE, shell=shell)
         files[path] = script.rstrip("\n") + "\n"
     return files

@@ -39,6 +39,17 @@ def test_commands_are_completed(ctl: Ctl) -> None:
 # --- the manual
 
 
+def test_packages_get_manual_pages_and_the_completion_of_each_shell(tmp_path: Path) -> None:
+    files = manual.shared_files()
+    for page in ("man1/reviewsctl.1", "man5/reviewsd.yaml.5", "man8/reviewsd.8"):
+        assert files[f"man/{page}"].startswith(".TH REVIEWS")
+    bash = tmp_path / "reviewsctl"
+    bash.write_text(files["bash-completion/completions/reviewsctl"])
+    assert subprocess.run(["bash", "-n", bash], check=False).returncode == 0
+    for shell in ("zsh/site-functions/_reviewsctl", "fish/vendor_completions.d/reviewsctl.fish"):
+        assert "_REVIEWSCTL_COMPLETE" in files[shell]
+
+
 def test_every_command_and_key_has_its_place_in_the_manual() -> None:
     pages = manual.pages()
     assert ["reviewsctl.1", "reviewsd.8", "reviewsd.yaml.5"] == list(pages)
