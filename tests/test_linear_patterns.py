@@ -368,6 +368,12 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     ),
     "reviewsctl.importing.values:_NO_ESCAPE": (SEARCH, ("", "%4", "1")),
     "reviewsctl.importing.values:_UNFIT": (SUB, ("", "%4", "1"), ("", "[", "")),
+    "reviewsctl.sources.adding:_ITEM": (
+        FIND,
+        ("", "- a\n", ""),
+        ("- a\n", " b\n", ""),
+        ("", " ", "x"),
+    ),
     "reviewsctl.terminal.columns:_COLOR": (SUB, ("\x1b[", "1;", "x"), ("", "\x1b[1", "")),
     "reviewsctl.commands.init:_TAG": (FULL, ("de", "-a", "!"), ("de-", "a", "!")),
     "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),

@@ -1,28 +1,26 @@
 """Adds and removes sources in the configuration file, and leaves everything else in it as it is written."""
 
+import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import yaml
-from msgspec.structs import fields
 
 from reviewsctl.files.folders import opened, real
 from reviewsctl.importing.settings import BOOLEANS
 from reviewsctl.terminal.errors import CommandError
-from reviewsd.api.files import Diagnostic
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
-from reviewsd.config.rules import UNKNOWN_KEY
-from reviewsd.config.source_rules import NO_SUCH_KEY
-from reviewsd.config.source_schema import SourceImport
 from reviewsd.config.yaml_source import scalar
 
 _KEY: Final = "sources:"
 _YES_OR_NO: Final = frozenset(("enabled", "allow_private", "import.verified", "import.recommended"))
-_OF_IMPORT: Final = frozenset(field.encode_name for field in fields(SourceImport))
-_SECTIONS: Final = frozenset(("map", "public"))  # of these, as the others are values
 _NUMBERS: Final = frozenset(("gone", "requests_per_day", "import.scale"))
+_OF_IMPORT: Final = "Options of reviewsctl import are set by --set import.KEY=VALUE, columns by --set import.map.KEY=VALUE."
+_ITEM: Final = re.compile(r"^(( *)- .*\n?(?:\2 +.*\n?)*)", re.MULTILINE)
+"""An item of a list, with the lines that are indented deeper than its dash; and its indent."""
 
 
 def described(kind: str, name: str, settings: Sequence[tuple[str, str]]) -> dict[str, object]:
@@ -79,41 +77,21 @@ def without_source(text: str, name: str) -> str:
     Raises:
         CommandError: Its list of sources is written on one line.
     """
-    root = yaml.compose(text, Loader=yaml.SafeLoader)  # libyaml's marks count bytes
-    members = root.value if isinstance(root, yaml.MappingNode) else []
-    node = next((node for key, node in members if key.value == _KEY.rstrip(":")), None)
-    if not isinstance(node, yaml.SequenceNode) or node.flow_style:
-        detail = "the section sources is not a list of lines"
-        raise CommandError("not removed", detail, f"Take {name} out of it.")
-    names = [yaml.safe_load(yaml.serialize(item)).get("name") for item in node.value]
-    item = node.value[names.index(name)]
-    lines = text.splitlines(keepends=True)
-    first, last = item.start_mark.line, item.end_mark
-    # a block ends where the next token begins, {...} behind its brace
-    end = last.line + bool(item.flow_style or (last.index == len(text) and last.column))
-    while not lines[end - 1].split("#", 1)[0].strip():
-        end -= 1  # what stands before the next source is not of this one
-    lines[first:end] = []
-    if len(names) == 1:
-        at = next(index for index, line in enumerate(lines) if line.startswith(_KEY))
-        lines[at] = lines[at].replace(_KEY, f"{_KEY} []", 1)
-    return "".join(lines)
+    document = yaml.safe_load(text) or {}  # the sources may be in the environment
+    left = [source for source in document.get("sources") or [] if source["name"] != name]
+    for item, _ in _ITEM.findall(text):
+        rest = text.replace(item, "", 1)
+        if not left:
+            rest = f"\n{rest}".replace(f"\n{_KEY}", f"\n{_KEY} []", 1)[1:]
+        with contextlib.suppress(yaml.YAMLError):
+            if yaml.safe_load(rest) == {**document, "sources": left}:
+                return rest
+    detail = "the section sources is not a list of lines"
+    raise CommandError("not removed", detail, f"Take {name} out of it.")
 
 
 def _indented(item: str, indent: str) -> str:
     return "".join(f"{indent}{line}" for line in item.splitlines(keepends=True))
-
-
-def _fault(problem: Diagnostic) -> str:
-    """Return a fault of the new source by the name of its setting, as its line is in no file."""
-    key = problem.path.partition("].")[2]
-    reason = problem.reason.partition("; for example: ")[0]
-    if key in _OF_IMPORT and (UNKNOWN_KEY in reason or reason.endswith(NO_SUCH_KEY)):
-        inner = ".KEY" if key in _SECTIONS else ""
-        return f"{key}: a setting of the import: --set import.{key}{inner}=VALUE"
-    if reason.startswith("expected object"):
-        return f"{key}: {reason}; its keys are set one by one: --set {key}.KEY=VALUE"
-    return f"{key or problem.path}: {problem.reason}"
 
 
 def add(
@@ -149,8 +127,13 @@ def _rewritten(
     try:
         configuration.examine(file, environ, content=text.encode())
     except ConfigError as error:
-        first, *rest = dict.fromkeys(map(_fault, error.problems))
-        raise CommandError("nothing was written", first, "\n".join(rest)) from error
+        # by the names of the settings, as the line of the new source is in no file
+        first, *rest = dict.fromkeys(
+            f"{problem.path.partition('].')[2] or problem.path}: {problem.reason}"
+            for problem in error.problems
+        )
+        remedy = "\n".join([*rest, _OF_IMPORT])
+        raise CommandError("nothing was written", first, remedy) from error
     with opened(file.parent) as folder, folder.draft(file.name) as draft:
         draft.file.write(text.encode())
         facts = file.stat()
