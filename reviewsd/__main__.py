@@ -159,7 +159,7 @@ def _read_again(
 
     loaded = _read(file, environ, node)
     # Without the environment, as systemd copies the credentials of the next start only then
-    if (fault := files_fault(loaded.config, {})) is not None:
+    if (fault := files_fault(loaded.config, {}, by_daemon=True)) is not None:
         raise ConfigError((loaded.problem(fault),))
     return loaded.config, loaded.warnings
 

@@ -17,10 +17,16 @@ from reviewsd.store.keys import Secrets
 from reviewsd.websub.outbound.tls import Tls
 
 
-def files_fault(config: Config, environ: Mapping[str, str]) -> str | None:
+def files_fault(
+    config: Config, environ: Mapping[str, str], *, by_daemon: bool = False
+) -> str | None:
     """Return the fault in a file or an optional package that the configuration needs, or None.
 
-    Addresses of notices that only the daemon can read are not looked at.
+    Args:
+        config: The configuration.
+        environ: Names the credentials of systemd.
+        by_daemon: Whether the daemon asks, before its next start. Else addresses of notices that only it
+            can read are not looked at.
     """
     ca_file = config.hub.callbacks.ca_file
     if ca_file is not None:
@@ -32,9 +38,12 @@ def files_fault(config: Config, environ: Mapping[str, str]) -> str | None:
         # Only its settings are checked: a store uses its reactor once it is opened
         make_store(cast("ReactorBase", Clock()), config, Secrets(()), Counters())
         if config.notify:
-            load_services(
-                [target for target in config.notify if _can_read(target, environ)], environ
-            )
+            targets = [
+                target
+                for target in config.notify
+                if (target.url_file is not None if by_daemon else _can_read(target, environ))
+            ]
+            load_services(targets, environ)
     except StartError as error:
         return str(error)
     return None

@@ -12,10 +12,8 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, source_names
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
-from reviewsctl.daemon.units import ROOT, is_installed
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsctl.terminal.words import folded
-from reviewsd.api.places import SYSTEM
 from reviewsd.api.program import installed_at
 from reviewsd.api.texts import printable
 
@@ -76,7 +74,6 @@ def _tests(
     from reviewsctl.daemon import client, local, start_failure  # all of them 60 ms, see main
     from reviewsctl.daemon.errors import DaemonError, NotRunning
     from reviewsctl.doctor import offline, public, running
-    from reviewsctl.files.named_files import unreadable_secrets
     from reviewsctl.sources import overview
 
     now = time.time()
@@ -94,9 +91,6 @@ def _tests(
     yield "configuration", offline.configuration(report)
     if report.unread_addresses:
         yield "notices", offline.notices(report)
-    if settings is not None and is_installed() and Path(settings.file) == SYSTEM:
-        for secret in unreadable_secrets(settings, ROOT, running.user(answer)):
-            yield "secrets", offline.unreadable(secret)
     yield "data", offline.data(report)
     yield "data directory", offline.directory(report, served=_serves(answer, report))
     yield "data files", offline.ownership(report, running.user(answer))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
-from reviewsctl.files.named_files import NamedFile
 from reviewsctl.files.ownership import user_name
 from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import unchecked_addresses
@@ -41,15 +40,6 @@ def notices(report: CheckReport) -> Diagnosis:
     """Say which addresses of notices the test of the configuration could not read."""
     unread = unchecked_addresses(report.unread_addresses)
     return skip(f"{unread}; test them: reviewsctl notify test")
-
-
-def unreadable(file: NamedFile) -> Diagnosis:
-    """Return the fault of a secret that only root can read, and the service cannot."""
-    return fail(
-        f"{file.key}: the service has a user of its own, who cannot read {file.path}",
-        f"Have systemd hand it over (LoadCredential=): {file.copying}; then take the key out of the"
-        " configuration, and see docs/how-to/notices.md",
-    )
 
 
 def data(report: CheckReport) -> Diagnosis:

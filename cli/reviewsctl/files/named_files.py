@@ -105,26 +105,19 @@ def needed_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
             yield NamedFile(key=key, place="", path=copy, copy=copy, is_secret=True)
 
 
-def unreadable_secrets(
-    settings: EffectiveConfig, root: Path, user: int | None = None
-) -> Iterator[NamedFile]:
+def unreadable_secrets(settings: EffectiveConfig, root: Path) -> Iterator[NamedFile]:
     """Yield the secrets that a service cannot read, as it has a user of its own.
 
     Secrets of sources are not among them: another service reads these.
-
-    Args:
-        settings: The configuration of the service.
-        root: Of the system, ``/`` for the running one.
-        user: The uid of the service, if it runs.
     """
     for file in named_files(settings):
         if not file.is_secret or file.copy.parent == CREDENTIALS:
             continue
         try:
-            facts = below(root, file.path).stat()
+            mode = below(root, file.path).stat().st_mode
         except OSError:  # the check of the configuration reports it
             continue
-        if facts.st_uid != user and not facts.st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        if not mode & (stat.S_IRGRP | stat.S_IROTH):
             yield file
 
 

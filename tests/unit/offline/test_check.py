@@ -17,6 +17,7 @@ from reviewsd.api.jobs import Step
 from reviewsd.config import load, show
 from reviewsd.config.schema import Config, keys
 from reviewsd.offline.check import inspect, inspect_data
+from reviewsd.offline.needed_files import files_fault
 
 ROOT = Path(__file__).parents[3]
 REVIEW = {
@@ -317,6 +318,18 @@ def test_address_that_only_the_daemon_can_read_is_named(folder: Path) -> None:
         file.write("notify: [{name: owner, stars: 2}, {name: chat, stars: 5}]\n")
     document, _ = report(folder)
     assert ([], ["owner", "chat"]) == (document["problems"], document["unread_addresses"])
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+def test_address_out_of_reach_is_a_fault_where_the_daemon_asks(folder: Path) -> None:
+    """A reload accepted it, and the next start failed."""
+    target = f"{{name: owner, url_file: {'x' * 300}/owner.url, stars: 2}}"
+    with (folder / "reviewsd.yaml").open("a") as file:
+        file.write(f"notify: [{target}]\n")
+    config, _ = load.load(folder / "reviewsd.yaml", {})
+    assert None is files_fault(config, {})
+    fault = files_fault(config, {}, by_daemon=True) or ""
+    assert fault.endswith("owner.url cannot be read: File name too long")
 
 
 @pytest.mark.parametrize(

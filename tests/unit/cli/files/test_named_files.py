@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.daemon import local
-from reviewsctl.doctor import offline
 from reviewsctl.files.named_files import unreadable_secrets
 
 CONFIG = """
@@ -28,23 +27,11 @@ def config(tmp_path: Path) -> Path:
     return file
 
 
-def unreadable(config: Path, user: int | None = None) -> list[str]:
-    settings = local.settings(config).value
-    return [file.key for file in unreadable_secrets(settings, Path("/"), user)]
-
-
-def test_secret_of_another_user_alone_is_unreadable_for_the_service(config: Path) -> None:
+def test_secret_of_its_owner_alone_is_unreadable_for_the_service(config: Path) -> None:
     """Of the sources another service reads the secrets."""
-    assert ["mcp.session_key_file", "notify.owner.url_file"] == unreadable(config)
-    (config.parent / "owner.url").chmod(0o640)
-    assert ["mcp.session_key_file"] == unreadable(config)
-    assert [] == unreadable(config, config.stat().st_uid)
-
-
-def test_doctor_says_how_systemd_hands_it_over(config: Path) -> None:
     settings = local.settings(config).value
-    *_, result = map(offline.unreadable, unreadable_secrets(settings, Path("/")))
-    assert "fail" == result.verdict
-    file = config.parent / "owner.url"
-    assert result.detail.endswith(f"who cannot read {file}")
-    assert f"sudo install -D -m 600 {file} /etc/reviewsd/notify/owner.url; then" in result.remedy
+    secrets = [file.key for file in unreadable_secrets(settings, Path("/"))]
+    assert ["mcp.session_key_file", "notify.owner.url_file"] == secrets
+    (config.parent / "owner.url").chmod(0o640)
+    (secret,) = unreadable_secrets(settings, Path("/"))
+    assert "mcp.session_key_file" == secret.key
