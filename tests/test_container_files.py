@@ -160,8 +160,3 @@ def test_build_context_has_nothing_but_what_the_image_is_made_of() -> None:
         name for names in copied for name in names.split()
     }
     assert {"pyproject.toml", "uv.lock", "packaging/container/reviewsd.yaml"} <= allowed
-
-
-def test_image_says_that_it_is_a_container() -> None:
-    """reviewsctl advises by it what helps in a container."""
-    assert re.search(r"^ENV .*\bcontainer=oci$", (ROOT / "Containerfile").read_text(), re.MULTILINE)

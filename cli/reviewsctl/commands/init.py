@@ -16,7 +16,7 @@ import typer
 from reviewsctl.daemon.units import install_command, is_packaged, sudo_reviewsctl
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import NOTHING_WRITTEN
-from reviewsctl.terminal.remedies import in_container, to_write
+from reviewsctl.terminal.remedies import to_write
 
 CONFIG: Final = "reviewsd.yaml"
 SCHEMA: Final = "reviewsd.schema.json"
@@ -236,7 +236,7 @@ def next_steps(folder: Path, endpoint: str | None, *, system: bool, importing: s
         if os.environ.get("REVIEWSD_CONFIG"):
             steps.append(("unset REVIEWSD_CONFIG", "it names another configuration"))
     if importing:
-        program = sudo_reviewsctl() if system and not in_container() else "reviewsctl"
+        program = sudo_reviewsctl() if system else "reviewsctl"
         steps.append((f"{program} {importing}", "your reviews in place of the two samples"))
     steps.append(("reviewsctl check", "before anything is served"))
     if system:
@@ -249,7 +249,7 @@ def next_steps(folder: Path, endpoint: str | None, *, system: bool, importing: s
         steps.append(("reviewsd", f"serve them on http://{host}:{port}/"))
         steps.append(("reviewsctl status", "in another terminal: how it is"))
         if not is_packaged():  # the units of the package run the configuration in /etc/reviewsd
-            is_own = sys.prefix != sys.base_prefix and not in_container()
+            is_own = sys.prefix != sys.base_prefix
             program = f"; the service runs the program in {sys.prefix}" if is_own else ""
             steps.append((install_command(), f"when it is to stay{program}"))
     lines = ["", "next:"]

@@ -13,7 +13,7 @@ from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import complain, echo, json_line
-from reviewsctl.terminal.remedies import in_container, to_write
+from reviewsctl.terminal.remedies import to_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -308,7 +308,7 @@ def _write(folder: Path, insights: bytes) -> str:
 def next_step(reviews: Path) -> str:
     """Return the step after an import into this file, as it can be typed there."""
     from reviewsctl.daemon import default_paths  # see main
-    from reviewsctl.daemon.units import install_command
+    from reviewsctl.daemon.units import BOOTED, install_command
     from reviewsd.api.places import SYSTEM
 
     config = default_paths.configuration(os.environ)
@@ -317,8 +317,6 @@ def next_step(reviews: Path) -> str:
         return f"next: reviewsctl check --data {shlex.quote(str(reviews.parent))}"
     if os.path.lexists(default_paths.admin_socket(config)):  # False without permission
         return "next: reviewsctl check; the running daemon picks them up"
-    if in_container():
-        return "next: start the container that serves them; a running one picks them up"
-    if config == SYSTEM:
+    if config == SYSTEM and BOOTED.is_dir():
         return f"next: reviewsctl check, then {install_command()}"
-    return "next: reviewsctl check, then reviewsd, which serves them"
+    return "next: reviewsctl check, then reviewsd, which serves them; a running one picks them up"

@@ -5,7 +5,6 @@ from pathlib import Path
 import msgspec
 
 from reviewsctl.daemon.errors import DaemonError, NotRunning
-from reviewsctl.terminal.remedies import in_container
 from reviewsctl.terminal.times import moment
 from reviewsd.api.status import START_FAILURE, StartFailure
 
@@ -25,8 +24,9 @@ def explained(error: DaemonError, state_dir: Path | None) -> DaemonError:
     except FileNotFoundError:
         return error
     except (OSError, msgspec.DecodeError):
-        by = "run this as the user of the daemon" if in_container() else "use sudo"
-        return error.with_detail(f"{by} to see whether its last start failed, and why")
+        return error.with_detail(
+            "root and the user of the daemon can see whether its last start failed, and why"
+        )
     reason = " ".join(failure.reason.split())
     return error.with_detail(
         f"its last start failed at {moment(failure.at)} with exit code {failure.code}: {reason}"

@@ -21,7 +21,6 @@ import msgspec
 from reviewsctl.daemon.default_paths import node_sockets
 from reviewsctl.daemon.errors import DaemonError, NotRunning, Refused, UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.units import start_command
-from reviewsctl.terminal.remedies import in_container
 from reviewsd.api.texts import printable
 
 API = 1
@@ -60,10 +59,9 @@ def mismatch(own: str | None, peer: Peer) -> str | None:
             "use the reviewsctl installed with the daemon"
         )
     if own is not None and own != peer.version:
-        restart = "container" if in_container() else "daemon (sudo systemctl restart reviewsd)"
         return (
             f"reviewsctl is {own} but the running reviewsd is {peer.version}: "
-            f"after an upgrade, restart the {restart}"
+            "after an upgrade, restart the daemon (sudo systemctl restart reviewsd), or its container"
         )
     return None
 
@@ -200,12 +198,11 @@ def _unreachable(path: Path, fault: OSError) -> Unreachable:
         case ConnectionRefusedError():
             return NotRunning(f"it is not running: no process listens on {path}", start)
         case PermissionError():
-            group = (
-                "Use sudo, or join the group reviewsd-admin "
-                "(sudo usermod -aG reviewsd-admin $USER) and log in again"
+            return Unreachable(
+                f"no permission to use {path}",
+                "Use sudo, or join the group reviewsd-admin (sudo usermod -aG reviewsd-admin $USER) and"
+                " log in again. In a container: docker exec without --user",
             )
-            user = "Run this as the user of the container: docker exec without --user"
-            return Unreachable(f"no permission to use {path}", user if in_container() else group)
         case _:
             return Unreachable(f"cannot connect to {path}: {fault.strerror or fault}", start)
 

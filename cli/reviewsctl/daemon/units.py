@@ -10,8 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.terminal.remedies import in_container
-
 SERVICE: Final = "reviewsd.service"
 SOCKETS: Final = ("reviewsd.socket", "reviewsd-admin.socket")
 NODE_SERVICE: Final = "reviewsd@.service"
@@ -34,9 +32,6 @@ PACKAGED: Final = Path("/usr/lib/systemd/system")
 ENABLE: Final = ("systemctl", "enable", "--now", *SOCKETS, SERVICE)
 START: Final = "sudo systemctl reset-failed reviewsd && sudo systemctl start reviewsd"
 """Starts the service also where it has failed too often for systemd to start it again."""
-
-START_CONTAINER: Final = "docker compose up --detach"
-"""In place of both commands inside a container, where systemd does not run."""
 
 ROOT: Final = Path("/")
 BOOTED: Final = Path("/run/systemd/system")
@@ -65,9 +60,7 @@ def folder(root: Path = ROOT) -> Path:
 
 
 def start_command(root: Path = ROOT) -> str:
-    """Return the command that starts the service, or the container if this is one."""
-    if in_container():
-        return START_CONTAINER
+    """Return the command that starts the service."""
     enabled = os.path.lexists(below(root, OWN) / "multi-user.target.wants" / SERVICE)
     return START if enabled or not is_packaged(root) else f"sudo {' '.join(ENABLE)}"
 
@@ -77,22 +70,15 @@ def restart_remedy(root: Path = ROOT) -> str:
 
     The port of the metrics stands in the units too, which ``service install`` writes.
     """
-    if in_container():
-        return "Restart it: docker compose restart"
     if not is_installed(root):
-        return "Restart it: Ctrl-C in its terminal, then reviewsd"
+        return "Restart it: Ctrl-C in its terminal, then reviewsd (or docker compose restart)"
     if is_packaged(root):
         return "Restart it: sudo systemctl restart reviewsd"
     return f"Restart it: {sudo_reviewsctl()} service install --restart"
 
 
 def install_command(root: Path = ROOT) -> str:
-    """Return the command that has systemd run the daemon, now and after a reboot.
-
-    Inside a container it is the command that starts the container.
-    """
-    if in_container():
-        return START_CONTAINER
+    """Return the command that has systemd run the daemon, now and after a reboot."""
     if is_packaged(root):
         return f"sudo {' '.join(ENABLE)}"
     return f"{sudo_reviewsctl()} service install"

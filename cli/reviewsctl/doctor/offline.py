@@ -10,7 +10,6 @@ from typing import Final
 
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.files.ownership import user_name
-from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import unchecked_addresses
 from reviewsd.api.disk import size
 from reviewsd.api.files import CheckReport, Diagnostic
@@ -73,14 +72,14 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
         files = [folder / file for file in DATA_FILES if (folder / file).exists()]
         modes = [file.stat().st_mode for file in files]
     except FileNotFoundError:
-        remedy = f"Make it, or name another as data_dir: {as_root(f'mkdir -p {typed}')}"
+        remedy = f"Make it, or name another as data_dir: sudo mkdir -p {typed}"
         return fail(f"there is no {folder}", remedy)
     except OSError as fault:
-        remedy = f"Make it readable: {as_root(f'chmod o+rx {typed}')}"
+        remedy = f"Make it readable: sudo chmod o+rx {typed}"
         return fail(f"{folder}: {fault.strerror}", remedy)
     owner = f"{folder} belongs to {user_name(facts.st_uid)}"
     if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
-        remedy = as_root(f"chmod o-w {typed}")
+        remedy = f"sudo chmod o-w {typed}"
         return fail(f"{owner}, and every user can replace the files in it", remedy)
     closed = _closed(folder)
     if closed is None and not all(mode & stat.S_IROTH for mode in modes):
@@ -90,9 +89,9 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
     if closed is not None:
         where = "it" if closed == folder else f"what is in {closed}"
         detail = f"{owner}, and other users, as that of the service, cannot read {where}"
-        readable = as_root(shlex.join(("chmod", "o+r", *map(str, files))))
+        readable = shlex.join(("sudo", "chmod", "o+r", *map(str, files)))
         files_too = f" && {readable}" if closed == folder else ""
-        return warn(detail, f"{as_root(shlex.join(('chmod', 'o+rx', str(closed))))}{files_too}")
+        return warn(detail, f"sudo chmod o+rx {shlex.quote(str(closed))}{files_too}")
     kind = "links, which are swapped" if _is_linked(folder, files) else "files, which are renamed"
     return ok(f"{owner}, every user can read it; {kind} or rewritten")
 
@@ -126,7 +125,7 @@ def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
     more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
     detail = f"{file} belongs to {user_name(uid)}{more}, the folder to {user_name(owner.st_uid)}{runs_as}"
     names = " ".join(shlex.quote(str(file)) for file in list(foreign)[:_SHOWN])
-    return warn(detail, as_root(f"chown -h --reference={shlex.quote(str(folder))} {names}"))
+    return warn(detail, f"sudo chown -h --reference={shlex.quote(str(folder))} {names}")
 
 
 def disk(state: Path, report: CheckReport) -> Diagnosis:
@@ -146,7 +145,7 @@ def clock(report: CheckReport, now: float) -> Diagnosis:
     """Test whether the time is plausible; leases, certificates and "since" depend on it."""
     detail = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     if now < _BUILT:
-        return fail(f"it says {detail}", f"Set it: {as_root('timedatectl set-ntp true')}")
+        return fail(f"it says {detail}", "Set it: sudo timedatectl set-ntp true")
     folder = Path(report.data_dir or "/nonexistent")
     for path in (folder / file for file in DATA_FILES):
         facts = _stat(path)

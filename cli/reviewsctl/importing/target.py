@@ -9,7 +9,6 @@ from reviewsctl.daemon.default_paths import data_dir
 from reviewsctl.files.folders import LinkError, real
 from reviewsctl.files.ownership import user_name
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.terminal.remedies import in_container
 from reviewsd.api.places import ForeignFileError, find_configuration
 
 FILE = "reviews.json"
@@ -76,8 +75,7 @@ def _configured(configuration: Path | None, environ: Mapping[str, str]) -> Path:
     if folder is None and not os.access(configuration, os.R_OK):
         raise ImportRefusedError(
             f"cannot read {configuration}",
-            "Name the data directory with --data DIR"
-            + ("." if in_container() else ", or use sudo."),
+            "Name the data directory with --data DIR, or use sudo.",
         )
     if folder is None:
         raise ImportRefusedError(

@@ -10,12 +10,6 @@ from tests.support.admin_fake import AdminFake, admin_fake
 from tests.support.commands import CLI, Ctl
 
 
-@pytest.fixture(autouse=True)
-def _no_container(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the tests expect what is advised outside a container, also where they run in one."""
-    monkeypatch.delenv("container", raising=False)
-
-
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """An environment in which reviewsd 0.1.0 is what is installed, whatever really is."""

@@ -270,7 +270,7 @@ def test_a_daemon_of_another_version_is_warned_about(ctl: Ctl, daemon: AdminFake
     assert 0 == plain.returncode
     assert plain.stderr == (
         "Warning: versions differ: reviewsctl is 0.1.0 but the running reviewsd is 0.0.9: "
-        "after an upgrade, restart the daemon (sudo systemctl restart reviewsd)\n"
+        "after an upgrade, restart the daemon (sudo systemctl restart reviewsd), or its container\n"
     )
     assert json.loads(as_json.stderr)["warning"]["title"] == "versions differ"
 

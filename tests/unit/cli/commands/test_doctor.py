@@ -124,9 +124,8 @@ def test_daemon_that_answers_is_compared_with_this_version() -> None:
     assert OK == running.socket(GOOD, Path("/s"), None, 0).verdict
 
 
-def test_daemon_that_runs_on_after_an_upgrade_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_daemon_that_runs_on_after_an_upgrade_is_found() -> None:
     """Also between two builds of one version, as a checkout makes them."""
-    monkeypatch.delenv("container", raising=False)
     before = msgspec.structs.replace(GOOD, installed_at=instant(1_760_000_000))
     assert OK == running.socket(before, Path("/s"), "0.1.0", 1_760_000_000.9).verdict
     result = running.socket(before, Path("/s"), "0.1.0", 1_760_003_600)

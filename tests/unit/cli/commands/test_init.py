@@ -44,30 +44,18 @@ def test_next_steps_name_the_business_where_no_option_did(ctl: Ctl, tmp_path: Pa
         assert (not options) == ("  reviewsctl import EXPORT --set name=NAME\n" in done.stdout)
 
 
-def test_import_of_a_service_is_typed_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its data belongs to root; a container has no sudo."""
-    monkeypatch.delenv("container", raising=False)
+def test_import_of_a_service_is_typed_as_root() -> None:
+    """Its data belongs to root."""
     lines = next_steps(SYSTEM, None, system=True, importing="import EXPORT")
     assert re.match(r"  sudo \S+( -v reviewsctl\)\")? import EXPORT", lines[2])
 
-    monkeypatch.setenv("container", "docker")
-    lines = next_steps(SYSTEM, None, system=True, importing="import EXPORT")
-    assert lines[2].startswith("  reviewsctl import EXPORT ")
 
-
-def test_next_steps_name_the_environment_that_a_service_would_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_next_steps_name_the_environment_that_a_service_would_run() -> None:
     """The owner of a trial may delete it."""
-    monkeypatch.delenv("container", raising=False)
     lines = next_steps(Path(), None, system=False, importing="")
     assert [line.strip() for line in lines if "to stay" in line] == [
         f"when it is to stay; the service runs the program in {sys.prefix}"
     ]
-
-    monkeypatch.setenv("container", "docker")
-    lines = next_steps(Path(), None, system=False, importing="")
-    assert [line.split("  ")[-1] for line in lines if "to stay" in line] == ["when it is to stay"]
 
 
 @pytest.mark.parametrize(("options", "language"), [((), "en"), (("--language", "de-AT"), "de-AT")])

@@ -379,7 +379,6 @@ def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_pat
 
 def test_restored_service_is_installed_on_a_new_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is nothing to start yet."""
-    monkeypatch.delenv("container", raising=False)
     for is_installed, command in ((False, "service install"), (True, "systemctl start reviewsd")):
         monkeypatch.setattr(units, "is_installed", lambda there=is_installed: there)
         assert start_of(SYSTEM).endswith(command)
