@@ -62,6 +62,12 @@ class CheckReport(Struct, frozen=True, kw_only=True, tag_field="type", tag="resu
     unread_addresses: tuple[str, ...] = ()
     """Targets of notices whose addresses only the daemon can read, so that they are not checked."""
 
+    @property
+    def unread(self) -> str:
+        """A sentence about them."""
+        targets = ", ".join(self.unread_addresses)
+        return f"the addresses of {targets} are not checked, as only the daemon can read them"
+
 
 class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One key of the configuration."""

@@ -7,7 +7,6 @@ import typer
 from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal.output import EXIT_FOUND, telling
-from reviewsctl.terminal.words import unchecked_addresses
 from reviewsd.api.texts import counted, printable
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def _lines(report: "CheckReport", *, strict: bool) -> "Iterator[str]":
     else:
         yield f"{'data':<15}not checked: first the configuration, or name it with --data"
     if report.unread_addresses:
-        yield f"{'notices':<15}{unchecked_addresses(report.unread_addresses)}"
+        yield f"{'notices':<15}{report.unread}"
     if report.facts is not None:
         yield from _facts(report.facts)
     yield f"{'result':<15}{_verdict(report)}"

@@ -13,7 +13,6 @@ from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, source_names
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
-from reviewsctl.terminal.words import folded
 from reviewsd.api.program import installed_at
 from reviewsd.api.texts import printable
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from reviewsd.api.files import CheckReport, EffectiveConfig
     from reviewsd.api.status import Status
 
-_VERDICT, _INDENT = 6, 22  # columns of the verdict, and with the name of the test
+_INDENT: Final = 22  # columns of the verdict and the name of the test
 
 EPILOG: Final = """\b
     Examples:
@@ -154,8 +153,6 @@ def _print(name: str, diagnosis: "Diagnosis", *, quiet: bool) -> None:
         return
     color = {"ok": "green", "warn": "yellow", "fail": "red"}.get(verdict)
     head = colored(f"{verdict:<6}", color)
-    text = f"{name:<16}{printable(diagnosis.detail)}"
-    typer.echo(f"{head}{folded(text, indent=_INDENT, begun=_VERDICT)}")
+    typer.echo(f"{head}{name:<16}{printable(diagnosis.detail)}")
     if diagnosis.remedy:
-        remedy = folded(printable(diagnosis.remedy), indent=_INDENT, begun=_INDENT)
-        typer.echo(f"{'':<{_INDENT}}{remedy}")
+        typer.echo(f"{'':<{_INDENT}}{printable(diagnosis.remedy)}")

@@ -10,7 +10,6 @@ from typing import Final
 
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.files.ownership import user_name
-from reviewsctl.terminal.words import unchecked_addresses
 from reviewsd.api.disk import size
 from reviewsd.api.files import CheckReport, Diagnostic
 from reviewsd.api.places import DATA_FILES, KEPT_FOLDER
@@ -37,8 +36,7 @@ def configuration(report: CheckReport) -> Diagnosis:
 
 def notices(report: CheckReport) -> Diagnosis:
     """Say which addresses of notices the test of the configuration could not read."""
-    unread = unchecked_addresses(report.unread_addresses)
-    return skip(f"{unread}; test them: reviewsctl notify test")
+    return skip(f"{report.unread}; test them: reviewsctl notify test")
 
 
 def data(report: CheckReport) -> Diagnosis:

@@ -11,7 +11,6 @@ from typing import Final
 import typer
 
 from reviewsctl.terminal.output import colored
-from reviewsctl.terminal.words import folded
 
 GAP: Final = "  "
 _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")  # ``printable`` leaves no escape in foreign text
@@ -23,11 +22,11 @@ def show_fields(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def fields(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield names with their values, which are folded to the width of the terminal."""
+    """Yield names with their values."""
     pairs = list(rows)
     indent = max(len(name) for name, _ in pairs) + len(GAP)
     for name, value in pairs:
-        yield colored(f"{name:<{indent}}", "dim") + folded(value, indent=indent, begun=indent)
+        yield colored(f"{name:<{indent}}", "dim") + value
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

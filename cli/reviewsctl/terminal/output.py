@@ -9,7 +9,6 @@ import typer
 
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.interruption import Stopped
-from reviewsctl.terminal.words import folded
 from reviewsd.api.texts import printable
 
 if TYPE_CHECKING:
@@ -103,9 +102,7 @@ def complain(
     text = f"{kind.capitalize()}: {message}"
     if "remedy" in members:
         text += f"\n{members['remedy']}"
-    for line in printable_lines(text).split("\n"):
-        indent = len(line) - len(line.lstrip())
-        typer.echo(folded(line, indent=indent, err=True), err=True)
+    typer.echo(printable_lines(text), err=True)
 
 
 def json_line(document: "Mapping[str, object]") -> str:

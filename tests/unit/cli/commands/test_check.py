@@ -56,7 +56,7 @@ def test_good_files_are_summed_up(ctl: Ctl, folder: Path) -> None:
 def test_addresses_that_only_the_daemon_can_read_are_named(ctl: Ctl, folder: Path) -> None:
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("notify: [{name: owner, stars: 2}]\n")
-    unread = "the address of owner is not checked, as only the daemon can read it"
+    unread = "the addresses of owner are not checked, as only the daemon can read them"
     assert f"notices        {unread}\n" in ctl("check").stdout
     doctor = ctl("doctor", "--offline").stdout
     assert f"skip  notices         {unread}; test them: reviewsctl notify test\n" in doctor
