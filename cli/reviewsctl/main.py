@@ -1,8 +1,6 @@
 """reviewsctl: the operator's tool (interfaces.md 1.1-1.4).
 
-Here is the console script. What is asked for most must be quick: ``--help`` alone prints a file,
-without Typer, which takes 50 ms of its 60; a test holds the file equal to what Typer says. All else is
-in ``commands/root``.
+Here is the console script; the commands are in ``commands/root``.
 
 A command asks the ``Client``, and prints the daemon's JSON under ``--json``, else the lines of
 ``status_views`` or ``hub_views``. ``commands/root`` ends it on errors. rich, ``http.client`` and
@@ -16,7 +14,6 @@ import sys
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _INTERRUPTED = 130  # interfaces.md 1.4
-_WIDTH = 80  # columns; what the file is made for
 
 
 def main() -> None:
@@ -39,29 +36,12 @@ def _main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name in a review must not end in a traceback
             stream.reconfigure(errors="backslashreplace")
-    if (
-        sys.argv[1:] in (["-h"], ["--help"])
-        and "_REVIEWSCTL_COMPLETE" not in os.environ
-        and _wide()
-    ):
-        with open(os.path.join(os.path.dirname(__file__), "shipped", "help.txt")) as text:  # noqa: PTH118, PTH120, PTH123  pathlib takes 8 ms
-            sys.stdout.write(text.read())
-        sys.stdout.flush()
-        return
     from reviewsctl.terminal.interruption import raise_signals
 
     raise_signals()
     from reviewsctl.commands.root import app
 
     app(prog_name="reviewsctl")
-
-
-def _wide() -> bool:
-    """Whether what shows the help has room for it; Typer folds it where not."""
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns >= _WIDTH
-    except OSError:
-        return not os.environ.get("COLUMNS")  # no terminal
 
 
 if __name__ == "__main__":

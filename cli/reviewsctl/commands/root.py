@@ -85,19 +85,11 @@ def _options(*, listed: bool) -> list[TyperOption]:
     return [socket, version]
 
 
-_NUMBERS: Final = {"int": "whole number", "float": "number"}
-"""What people call the types of numbers; the name of one with limits is longer."""
-
-
 class Command(TyperCommand):
     """A command."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(*args, **attributes)
-        for parameter in self.params:
-            name = parameter.type.name.removesuffix(" range")
-            if name in _NUMBERS:  # "'two' is not a valid int range"
-                parameter.type.name = _NUMBERS[name]
         self.params += _options(listed=False)
 
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
@@ -107,43 +99,7 @@ class Command(TyperCommand):
             return super().invoke(context)
 
 
-_MEANT: Final = {
-    "list": "Did you mean: reviewsctl reviews list",
-    "hide": "Did you mean: reviewsctl reviews hide",
-    "erase": "Did you mean: reviewsctl reviews erase",
-    "delete": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
-    "undo": "Did you mean: reviewsctl reviews undo",
-    "version": "Did you mean: reviewsctl --version",
-    "help": "Did you mean: reviewsctl --help",
-    "reviews delete": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
-    "reviews remove": "Did you mean: reviewsctl reviews erase, or reviewsctl reviews hide",
-    "unhide": "Did you mean: reviewsctl reviews restore",
-    "reviews unhide": "Did you mean: reviewsctl reviews restore",
-    "reviews unanonymize": "Did you mean: reviewsctl reviews restore",
-    "reviews unerase": "What was erased cannot be restored",
-    "reviews edit": "See docs/how-to/correct.md: how to correct a review",
-    "reply": "Did you mean: reviewsctl reviews reply",
-    "reviews answer": "Did you mean: reviewsctl reviews reply",
-    "reviews add": "Did you mean: reviewsctl import FILE",
-    "config set": "Edit the file that reviewsctl check names as configuration, then check it",
-    "reviews show": "Did you mean: reviewsctl reviews list --text WORDS",
-    "reviews help": "Did you mean: reviewsctl reviews --help",
-}
-"""Answers to unknown commands that newcomers try."""
-
-
-class _Hinting(TyperGroup):
-    """A group of commands that says what an unknown one probably means."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  Typer's
-        """Return the name, the command and the arguments that are left."""
-        path = " ".join([*_path(ctx).split(), *args[:1]])
-        if path in _MEANT and self.get_command(ctx, args[0]) is None:
-            ctx.fail(f"No such command {args[0]!r}. {_MEANT[path]}")
-        return super().resolve_command(ctx, args)
-
-
-class Group(_Hinting):
+class Group(TyperGroup):
     """A group of commands."""
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
@@ -178,7 +134,7 @@ def _explained(context: Any) -> Iterator[None]:  # noqa: ANN401  Typer's context
         raise typer.Exit(error.exit_code) from error
 
 
-class Root(_Hinting):
+class Root(TyperGroup):
     """All commands; none is imported yet."""
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from reviewsd.api.disk import is_full, room
-
 
 def to_write(folder: Path, otherwise: str, fault: BaseException | None = None) -> str:
     """Return the remedy for a folder that cannot be written: room on its disk, or another user.
@@ -13,6 +11,8 @@ def to_write(folder: Path, otherwise: str, fault: BaseException | None = None) -
         otherwise: What helps without another user; a sentence that goes on after "or".
         fault: Why it cannot be written, where that is known.
     """
+    from reviewsd.api.disk import is_full, room  # shutil and tempfile take 8 ms, see main
+
     if is_full(fault):
         return f"Make room: {room(folder)}."
     return f"Use sudo, or {otherwise} In a container, run it as the owner of the folder: --user UID:GID."
