@@ -60,15 +60,6 @@ class Reloading:
         seconds = time.monotonic() - started_at
         return Report(outcome="refused", problems=problems, at=time.time(), seconds=seconds)
 
-    async def pending(self) -> ConfigChanges:
-        """Return what a reload would apply, what it would leave for a restart, and the faults; changes nothing."""
-        reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self.read)
-        try:
-            config, _ = await reading
-        except ConfigError as error:
-            return ConfigChanges(problems=error.lines)
-        return self._differences(config)
-
     async def _reconfigure(self) -> None:
         reading: Awaitable[tuple[Config, Sequence[str]]] = deferToThread(self.read)
         try:

@@ -95,11 +95,6 @@ class DaemonRoutes:
         )
         return respond(request, status)
 
-    @route("GET", "/v1/config/changes")
-    async def config_changes(self, request: Request) -> bytes:
-        """Return what a reload and a restart would change in the configuration, without a reload."""
-        return respond(request, await self.reloading.pending())
-
     @route("POST", "/v1/reload")
     async def reload(self, request: Request) -> bytes:
         """Read configuration and data again; a client that leaves does not stop it.

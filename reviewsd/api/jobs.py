@@ -49,10 +49,7 @@ class InsightsOrigin(Struct, frozen=True, kw_only=True):
 
 
 class ConfigChanges(Struct, frozen=True, kw_only=True):
-    """The changes of a configuration that was read again, as dotted keys, and its errors.
-
-    In ``GET /v1/config/changes`` those that a reload would make.
-    """
+    """The changes of a configuration that was read again, as dotted keys, and its errors."""
 
     applied: tuple[str, ...] = ()
     restart: tuple[str, ...] = ()

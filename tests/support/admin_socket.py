@@ -38,9 +38,6 @@ class DataReloading(Reloading):
     ) -> Report:
         return await self._publisher.reload(lifted=lifted, progress=progress)
 
-    async def pending(self) -> ConfigChanges:
-        return self.changes
-
 
 def listen(path: Path, owners: Iterable[object]) -> IListeningPort:
     """Serve the routes that objects declare on a socket."""

@@ -102,12 +102,10 @@ def _tests(
         moment = datetime.datetime.fromtimestamp(now, datetime.UTC)
         yield from (("sources", found) for found in overview.diagnoses(data, moment, names))
     yield "clock", offline.clock(report, now)
-    yield "time service", running.synchronized()
     yield "serving", running.serving(answer)
     yield "hub", running.hub(answer)
     if settings is not None:
-        changes = None if isinstance(answer, DaemonError) else client.pending_changes(socket)
-        yield "in effect", running.same_configuration(answer, settings, changes)
+        yield "in effect", running.same_configuration(answer, settings)
         yield from _address_tests(settings, answer, now, offline=outbound is None)
     if outbound is not None:
         yield "outbound https", public.outbound(outbound)
@@ -129,7 +127,6 @@ def _address_tests(
     if resolved.verdict != "fail":
         yield "tls", public.certificate(base_url, now)
         yield "answers", public.answers(base_url)
-        yield "mcp", public.agents(base_url)
 
 
 def _settings(config: Path | None) -> "EffectiveConfig | None":

@@ -13,7 +13,7 @@ from msgspec import Raw
 from reviewsctl.daemon.errors import DaemonError, UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
 from reviewsd.api.hub import Blocked, BlockList, HubState, Listing, ListingPage
-from reviewsd.api.jobs import ConfigChanges, EventLine, JobLine, PushResult, ReloadResult, Step
+from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
 from reviewsd.api.status import BackupContents, NoticeTests, Status
 
 QUICK_SECONDS = 2.0
@@ -22,14 +22,6 @@ SILENCE_SECONDS = 600.0  # between two lines of a job: a stage over a million re
 PAGE = 1000  # subscriptions of one request
 
 _T = TypeVar("_T")
-
-
-def pending_changes(socket: Path) -> ConfigChanges | None:
-    """Return what the files of the configuration would change; None from an older daemon, or one that hangs."""
-    try:
-        return Client(socket, answer_seconds=QUICK_SECONDS).config_changes().value
-    except DaemonError:
-        return None
 
 
 def quick_status(socket: Path) -> Status | DaemonError:
@@ -67,10 +59,6 @@ class Client:
     def status(self) -> Answer[Status]:
         """Return the state of the daemon."""
         return decode(self._ask("GET", "/v1/status"), Status)
-
-    def config_changes(self) -> Answer[ConfigChanges]:
-        """Return what a reload and a restart would change in the configuration."""
-        return decode(self._ask("GET", "/v1/config/changes"), ConfigChanges)
 
     def metrics(self) -> str:
         """Return the metrics in Prometheus's text format."""

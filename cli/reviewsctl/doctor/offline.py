@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Final
 
+from reviewsctl.daemon.units import BOOTED, output_of
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.files.ownership import user_name
 from reviewsd.api.disk import size
@@ -140,7 +141,7 @@ def disk(state: Path, report: CheckReport) -> Diagnosis:
 
 
 def clock(report: CheckReport, now: float) -> Diagnosis:
-    """Test whether the time is plausible; leases, certificates and "since" depend on it."""
+    """Test whether the time is plausible and set by a time service; leases, certificates and "since" depend on it."""
     detail = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     if now < _BUILT:
         return fail(f"it says {detail}", "Set it: sudo timedatectl set-ntp true")
@@ -151,6 +152,10 @@ def clock(report: CheckReport, now: float) -> Diagnosis:
             ahead = facts.st_mtime - now
             remedy = f"If the clock is right: touch {path}"
             return warn(f"{path} was written {ahead:,.0f} s in the future", remedy)
+    if BOOTED.is_dir():
+        state = output_of("timedatectl", "show", "--property=NTPSynchronized", "--value") or ""
+        if state.strip() == "no":
+            return warn("the clock is not synchronized", "sudo timedatectl set-ntp true")
     return ok(f"{detail}, no file is newer")
 
 

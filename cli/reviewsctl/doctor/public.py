@@ -84,7 +84,7 @@ def answers(base_url: str) -> Diagnosis:
     if isinstance(response, str):
         return fail(f"{base_url}{FEED}: {response}", "Is the daemon running, and the proxy?")
     if response.status != http.client.OK:
-        remedy = "Make the proxy pass all paths to the daemon."
+        remedy = "Make the proxy pass all paths, and the Host header as it is, to the daemon."
         return fail(f"{base_url}{FEED} is {response.status}", remedy)
     links = {
         relation: target
@@ -97,20 +97,6 @@ def answers(base_url: str) -> Diagnosis:
             remedy = "Set base_url to the address that clients use, then restart the daemon."
             return fail(detail, remedy)
     return ok(f"this service answers at {base_url}, and its links agree")
-
-
-def agents(base_url: str) -> Diagnosis:
-    """Test whether the MCP endpoint accepts the public name as Host."""
-    response = fetch(f"{base_url}/mcp")
-    if isinstance(response, str):
-        return skip(response)
-    if response.status in {http.client.FORBIDDEN, http.client.MISDIRECTED_REQUEST}:
-        remedy = "Make the proxy pass the Host header on, or name the host in server.allowed_hosts."
-        return fail(f"{base_url}/mcp refuses this Host header", remedy)
-    if response.status == http.client.METHOD_NOT_ALLOWED:  # MCP uses POST
-        return ok(f"{base_url}/mcp accepts clients")
-    remedy = "Make the proxy pass /mcp to the daemon."
-    return fail(f"{base_url}/mcp is {response.status}", remedy)
 
 
 def proxy(

@@ -15,7 +15,7 @@ from reviewsctl.daemon.units import (
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.times import moment
 from reviewsd.api.files import EffectiveConfig
-from reviewsd.api.jobs import ConfigChanges, instant
+from reviewsd.api.jobs import instant
 from reviewsd.api.status import Status
 from reviewsd.api.texts import counted
 
@@ -81,16 +81,8 @@ def user(answer: Status | DaemonError) -> int | None:
         return None
 
 
-def same_configuration(
-    answer: Status | DaemonError, settings: EffectiveConfig, changes: ConfigChanges | None
-) -> Diagnosis:
-    """Test whether the running daemon uses this configuration.
-
-    Args:
-        answer: The answer of the daemon.
-        settings: The configuration.
-        changes: The changes that the daemon finds in its files; None from an older one.
-    """
+def same_configuration(answer: Status | DaemonError, settings: EffectiveConfig) -> Diagnosis:
+    """Test whether the running daemon uses this configuration, as it was at its last start or reload."""
     if isinstance(answer, DaemonError):
         return skip("the daemon does not answer")
     for key, there in (("base_url", answer.base_url), ("data_dir", answer.data.dir)):
@@ -99,18 +91,14 @@ def same_configuration(
             detail = f"{key} is {here} in the file and {there} in the daemon"
             remedy = f"{restart_remedy()}, or name its configuration with --config"
             return warn(detail, remedy)
-    if changes is None:
-        return ok("the daemon uses base_url and data_dir of this configuration")
-    if changes.problems:
-        detail = f"the daemon cannot start again with this configuration: {changes.problems[0]}"
-        return warn(detail, "Fix it; until then the daemon goes on as before")
-    if changes.restart:
-        keys = ", ".join(changes.applied + changes.restart)
-        return warn(f"changed, and not in effect: {keys}", restart_remedy())
-    if changes.applied:
-        keys = ", ".join(changes.applied)
-        return warn(f"changed, and not in effect: {keys}", "Let it read them: reviewsctl reload")
-    return ok("the daemon uses this configuration")
+    if answer.config.problems:
+        detail = f"at the last reload it had a fault: {answer.config.problems[0]}"
+        return warn(detail, "Fix it, then: reviewsctl reload")
+    if answer.config.restart:
+        return warn(
+            f"changed, and not in effect: {', '.join(answer.config.restart)}", restart_remedy()
+        )
+    return ok("the daemon uses it as it was at the last start or reload")
 
 
 def systemd() -> Diagnosis:
@@ -137,15 +125,3 @@ def systemd() -> Diagnosis:
     if state.get("UnitFileState") == "disabled":
         return warn(f"{detail}, but not after a reboot", f"sudo systemctl enable {SERVICE}")
     return ok(detail)
-
-
-def synchronized() -> Diagnosis:
-    """Test whether a time service sets the clock."""
-    if not BOOTED.is_dir():
-        return skip("this machine does not run systemd")
-    output = output_of("timedatectl", "show", "--property=NTPSynchronized", "--value")
-    if output is None:
-        return skip("timedatectl does not answer")
-    if output.strip() != "yes":
-        return warn("the clock is not synchronized", "sudo timedatectl set-ntp true")
-    return ok("the clock is synchronized")

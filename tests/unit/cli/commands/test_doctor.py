@@ -144,7 +144,7 @@ def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
     assert "draining" == running.socket(refused, Path("/s"), None, 0).detail
     for test in (running.serving, running.hub):
         assert SKIP == test(GONE).verdict
-    assert SKIP == running.same_configuration(GONE, effective("", ""), None).verdict
+    assert SKIP == running.same_configuration(GONE, effective("", "")).verdict
 
 
 def test_serving_reports_count_and_refused_data() -> None:
@@ -172,7 +172,7 @@ def test_hub_reports_its_state(members: dict[str, object], verdict: Verdict, det
 
 def test_configuration_of_another_daemon_is_a_warning() -> None:
     def verdict(base_url: str, data_dir: str) -> Verdict:
-        return running.same_configuration(GOOD, effective(base_url, data_dir), None).verdict
+        return running.same_configuration(GOOD, effective(base_url, data_dir)).verdict
 
     assert OK == verdict("https://reviews.example.com", "/srv/reviews")
     assert WARN == verdict("https://other.example.com", "/srv/reviews")
@@ -182,27 +182,30 @@ def test_configuration_of_another_daemon_is_a_warning() -> None:
 @pytest.mark.parametrize(
     ("changes", "verdict", "detail"),
     [
-        (ConfigChanges(), OK, "the daemon uses this configuration"),
-        (ConfigChanges(applied=("crawlers",)), WARN, "changed, and not in effect: crawlers"),
+        (ConfigChanges(), OK, "the daemon uses it as it was at the last start or reload"),
+        (
+            ConfigChanges(applied=("crawlers",)),
+            OK,
+            "the daemon uses it as it was at the last start or reload",
+        ),
         (
             ConfigChanges(applied=("crawlers",), restart=("notify", "hub.store")),
             WARN,
-            "changed, and not in effect: crawlers, notify, hub.store",
+            "changed, and not in effect: notify, hub.store",
         ),
         (
             ConfigChanges(problems=("/etc/r.yaml:3:1: notify: there is no x", "more")),
             WARN,
-            "the daemon cannot start again with this configuration: /etc/r.yaml:3:1: notify: there is no x",
+            "at the last reload it had a fault: /etc/r.yaml:3:1: notify: there is no x",
         ),
-        (None, OK, "the daemon uses base_url and data_dir of this configuration"),
     ],
 )
 def test_change_that_is_not_in_effect_is_named_with_its_remedy(
-    changes: ConfigChanges | None, verdict: Verdict, detail: str
+    changes: ConfigChanges, verdict: Verdict, detail: str
 ) -> None:
-    """Every key counts: it said that a daemon without the new target of notices uses this configuration."""
     settings = effective("https://reviews.example.com", "/srv/reviews")
-    diagnosis = running.same_configuration(GOOD, settings, changes)
+    answer = msgspec.structs.replace(GOOD, config=changes)
+    diagnosis = running.same_configuration(answer, settings)
     assert (verdict, detail) == (diagnosis.verdict, diagnosis.detail)
     assert (verdict == WARN) == bool(diagnosis.remedy)
 
@@ -217,7 +220,8 @@ def program(folder: Path, name: str, output: str, code: int = 0) -> None:
 def booted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that seems to run systemd; its programs are scripts in this folder."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(running, "BOOTED", tmp_path)
+    for module in (running, offline):
+        monkeypatch.setattr(module, "BOOTED", tmp_path)
     return tmp_path
 
 
@@ -250,18 +254,17 @@ def test_state_of_the_unit_is_reported(
 
 
 def test_time_service_is_asked_for_synchronization(booted: Path) -> None:
-    program(booted, "timedatectl", "yes")
-    assert OK == running.synchronized().verdict
-    program(booted, "timedatectl", "no")
-    assert WARN == running.synchronized().verdict
+    for output, verdict in (("yes", OK), ("no", WARN)):
+        program(booted, "timedatectl", output)
+        assert verdict == offline.clock(report(), time.time()).verdict
     for name in ("timedatectl", "systemctl"):
         program(booted, name, "", code=1)
-    assert [SKIP, SKIP] == [running.synchronized().verdict, running.systemd().verdict]
+    assert [OK, SKIP] == [offline.clock(report(), time.time()).verdict, running.systemd().verdict]
 
 
-def test_tests_of_systemd_are_skipped_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_of_systemd_is_skipped_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "BOOTED", Path("/nonexistent"))
-    assert [SKIP, SKIP] == [running.synchronized().verdict, running.systemd().verdict]
+    assert SKIP == running.systemd().verdict
 
 
 # --- offline
@@ -413,22 +416,21 @@ def listening(
 ) -> Iterator[str]:
     """Run a server that answers as this service does, or otherwise; yield its address."""
     with Stub("localhost", identity) as stub:
-        stub.answer = answer or (lambda asked: ours(stub.url, asked))
+        stub.answer = answer or (lambda _: ours(stub.url))
         yield stub.url
 
 
-def ours(base_url: str, asked: Asked) -> bytes:
+def ours(base_url: str) -> bytes:
     links = f'<{base_url}/api/feed.json>; rel="self", <{base_url}/api/websub/hub>; rel="hub"'
-    return response(status=405 if asked.path == "/mcp" else 200, Link=links)
+    return response(Link=links)
 
 
 def test_this_service_is_recognized_by_its_links() -> None:
     with listening() as address:
-        assert [OK, OK, WARN, WARN] == [
+        assert [OK, WARN, WARN] == [
             test.verdict
             for test in (
                 public.answers(address),
-                public.agents(address),
                 public.resolves(address),
                 public.certificate(address, 0.0),
             )
@@ -439,8 +441,9 @@ def test_this_service_is_recognized_by_its_links() -> None:
     ("answer", "detail"),
     [
         (lambda _: response(status=404), "/api/feed.json is 404"),
+        (lambda _: response(status=421), "/api/feed.json is 421"),
         (lambda _: response(), 'rel="self" is missing, not'),
-        (lambda asked: ours("http://other", asked), 'rel="self" is http://other/api/feed.json'),
+        (lambda _: ours("http://other"), 'rel="self" is http://other/api/feed.json'),
     ],
 )
 def test_foreign_answer_at_base_url_fails(answer: Callable[[Asked], bytes], detail: str) -> None:
@@ -450,16 +453,10 @@ def test_foreign_answer_at_base_url_fails(answer: Callable[[Asked], bytes], deta
     assert detail in diagnosis.detail
 
 
-@pytest.mark.parametrize(("status", "verdict"), [(405, OK), (403, FAIL), (421, FAIL), (502, FAIL)])
-def test_mcp_endpoint_is_tested_by_its_status(status: int, verdict: Verdict) -> None:
-    with listening(lambda _: response(status=status)) as address:
-        assert verdict == public.agents(address).verdict
-
-
 def test_refused_connection_is_reported() -> None:
     with listening() as address:
         pass
-    assert [FAIL, SKIP] == [public.answers(address).verdict, public.agents(address).verdict]
+    assert FAIL == public.answers(address).verdict
     secure = address.replace("http", "https")
     assert "Connection refused" in public.certificate(secure, 0.0).detail
 
@@ -477,7 +474,7 @@ def test_certificate_is_verified_with_its_expiry(
         untrusted = public.certificate(address, 0.0)
         assert FAIL == untrusted.verdict
         assert "of your own authority: SSL_CERT_FILE=ca.pem reviewsctl doctor" in untrusted.remedy
-        assert [SKIP, SKIP] == [public.answers(address).verdict, public.agents(address).verdict]
+        assert SKIP == public.answers(address).verdict
         elsewhere = address.replace("localhost", "127.0.0.1")
         monkeypatch.setenv("SSL_CERT_FILE", str(ca))
         diagnosis = public.certificate(address, 0.0)
