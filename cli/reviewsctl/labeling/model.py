@@ -13,9 +13,10 @@ from urllib.parse import SplitResult
 import msgspec
 
 from reviewsctl.labeling.counts import BYTES, Counts
-from reviewsctl.labeling.endpoint import ModelError
+from reviewsctl.labeling.endpoint import EXAMPLES, ModelError
 
 try:
+    import httpx2
     import openai
 except ImportError as error:
     raise ModelError(
@@ -50,6 +51,9 @@ class Model:
         counts: Gets the tokens of each answer.
         seconds: How long the server may be silent.
         retries: How often a request is sent again after an error that may pass.
+
+    Raises:
+        ModelError: The client takes the endpoint for no address.
     """
 
     def __init__(
@@ -72,13 +76,16 @@ class Model:
             verify=ssl.create_default_context(), follow_redirects=False, trust_env=False
         )
         self._headers = {name: openai.Omit() for name in _OMITTED[: None if key is None else -1]}
-        self._client = openai.OpenAI(
-            base_url=endpoint.geturl(),
-            api_key=key or "none",
-            timeout=seconds,
-            max_retries=retries,
-            http_client=http,
-        )
+        try:
+            self._client = openai.OpenAI(
+                base_url=endpoint.geturl(),
+                api_key=key or "none",
+                timeout=seconds,
+                max_retries=retries,
+                http_client=http,
+            )
+        except httpx2.InvalidURL as error:
+            raise ModelError(f"the endpoint is not an address: {error}", EXAMPLES) from error
 
     def close(self) -> None:
         """Close the connections."""

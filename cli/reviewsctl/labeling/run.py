@@ -13,15 +13,16 @@ from urllib.parse import SplitResult
 import msgspec
 
 from reviewsctl.daemon import local
-from reviewsctl.files import folders
+from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing.options import Prompts
-from reviewsctl.labeling import records
+from reviewsctl.importing.reviews_file import commit
 from reviewsctl.labeling.counts import ANSWERED, BYTES, SERVED_INSTEAD, Counts, line
 from reviewsctl.labeling.endpoint import ModelError, is_loopback, parse_endpoint, read_key
 from reviewsctl.labeling.model import Model
 from reviewsctl.terminal.import_prompts import prompts
 from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write
+from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.api.jobs import Step
 from reviewsd.api.places import LABELS_FILE
 from reviewsd.api.texts import counted
@@ -33,6 +34,7 @@ MAX_USELESS: Final = 2  # batches in a row without a label; insights.md 12
 _TRIES: Final = 2  # requests for the same
 _RETRY: Final = "\n\nAn earlier answer was refused, for these faults:"
 _QUOTED: Final = 120  # characters of an answer in a message
+_CORRECTIONS: Final = "corrections.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +83,9 @@ def _run(
     with local.data_folder(options.config, options.data) as data:
         labeler = Labeler(data, options.model, BATCH)
     useless = 0
-    with folders.opened(data.path) as folder, records.opened(folder) as stored:
-        labeler.recall(stored.labels())
+    with opened(data.path) as folder:
+        stored = LabelsFile(folder)
+        labeler.recall(stored.labels)
         plan = labeler.plan(options.limit)
         counts.has_file = plan.has_file
         _agree(options, endpoint, plan, dialog)
@@ -97,12 +100,49 @@ def _run(
                 raise _useless(options.model, model.answer)
         if options.summary:
             dialog.progress(Step(stage="writing the summary", done=0, total=1))
-            summarizer = Summarizer(data, stored.labels(), options.model)
+            summarizer = Summarizer(data, stored.labels, options.model)
             stored.add(_written(summarizer, model, counts))
     counts.reviews_by_model = labeler.by_model()
     counts.reviews_by_rules = labeler.with_words - counts.reviews_by_model
     counts.contradicting, counts.compared = labeler.contradicting()
     return data.path / LABELS_FILE
+
+
+class LabelsFile:
+    """insights.labels, which no other program may change while a run goes on."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._corrections = self._version(_CORRECTIONS)
+        self._file = self._version(LABELS_FILE)
+        content = b""
+        if self._file is not None:
+            with folder.open(LABELS_FILE) as file:
+                content = file.read()
+        self.labels = KeptLabels(content)
+        """All labels."""
+
+    def add(self, lines: bytes) -> None:
+        """Add lines, on the disk when this returns.
+
+        Raises:
+            ModelError: It was changed meanwhile, or reviews were erased or hidden, whose labels could be in the lines.
+        """
+        if not lines:
+            return
+        labels = KeptLabels(self.labels.encoded() + lines)
+        with self._folder.draft(LABELS_FILE) as new:
+            new.file.write(labels.encoded())
+            for name, version in ((_CORRECTIONS, self._corrections), (LABELS_FILE, self._file)):
+                if self._version(name) != version:
+                    detail = f"another program has changed {name} meanwhile"
+                    raise ModelError(detail, "Run it again; labels of earlier batches are stored.")
+            commit(new)
+        self.labels, self._file = labels, self._version(LABELS_FILE)
+
+    def _version(self, name: str) -> tuple[int, ...] | None:
+        facts = self._folder.look(name)
+        return None if facts is None else (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
 
 def _labeled(batch: Batch, plan: Plan, labeler: Labeler, model: Model, counts: Counts) -> bytes:

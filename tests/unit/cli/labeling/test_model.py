@@ -205,27 +205,25 @@ def test_loopback_endpoint_is_recognized_by_its_name(url: str, *, loopback: bool
         ("https://me:pa?secret@example.com", "a user or password"),
         ("https://example.com/v1?key=secret", "a query or a fragment"),
         ("https://example.com/v1#secret", "a query or a fragment"),
-        ("https://example.com/\r\nHost: x", "characters"),
-        ("https://bücher.example/v1", "characters"),
         ("https://example.com:x", "not an address"),
         ("https://[::1", "not an address"),
-        (f"https://{'a' * 64}.example", "is not a host"),
-        (f"https://{'a.' * 127}example", "is not a host"),
-        ("http://1.2.3.256/v1", "is not a host"),
-        ("http://127.1/v1", "is not a host"),
-        ("http://[v1.x]/", "is not a host"),
-        ("http://[fe80::1%25eth0]/", "is not a host"),
-        ("http://[::1]x/v1", "is not a host"),
-        ("http://x[::1]/v1", "is not a host"),
-        ("http://ho\\st/v1", "is not a host"),
-        ("http://<x>/v1", "is not a host"),
-        ("http://a..example/v1", "is not a host"),
+        (f"https://{'a' * 64}.example", "not an address"),
+        ("http://a..example/v1", "not an address"),
     ],
 )
 def test_invalid_endpoint_is_refused_with_the_remedy(url: str, reason: str) -> None:
     with pytest.raises(ModelError, match=reason) as raised:
         parse_endpoint(url)
     assert "secret" not in str(raised.value)
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize("url", ["http://1.2.3.256/v1", "http://[v1.x]/", "http://x/\x01"])
+def test_endpoint_that_the_client_refuses_is_reported(url: str) -> None:
+    from reviewsctl.labeling.model import Model  # noqa: PLC0415  all workers would load openai
+
+    with pytest.raises(ModelError, match="not an address") as raised:
+        Model(parse_endpoint(url), None, "m", Counts())
     assert raised.value.remedy
 
 
@@ -241,7 +239,6 @@ def test_invalid_endpoint_is_refused_with_the_remedy(url: str, reason: str) -> N
     ],
 )
 def test_client_accepts_each_valid_endpoint(url: str) -> None:
-    """Its parser of addresses is another one, whose errors would end in a traceback."""
     from reviewsctl.labeling.model import Model  # noqa: PLC0415  all workers would load openai
 
     Model(parse_endpoint(url), None, "m", Counts()).close()
