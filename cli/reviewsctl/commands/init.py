@@ -1,24 +1,22 @@
 """``reviewsctl init``: write a first configuration, and sample data (interfaces.md 1.1)."""
 
 import datetime
-import itertools
 import json
 import os
 import re
 import shlex
-import sys
-from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from reviewsctl.daemon.units import install_command, is_packaged, sudo_reviewsctl
+from reviewsctl.daemon.units import install_command, sudo_reviewsctl
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsctl.terminal.remedies import to_write
 
 CONFIG: Final = "reviewsd.yaml"
+BACKUP: Final = f"{CONFIG}.bak"
 SCHEMA: Final = "reviewsd.schema.json"
 DATA: Final = "reviews.json"
 INSIGHTS: Final = "insights.yaml"
@@ -30,8 +28,6 @@ _LOCAL: Final = "http://localhost:8080"
 _DEFAULT_LISTEN: Final = "tcp:8080:interface=127.0.0.1"
 
 _TAG: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
-
-_COLUMN: Final = 36  # width of a command in the list of next steps
 
 EPILOG: Final = """\b
     Examples:
@@ -58,7 +54,8 @@ def init(
     force: Annotated[
         bool,
         typer.Option(
-            "--force", help="Replace the configuration that is there; it is kept as FILE.bak."
+            "--force",
+            help="Replace the configuration that is there; it is kept as reviewsd.yaml.bak.",
         ),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the files.")] = False,
@@ -97,25 +94,34 @@ def init(
             typer.echo(f"==> {path}\n{text}")
         typer.echo(NOTHING_WRITTEN)
         return
-    if os.path.lexists(folder / CONFIG) and not force:
-        detail = f"{folder / CONFIG} is there already"
-        raise CommandError("not written", detail, "Replace it with --force.")
+    _check_free(folder, force=force)
     for path in (data / DATA, data / INSIGHTS):
         if os.path.lexists(path):
             del files[path]
     for path, text in files.items():
         try:
-            backup = _write(path, text)
+            is_kept = _write(path, text)
         except OSError as fault:
             detail = f"cannot write {path}: {fault.strerror}"
             remedy = to_write(path.parent, "name another folder.", fault)
             raise CommandError("not written", detail, remedy) from fault
-        before = f"; the one before is {path.parent / backup}" if backup else ""
-        typer.echo(f"wrote {path}{before}")
+        typer.echo(f"wrote {path}{f'; the one before is {folder / BACKUP}' if is_kept else ''}")
     importing = "import EXPORT" + ("" if name else " --set name=NAME")
     importing = importing if data / DATA in files else ""
-    steps = next_steps(folder, endpoint, system=system, importing=importing)
-    typer.echo("\n".join(steps))
+    address = _LOCAL if endpoint is None else base_url
+    typer.echo("\n".join(next_steps(folder, address, system=system, importing=importing)))
+
+
+def _check_free(folder: Path, *, force: bool) -> None:
+    """Refuse to replace a configuration without --force, or one that is kept, which may be the operator's own."""
+    if not os.path.lexists(folder / CONFIG):
+        return
+    if not force:
+        detail = f"{folder / CONFIG} is there already"
+        raise CommandError("not written", detail, "Replace it with --force.")
+    if os.path.lexists(folder / BACKUP):
+        detail = f"{folder / BACKUP} is there already"
+        raise CommandError("not written", detail, "Move it away, or remove it.")
 
 
 _TEMPLATE: Final = """\
@@ -196,73 +202,47 @@ def _sample(name: str, language: str) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write(path: Path, text: str) -> str:
+def _write(path: Path, text: str) -> bool:
     """Write a file that only its owner can change and all can read, whatever the umask (O11).
 
     Returns:
-        The name under which a file that was there is kept; empty where none is.
+        Whether a configuration that was there is kept.
     """
     from reviewsctl.files.folders import opened  # see main
 
     with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:
         new.file.write(text.encode())
-        backup = ""
-        if folder.look(path.name) is not None and path.name != SCHEMA:
-            backup = _backup_name(path.name, folder.names())
-            folder.rename(path.name, backup)
+        is_kept = path.name == CONFIG and folder.look(CONFIG) is not None
+        if is_kept:
+            folder.rename(CONFIG, BACKUP)
         new.put(0o644)
-    return backup
+    return is_kept
 
 
-def _backup_name(name: str, names: Collection[str]) -> str:
-    """Return a name for the copy of a file that no other copy has."""
-    backups = itertools.chain([f"{name}.bak"], (f"{name}.bak.{n}" for n in itertools.count(2)))
-    return next(backup for backup in backups if backup not in names)
-
-
-def next_steps(folder: Path, endpoint: str | None, *, system: bool, importing: str) -> list[str]:
+def next_steps(folder: Path, address: str, *, system: bool, importing: str) -> list[str]:
     """Return the lines that say what to type after ``init``.
 
     Args:
         folder: That of the configuration.
-        endpoint: Where the daemon listens; None for the default.
+        address: Where the daemon serves.
         system: Whether it is for a service, whose data belongs to root.
         importing: The command ``import`` with its arguments; empty where there are reviews already.
     """
     steps = []
-    if not system:
-        if folder.absolute() != Path.cwd():
-            steps.append(("cd " + shlex.quote(str(folder)), ""))
-        if os.environ.get("REVIEWSD_CONFIG"):
-            steps.append(("unset REVIEWSD_CONFIG", "it names another configuration"))
+    if not system and folder.absolute() != Path.cwd():
+        steps.append((f"cd {shlex.quote(str(folder))}", ""))
     if importing:
         program = sudo_reviewsctl() if system else "reviewsctl"
         steps.append((f"{program} {importing}", "your reviews in place of the two samples"))
-    steps.append(("reviewsctl check", "before anything is served"))
     if system:
         steps.append((install_command(), "run it, now and after a reboot"))
-        steps.append(("reviewsctl status", "how it is"))
     else:
-        _, port, host = (endpoint or _DEFAULT_LISTEN).replace("\\:", "\0").split(":")
-        host = host.removeprefix("interface=").replace("\0", ":")
-        host = f"[{host}]" if ":" in host else host
-        steps.append(("reviewsd", f"serve them on http://{host}:{port}/"))
-        steps.append(("reviewsctl status", "in another terminal: how it is"))
-        if not is_packaged():  # the units of the package run the configuration in /etc/reviewsd
-            is_own = sys.prefix != sys.base_prefix
-            program = f"; the service runs the program in {sys.prefix}" if is_own else ""
-            steps.append((install_command(), f"when it is to stay{program}"))
-    lines = ["", "next:"]
-    for command, why in steps:
-        if len(command) < _COLUMN:
-            lines.append(f"  {command:<{_COLUMN}}{why}".rstrip())
-        else:
-            lines += [f"  {command}", f"  {'':<{_COLUMN}}{why}"]
-    lines += [
+        steps.append(("reviewsd", f"serve them on {address}/"))
+    width = max(len(command) for command, _ in steps)
+    return [
+        *("", "next:"),
+        *(f"  {command:<{width}}  {why}".rstrip() for command, why in steps),
         "",
         "Your phone, address, opening hours, logo go into reviews.json:",
         "  https://github.com/reviewsd/reviewsd/blob/main/docs/how-to/correct.md#fill-in-your-business",
     ]
-    if endpoint is not None:
-        lines += ["", "Before others are to reach it, set base_url to its public address."]
-    return lines

@@ -1,6 +1,5 @@
 """``reviewsctl insights``: show the insights and their reasons, and make better ones (insights.md 8)."""
 
-import itertools
 import os
 import shlex
 from pathlib import Path
@@ -22,12 +21,11 @@ if TYPE_CHECKING:
     from reviewsd.offline.insights import Folder
 
 FILE: Final = "insights.json"
+BACKUP: Final = f"{FILE}.bak"
 
 Replace = Annotated[
     bool,
-    typer.Option(
-        "--replace", help=f"Replace the {FILE} that is there; it is kept as .bak, .bak1 and so on."
-    ),
+    typer.Option("--replace", help=f"Replace the {FILE} that is there; it is kept as {FILE}.bak."),
 ]
 
 app = typer.Typer(
@@ -168,9 +166,13 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
 
     with _folder(config, data) as folder:
         path = folder.path / FILE
-        if os.path.lexists(path) and not replace:
-            remedy = "Replace it with --replace; it is kept as .bak, .bak1 and so on."
-            raise CommandError("not written", f"{path} is there already", remedy)
+        if os.path.lexists(path):
+            if not replace:
+                remedy = f"Replace it with --replace; it is kept as {BACKUP}."
+                raise CommandError("not written", f"{path} is there already", remedy)
+            if os.path.lexists(folder.path / BACKUP):  # it may have edits
+                detail = f"{folder.path / BACKUP} is there already"
+                raise CommandError("not written", detail, "Move it away, or remove it.")
         insights = folder.members(folder.make(folder.settings))
     echo(_write(path.parent, msgspec.json.encode(insights)))
 
@@ -292,16 +294,14 @@ def _write(folder: Path, insights: bytes) -> str:
     content = json.dumps(json.loads(insights), indent=2, ensure_ascii=False)
     try:
         with opened(folder) as place, place.draft(FILE) as new:
-            names = (f"{FILE}.bak{number or ''}" for number in itertools.count())
-            backup_name = next(name for name in names if place.look(name) is None)  # may have edits
             new.file.write(content.encode() + b"\n")
             is_replaced = place.look(FILE) is not None
-            commit(new, lambda: place.keep(FILE, backup_name))
+            commit(new, lambda: place.keep(FILE, BACKUP))
     except OSError as fault:
         detail = f"cannot write {path}: {fault.strerror}"
         remedy = to_write(folder, "name another --data DIR.", fault)
         raise CommandError("not written", detail, remedy) from fault
-    backup = f", the old one is {backup_name}" if is_replaced else ""
+    backup = f", the old one is {BACKUP}" if is_replaced else ""
     return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"
 
 

@@ -159,8 +159,8 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(
     output, _ = printed(ctl, folder, "write", "--replace")
     assert "the old one is insights.json.bak" in output
     assert file_text == json.loads(file.read_bytes())
-    output, _ = printed(ctl, folder, "write", "--replace")
-    assert "the old one is insights.json.bak1" in output
+    _, errors = printed(ctl, folder, "write", "--replace", code=1)
+    assert "insights.json.bak is there already\nMove it away, or remove it.\n" in errors
     assert '{"model": "mine"}' == (folder / "insights.json.bak").read_text()
 
 
