@@ -40,7 +40,7 @@ PAUSE = 0.25  # seconds between two tries of a command: each of them imports its
 _FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _ENDS = re.compile(r" --(check|version|help)\b|&$")
 _READS = re.compile(
-    r"cat |tail |curl (?!.* (?:-d|--data|-X))|reviewsctl (?:ping|status|hub status|subs list)\b"
+    r"cat |tail |curl (?!.* (?:-d|--data|-X))|reviewsctl (?:ping|status|subs list)\b"
 )
 
 

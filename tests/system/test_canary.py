@@ -43,7 +43,7 @@ def sing(place: Path, form: str) -> tuple[Conversation, Seen]:
                 listener.send_signal(signal.SIGINT)
                 assert 130 == listener.wait(10)
             texts["events"] = events.read_text()
-            for words in ("status", "hub status", "metrics", "hub blocks", "status --json"):
+            for words in ("status", "metrics", "hub blocks", "status --json"):
                 texts[words] = daemon.ctl(*words.split()).stdout
             assert 0 == daemon.ctl("reload").returncode
             backup = daemon.directory / "copy"

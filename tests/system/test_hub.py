@@ -250,7 +250,7 @@ def test_pause_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> Non
     daemon.start()
     until(lambda: hub(daemon)["topics"][0]["version"] == 3, "the newest version")
     assert (True, 1, 0) == tuple(hub(daemon)[name] for name in ("paused", "due", "in_flight"))
-    assert "paused" in ctl(daemon, "hub", "status")
+    assert "paused" in ctl(daemon, "status")
     assert [] == subscriber.deliveries()
     refused = daemon.ctl("subs", "push")
     assert (1, "") == (refused.returncode, refused.stdout)
@@ -318,7 +318,7 @@ def test_log_and_files_contain_no_secret(daemon: Daemon, subscriber: Subscriber)
     change_and_settle(daemon)
     subscriber.reply = deliveries_get(500)
     ctl(daemon, "subs", "remove", "2")
-    for arguments in (["status"], ["hub", "status"], ["subs", "list"], ["subs", "show", "1"]):
+    for arguments in (["status"], ["subs", "list"], ["subs", "show", "1"]):
         printed += [ctl(daemon, *arguments), ctl(daemon, *arguments, "--json")]
     change_and_settle(daemon)
     until(lambda: len(subscriber.gets("denied", "/canary-path")) == 2, "the denials")

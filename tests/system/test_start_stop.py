@@ -319,7 +319,7 @@ def test_wait_for_data_starts_without_data_and_serves_it_when_it_comes(tmp_path:
         assert 200 == daemon.get("/readyz").status
         assert "ok" == daemon.status()["data"]["state"]
         until(lambda: daemon.heard[-1].startswith("STATUS=Serving 122 reviews"), "the status line")
-        assert daemon.ctl("hub", "status").returncode == 0
+        assert daemon.ctl("hub", "blocks").returncode == 0
 
 
 def test_a_state_directory_has_one_daemon(daemon: Daemon) -> None:

@@ -1,24 +1,22 @@
 """``reviewsctl hub``: the operator's controls of the WebSub hub (security-and-operations.md H7)."""
 
-import datetime
 from typing import Annotated
 
 import typer
 
 from reviewsctl.daemon.session import Json, Session
-from reviewsctl.terminal.columns import show_fields
 
 app = typer.Typer(
     name="hub",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Shows and controls the hub, which delivers new content.
+    help="""Controls the hub, which delivers new content.
 
-    A pause and blocks last over a restart of the daemon. The subscriptions themselves are seen and
-    changed with "reviewsctl subs".""",
+    A pause and blocks last over a restart of the daemon. "reviewsctl status" shows how the hub is, and
+    "reviewsctl subs" shows and changes the subscriptions.""",
     epilog="""\b
     Examples:
-      reviewsctl hub status
+      reviewsctl hub pause
       reviewsctl hub block bad.example.com --dry-run""",
 )
 
@@ -30,33 +28,6 @@ Value = Annotated[
         help="A host, which stands for all names below it too, or a network such as 203.0.113.0/24.",
     ),
 ]
-
-
-@app.command(
-    epilog="""\b
-    Examples:
-      reviewsctl hub status
-      reviewsctl hub status --json | jq .due"""
-)
-def status(ctx: typer.Context, *, as_json: Json = False) -> None:
-    """Shows how the hub and its topics are.
-
-    How many subscriptions there are, how many are due, that is, are still to get the current
-    content, and since when the oldest of them waits; whether the hub is paused, and whether the
-    store that holds the subscriptions works.
-    """
-    session: Session = ctx.obj
-    with session.daemon(as_json=as_json) as daemon:
-        answer = daemon.hub()
-    if as_json:
-        typer.echo(answer.text)
-        return
-    from reviewsctl.terminal.hub_views import hub_fields, topic_lines  # msgspec, see main
-
-    now = datetime.datetime.now(datetime.UTC)
-    show_fields(hub_fields(answer.value, now))
-    if answer.value.topics:
-        typer.echo("\n".join(["", *topic_lines(answer.value.topics, now)]))
 
 
 @app.command(
@@ -90,7 +61,7 @@ def resume(ctx: typer.Context) -> None:
     session: Session = ctx.obj
     with session.daemon() as daemon:
         daemon.resume()
-    typer.echo("resumed; see: reviewsctl hub status")
+    typer.echo("resumed; see: reviewsctl status")
 
 
 @app.command(

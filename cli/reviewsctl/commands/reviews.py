@@ -131,7 +131,7 @@ def list_(  # noqa: PLR0913  options
     With --json each review is a line, with all its members and its "correction".
     """
     from reviewsctl.corrections.deciding import reading  # msgspec, see main
-    from reviewsctl.corrections.listing import Filter, unknown_names
+    from reviewsctl.corrections.listing import Filter
 
     _, reviews = reading(data, config)
     wanted = Filter(
@@ -144,8 +144,6 @@ def list_(  # noqa: PLR0913  options
         unanswered=unanswered,
     )
     Output(as_json=as_json).list(wanted.matches(reviews), len(reviews.reviews))
-    for lines in () if as_json else unknown_names(wanted, reviews):
-        echo(*lines, err=True)
 
 
 @app.command(

@@ -201,7 +201,7 @@ def push(
         )
     with (
         session.daemon(as_json=as_json, quiet=quiet) as daemon,
-        steps("push", "reviewsctl hub status", quiet=quiet, as_json=as_json) as step,
+        steps("push", "reviewsctl status", quiet=quiet, as_json=as_json) as step,
     ):
         answer = daemon.push(step, id=identifier, topic=topic)
     reached = answer.value.delivered == answer.value.total

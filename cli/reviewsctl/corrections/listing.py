@@ -1,12 +1,9 @@
 """Chooses the reviews of ``reviewsctl reviews list``."""
 
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reviewsd.api.platforms import source_of
-from reviewsd.api.spelling import nearest
-from reviewsd.api.texts import printable
 
 if TYPE_CHECKING:
     from reviewsd.domain.locations import Locations
@@ -49,24 +46,6 @@ class Filter:
         review = entry.review
         words = f"{review.author}\n{review.text or ''}".casefold()
         return self.author.casefold() in review.author.casefold() and self.text.casefold() in words
-
-
-def unknown_names(wanted: Filter, reviews: "ReviewsWithCorrections") -> "Iterator[tuple[str, str]]":
-    """Yield the lines on a source, and on a location, of which there is no review."""
-    entries, locations = reviews.reviews, reviews.locations
-    if wanted.source and not any(_is_of(entry, wanted.source) for entry in entries):
-        sources = {entry.review.source for entry in entries}
-        yield _explained(f"is from {wanted.source!r}", wanted.source, sources)
-    keys = _keys(wanted.location, locations)
-    if wanted.location and not any(_place(entry, locations) in keys for entry in entries):
-        used = {entry.review.location for entry in entries if entry.review.location}
-        what = f"is of the location {wanted.location!r}"
-        yield _explained(what, wanted.location, {*locations.ids(), *used})
-
-
-def _explained(what: str, name: str, there: Collection[str]) -> tuple[str, str]:
-    listed = ", ".join(sorted(map(printable, there))) or "none"
-    return f"no review {what}{nearest(name, there)}", f"There are: {listed}"
 
 
 def _is_of(entry: "ReviewEntry", source: str) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from reviewsctl.daemon.errors import DaemonError, UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
-from reviewsd.api.hub import Blocked, BlockList, HubState, Listing, ListingPage
+from reviewsd.api.hub import Blocked, BlockList, Listing, ListingPage
 from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
 from reviewsd.api.status import BackupContents, NoticeTests, Status
 
@@ -124,11 +124,7 @@ class Client:
             recipients: A ``topic``, or the ``id`` of a subscription; empty for all.
         """
         target = _target("/v1/push", **recipients)
-        return self._job(target, PushResult, step, "See its outcome: reviewsctl hub status")
-
-    def hub(self) -> Answer[HubState]:
-        """Return the state of the hub and its topics."""
-        return decode(self._ask("GET", "/v1/hub"), HubState)
+        return self._job(target, PushResult, step, "See its outcome: reviewsctl status")
 
     def pause(self) -> None:
         """Has the hub send nothing until ``resume``."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from reviewsctl.terminal.columns import table
 from reviewsctl.terminal.output import NOTHING_WRITTEN, colored
 from reviewsctl.terminal.times import ago, duration, moment, until, when
-from reviewsd.api.hub import Block, Blocked, HubState, Listing, PendingIntent, TopicState
+from reviewsd.api.hub import Block, Blocked, Listing, PendingIntent
 from reviewsd.api.jobs import PushResult
 from reviewsd.api.texts import counted, printable
 
@@ -42,42 +42,6 @@ def push_text(result: PushResult) -> str:
         f"again, {result.removed:,} gone\n"
         "See reasons and next attempts: reviewsctl subs list, reviewsctl subs show ID"
     )
-
-
-def hub_fields(hub: HubState, now: datetime.datetime) -> Iterator[Field]:
-    """Yield the view of ``reviewsctl hub status``, with the state first."""
-    yield "hub", hub_state(hub)
-    yield "active", f"{hub.active:,}"
-    yield "pending", f"{hub.pending:,}"
-    yield "due", _due(hub, now)
-    yield "in flight", f"{hub.in_flight:,}"
-    yield "blocks", f"{hub.blocks:,}"
-    if hub.opened_networks:
-        networks = printable(", ".join(hub.opened_networks))
-        text = f"callbacks may be in {networks} (hub.callbacks.allow_networks)"
-        yield "opened", colored(text, "yellow")
-
-
-def hub_state(hub: HubState) -> str:
-    """Return ``ok``, or why the hub does not deliver and what to do."""
-    if hub.store != "ok":
-        return colored(f"the state store fails: {printable(hub.store)}", "bold yellow")
-    if hub.paused:
-        return colored("paused; resume with: reviewsctl hub resume", "bold yellow")
-    return colored("ok", "green")
-
-
-def topic_lines(topics: Iterable[TopicState], now: datetime.datetime) -> Iterator[str]:
-    """Return the lines of the topics with their counts of subscribers and due deliveries."""
-    rows = [
-        (
-            printable(topic.path),
-            *(f"{topic.version:>7,}", f"{topic.subscriptions:>13,}", f"{topic.due:>3,}"),
-            when(topic.changed_at, now),
-        )
-        for topic in topics
-    ]
-    return table(("topic", "version", "subscriptions", "due", "changed"), rows)
 
 
 def blocked_text(blocked: Blocked, *, dry_run: bool) -> str:
@@ -185,12 +149,6 @@ def _lease(one: Listing, now: datetime.datetime) -> str:
         return f"over since {moment(one.lease_expires_at)}, it was {granted}"
     remaining = duration((one.lease_expires_at - now).total_seconds())
     return f"{remaining} left of {granted}, until {moment(one.lease_expires_at)}"
-
-
-def _due(hub: HubState, now: datetime.datetime) -> str:
-    if hub.oldest_due_at is None:
-        return f"{hub.due:,}"
-    return f"{hub.due:,}, the oldest {duration((now - hub.oldest_due_at).total_seconds())} old"
 
 
 def _next(then: datetime.datetime, now: datetime.datetime) -> str:

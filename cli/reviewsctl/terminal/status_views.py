@@ -6,7 +6,7 @@ Every text of the daemon passes ``printable``, so a hostile review cannot steer 
 import datetime
 from collections.abc import Iterator, Mapping
 
-from reviewsctl.terminal.hub_views import Field, hub_state
+from reviewsctl.terminal.hub_views import Field
 from reviewsctl.terminal.insights import origin_line
 from reviewsctl.terminal.output import colored
 from reviewsctl.terminal.times import ago, days_ago, duration, moment, until, when
@@ -29,9 +29,7 @@ def status_fields(
         yield from (("", printable(line)) for line in data.problems)
     yield from _snapshot(status.snapshot, now)
     if status.hub is not None:
-        yield "hub", _hub(status.hub)
-        if status.hub.paused or status.hub.store != "ok":
-            yield "", hub_state(status.hub)
+        yield from _hub(status.hub, now)
     yield "data", f"{printable(data.dir)}{_last_reload(status, now)}"
     if sources is not None:
         yield "sources", printable(sources)
@@ -164,10 +162,22 @@ def _unknown(parameters: Mapping[str, int]) -> str:
     return f"unknown search parameters: {counts}"
 
 
-def _hub(hub: HubState) -> str:
+def _hub(hub: HubState, now: datetime.datetime) -> Iterator[Field]:
     parts = [counted(hub.active, "subscription")]
     if hub.pending:
         parts.append(f"{hub.pending:,} not confirmed by the subscriber")
     if hub.due:
         parts.append(f"{hub.due:,} to be delivered")
-    return ", ".join(parts)
+    if hub.oldest_due_at is not None:
+        parts.append(f"the oldest for {duration((now - hub.oldest_due_at).total_seconds())}")
+    if hub.in_flight:
+        parts.append(f"{hub.in_flight:,} under way")
+    yield "hub", ", ".join(parts)
+    if hub.store != "ok":
+        yield "", colored(f"the state store fails: {printable(hub.store)}", "bold yellow")
+    elif hub.paused:
+        yield "", colored("paused; resume with: reviewsctl hub resume", "bold yellow")
+    if hub.opened_networks:
+        networks = printable(", ".join(hub.opened_networks))
+        text = f"callbacks may be in {networks} (hub.callbacks.allow_networks)"
+        yield "", colored(text, "yellow")

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.processes
 PAGES = [
     *COMMANDS,
     *(f"subs {name}" for name in ("list", "show", "remove", "push")),
-    *(f"hub {name}" for name in ("status", "pause", "resume", "block", "unblock", "blocks")),
+    *(f"hub {name}" for name in ("pause", "resume", "block", "unblock", "blocks")),
     *("notify test", "config show", "config schema", "service install", "service uninstall"),
     *(f"insights {name}" for name in ("show", "label", "explain", "suggest", "compare", "write")),
 ]

@@ -339,14 +339,6 @@ def test_number_of_the_own_table_is_said_not_to_be_the_id(shop: Shop) -> None:
         assert "Author" not in error
 
 
-def test_source_without_reviews_is_answered_with_those_that_there_are(shop: Shop) -> None:
-    output, error = shop.run("reviews", "list", "--source", "gogle")
-    answer = "no review is from 'gogle'; did you mean \"google\"?\nThere are: google\n"
-    assert ("", f"0 of 25 reviews\n{answer}") == (output, error)
-    _, error = shop.run("reviews", "list", "--source", "Google", "--stars", "1")
-    assert "0 of 25 reviews\n" == error
-
-
 @pytest.mark.parametrize("source", ["booking", "booking.com", "Booking.com"])
 def test_reviews_are_listed_by_any_name_of_their_platform(
     shop: Shop, data: Path, source: str
@@ -369,9 +361,7 @@ def test_reviews_are_listed_by_any_name_of_their_location(
         for number, place in enumerate(("linde", "22", "markt")):
             file["reviews"][number]["location"] = place
     assert "2 of 25 reviews\n" == shop.run("reviews", "list", "--location", name)[1]
-    output, error = shop.run("reviews", "list", "--location", "lnde")
-    answer = "no review is of the location 'lnde'; did you mean \"linde\"?\n"
-    assert ("", f"0 of 25 reviews\n{answer}There are: 22, linde, markt\n") == (output, error)
+    assert ("", "0 of 25 reviews\n") == shop.run("reviews", "list", "--location", "lnde")
 
 
 def test_reviews_are_listed_by_a_location_that_is_not_declared(shop: Shop, data: Path) -> None:

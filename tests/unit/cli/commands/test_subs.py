@@ -238,7 +238,7 @@ def test_ctrl_c_detaches_from_a_push_and_says_so(ctl: Ctl, daemon: AdminFake) ->
     over.set()
 
     assert run.returncode == 130
-    detail = "the daemon goes on with the push; how it ends: reviewsctl hub status"
+    detail = "the daemon goes on with the push; how it ends: reviewsctl status"
     assert {"error": {"title": "detached", "detail": detail}} == json.loads(stderr)
 
 
@@ -248,7 +248,7 @@ def test_a_push_that_breaks_off_says_where_to_look(ctl: Ctl, daemon: AdminFake) 
 
     assert run.returncode == 1
     assert "ended before the result" in run.stderr
-    assert "See its outcome: reviewsctl hub status" in run.stderr
+    assert "See its outcome: reviewsctl status" in run.stderr
 
 
 def test_a_terminal_gets_a_bar_that_counts(ctl: Ctl, daemon: AdminFake) -> None:

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from reviewsctl.terminal import hub_views
-from reviewsd.api.hub import Block, Blocked, HubState, Listing, TopicState
+from reviewsd.api.hub import Block, Blocked, Listing
 from reviewsd.api.jobs import PushResult
-from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
+from tests.support.hub_answers import PENDING, SUBSCRIPTION
 from tests.support.views import text, uncolored
 
 NOW = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
@@ -30,11 +30,6 @@ def shown(listing: Listing) -> str:
     return text(hub_views.subscription_fields(listing, NOW))
 
 
-def hub_status(state: HubState, *, color: bool = False) -> str:
-    """Return what ``hub status`` prints."""
-    return text(hub_views.hub_fields(state, NOW), color=color)
-
-
 def blocked(*blocks: Block) -> str:
     """Return the lines of ``hub blocks``."""
     return plain(hub_views.block_lines(blocks))
@@ -42,10 +37,6 @@ def blocked(*blocks: Block) -> str:
 
 def one(changes: Mapping[str, object], base: Mapping[str, object] = SUBSCRIPTION) -> Listing:
     return msgspec.convert({**base, **changes}, Listing)
-
-
-def hub(**changes: object) -> HubState:
-    return msgspec.convert({**HUB, **changes}, HubState)
 
 
 LEASE = {"lease_expires_at": "2026-11-30T07:00:00Z"}
@@ -169,41 +160,8 @@ def test_a_push_tells_whom_it_has_reached(result: PushResult, output: str) -> No
     assert uncolored(hub_views.push_text(result)).startswith(output)
 
 
-def test_a_hub_at_work_is_shown_in_numbers() -> None:
-    assert hub_status(hub()) == (
-        "hub        ok\n"
-        "active     1,204\n"
-        "pending    3\n"
-        "due        12, the oldest 2 min old\n"
-        "in flight  4\n"
-        "blocks     2"
-    )
-    assert "due        0\n" in hub_status(hub(due=0, oldest_due_at=None))
-
-
-@pytest.mark.parametrize(
-    ("changes", "output"),
-    [
-        ({"paused": True}, "hub        paused; resume with: reviewsctl hub resume\n"),
-        ({"store": "disk full"}, "the state store fails: disk full\n"),
-        (
-            {"opened_networks": ["127.0.0.0/8", "::1/128"]},
-            "callbacks may be in 127.0.0.0/8, ::1/128 (hub.callbacks.allow_networks)",
-        ),
-    ],
-)
-def test_warning_for_the_operator_is_colored(changes: dict[str, object], output: str) -> None:
-    assert output in hub_status(hub(**changes))
-    assert "\x1b[" in hub_status(hub(**changes), color=True)
-
-
-def test_topics_and_blocks_are_tables() -> None:
+def test_blocks_are_a_table() -> None:
     block = Block(value="203.0.113.0/24", note="floods us", created_at=NOW)
-
-    assert plain(hub_views.topic_lines(hub().topics, NOW)) == (
-        "topic      version  subscriptions  due  changed\n"
-        "/feed.xml       12          1,200   12  2026-11-21 06:00:00 UTC (1 h 0 min ago)"
-    )
     assert blocked(block) == (
         "blocked         since                    note\n"
         "203.0.113.0/24  2026-11-21 07:00:00 UTC  floods us"
@@ -228,16 +186,12 @@ def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
     names = ("id", "topic", "callback", "state", "last_error", "last_failure")
     pending = {**msgspec.convert(PENDING["pending"], dict), "requester": hostile}
     listing = one({**FAILING, **dict.fromkeys(names, hostile), "pending": pending})
-    state = msgspec.convert({**STATE, "opened_networks": [hostile], "store": hostile}, HubState)
-    topic = TopicState(path=hostile, version=1, changed_at=NOW, subscriptions=0, due=0)
     output = [
         listing_lines(listing),
         shown(listing),
-        hub_status(state),
-        plain(hub_views.topic_lines([topic], NOW)),
         blocked(Block(value=hostile, note=hostile, created_at=NOW)),
         hub_views.blocked_text(Blocked(value=hostile, removed=1), dry_run=True),
     ]
 
-    assert [part.count("\\u") for part in output] == [5, 7, 2, 1, 2, 1]
+    assert [part.count("\\u") for part in output] == [5, 7, 2, 1]
     assert not any(hostile in part for part in output)

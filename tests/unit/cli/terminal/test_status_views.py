@@ -166,23 +166,33 @@ def test_status_and_reload_say_where_the_insights_are_from(
     [
         (
             {},
-            "hub        1,204 subscriptions, 3 not confirmed by the subscriber, 12 to be delivered\n",
+            "hub        1,204 subscriptions, 3 not confirmed by the subscriber, 12 to be delivered, the oldest for 3 h 14 min, 4 under way\n",
         ),
-        ({"active": 1, "pending": 0, "due": 0}, "hub        1 subscription\ndata"),
+        (
+            {"active": 1, "pending": 0, "due": 0, "oldest_due_at": None, "in_flight": 0},
+            "hub        1 subscription\ndata",
+        ),
         (
             {"paused": True},
-            "12 to be delivered\n           paused; resume with: reviewsctl hub resume\ndata",
+            "4 under way\n           paused; resume with: reviewsctl hub resume\ndata",
         ),
         (
             {"store": "disk full"},
-            "12 to be delivered\n           the state store fails: disk full\n",
+            "4 under way\n           the state store fails: disk full\ndata",
+        ),
+        (
+            {"opened_networks": ["127.0.0.0/8", "::1/128"]},
+            "\n           callbacks may be in 127.0.0.0/8, ::1/128 (hub.callbacks.allow_networks)\n",
         ),
     ],
 )
 def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], output: str) -> None:
     hub = msgspec.convert({**STATE, **changes}, HubState)
 
-    assert output in shown(msgspec.structs.replace(OK, hub=hub))
+    status = msgspec.structs.replace(OK, hub=hub)
+    assert output in shown(status)
+    warns = bool(changes.keys() & {"paused", "store", "opened_networks"})
+    assert warns == ("\x1b[33m" in shown(status, color=True))
 
 
 def test_times_are_utc_whatever_zone_they_come_in() -> None:
@@ -201,6 +211,9 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
             version=hostile,
             base_url=hostile,
             listen=(hostile,),
+            hub=msgspec.convert(
+                {**STATE, "opened_networks": [hostile], "store": hostile}, HubState
+            ),
             snapshot=msgspec.structs.replace(SNAPSHOT, revision=hostile),
         ),
         dir=hostile,
@@ -220,7 +233,7 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
         uncolored(status_views.reload_text(published)),
     ]
 
-    assert [part.count("\\u") for part in output] == [6, 1, 1]
+    assert [part.count("\\u") for part in output] == [8, 1, 1]
     assert not any(hostile in part for part in output)
 
 
