@@ -35,11 +35,11 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
 
     from reviewsctl.files.folders import opened
     from reviewsctl.sources import command, report, state  # 0.2 s, see main
-    from reviewsctl.terminal.output import echo, json_line
+    from reviewsctl.terminal.output import json_line
 
     settings = command.loaded(config)
     with command.readable_files(), opened(settings.data_dir) as folder:
-        states, running = state.load(folder), state.running(folder)
+        states = state.load(folder)
     if as_json:
         for source in settings.sources:
             known = states.get(source.name, state.SourceState())
@@ -50,8 +50,6 @@ def list_(*, config: ConfigFile = None, as_json: Json = False) -> None:
         return
     now = datetime.datetime.now(datetime.UTC)
     typer.echo("\n".join(report.table(settings.sources, states, now)))
-    if running:
-        echo(running)
 
 
 @app.command(

@@ -52,11 +52,3 @@ def bound_memory(target: Path) -> None:
     memory = MEMORY + 2 * own
     limit = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
-
-
-def unbound_memory() -> None:
-    """Take the limit of ``bound_memory`` away, when nothing of strangers is read any more."""
-    import resource  # only a command needs it
-
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))

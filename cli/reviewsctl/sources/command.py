@@ -8,22 +8,21 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 import typer
 
 from reviewsctl.daemon import local
 from reviewsctl.daemon.errors import Missing
-from reviewsctl.importing.bounds import bound_memory, unbound_memory
+from reviewsctl.importing.bounds import bound_memory
 from reviewsctl.sources import adding, readers, report
 from reviewsctl.sources.local_files import fitting, no_file
 from reviewsctl.sources.oauth import log_in
-from reviewsctl.sources.run import Outcome, RunOptions
+from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.state import BusyError
 from reviewsctl.sources.sync import REVIEWS, Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.errors import CommandError
-from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import (
     EXIT_FAILED,
     NOTHING_WRITTEN,
@@ -122,13 +121,11 @@ def _run(options: SyncOptions, config: Config) -> int:
     )
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
-    outcomes: list[Outcome] = []
     try:
         with readable_files():
             for outcome in sync.run(options.names):
                 seconds, began = time.monotonic() - began, time.monotonic()
                 code = code if outcome.state.is_read else EXIT_FAILED
-                outcomes.append(outcome)
                 if options.as_json:
                     typer.echo(json_line(report.document(outcome)))
                 elif not options.quiet or outcome.is_notable:
@@ -143,41 +140,9 @@ def _run(options: SyncOptions, config: Config) -> int:
     except BusyError:
         if not options.run.due:
             raise
-    except Stopped as stopped:
-        _interrupted(stopped, options, outcomes)
     if options.run.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)
-    is_written = any(map(_is_written, outcomes))
-    return EXIT_FAILED if is_written and _is_refused(options, config.data_dir) else code
-
-
-def _is_refused(options: SyncOptions, data: Path) -> bool:
-    """Return whether the daemon refuses the data that a round has written, and warn then."""
-    unbound_memory()  # it is the owner's file that is read
-    report = local.check(options.config, data, lambda _: None).value
-    problems = [problem for problem in report.problems if Path(problem.file).parent == data]
-    for problem in problems[:1]:
-        members = {
-            "title": "nothing of this is published, as the data is refused",
-            "detail": problem.lines[0],
-            "remedy": "Fix it; all that is wrong: reviewsctl check",
-        }
-        complain("warning", members, as_json=options.as_json)
-    return bool(problems)
-
-
-def _is_written(outcome: Outcome) -> bool:
-    return outcome.merge is not None and outcome.merge.is_written
-
-
-def _interrupted(stopped: Stopped, options: SyncOptions, outcomes: Sequence[Outcome]) -> NoReturn:
-    """End a round whose first sources are done; a command that stays is ended by a signal as a rule."""
-    if options.every is not None:
-        raise stopped
-    written = [outcome.name for outcome in outcomes if _is_written(outcome)]
-    was_or_were = "was" if len(written) == 1 else "were"
-    detail = f"{', '.join(written)} {was_or_were} imported" if written else NOTHING_WRITTEN
-    raise CommandError("interrupted", detail, exit_code=stopped.exit_code) from None
+    return code
 
 
 def log_in_or_out(name: str, config: Path | None, *, is_login: bool) -> None:

@@ -3,22 +3,19 @@
 import contextlib
 import datetime
 import fcntl
-import os
 from collections.abc import Iterator, Mapping
-from typing import BinaryIO, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from reviewsctl.files.folders import Folder
 from reviewsctl.terminal.errors import CommandError
-from reviewsctl.terminal.times import moment
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE, SOURCES_VERSION, SourceCondition
 
 LOCK: Final = "sources.lock"
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
-_MAX_HOLDER: Final = 100  # bytes in the lock
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,39 +96,19 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
 
 
 class BusyError(CommandError):
-    """Another sync is running; the detail has its process and its beginning, once they are written."""
+    """Another sync is running."""
 
 
 @contextlib.contextmanager
-def locked(folder: Folder, now: datetime.datetime) -> Iterator[None]:
+def locked(folder: Folder) -> Iterator[None]:
     """Hold the lock of the sources for the block.
 
     Raises:
         BusyError: Another sync has it.
     """
     with folder.folder(KEPT_FOLDER, make=True) as own, own.journal(LOCK, 0o664) as file:
-        _lock(file, fcntl.LOCK_EX)
-        file.truncate(0)
-        file.write(f"pid {os.getpid()}, since {moment(now)}".encode())
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError("not synced", "a sync is running") from None
         yield
-
-
-def running(folder: Folder) -> str:
-    """Return that a sync is running, with its process and its beginning; else nothing."""
-    try:
-        with folder.folder(KEPT_FOLDER) as own, own.open(LOCK) as file:
-            _lock(file, fcntl.LOCK_SH)
-    except FileNotFoundError:
-        return ""
-    except BusyError as busy:
-        return busy.detail
-    return ""
-
-
-def _lock(file: BinaryIO, kind: int) -> None:
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = file.read(_MAX_HOLDER).decode(errors="replace")
-        about = f" ({holder})" if holder else ""  # it has the lock, and has not written yet
-        raise BusyError("not synced", f"a sync is running{about}") from None

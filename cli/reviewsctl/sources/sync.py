@@ -55,7 +55,7 @@ class Sync:
             StateUnreadableError: sources.json cannot be read.
             OSError: A folder of ours cannot be written.
         """
-        with opened(self.config.data_dir) as folder, state.locked(folder, self.now()):
+        with opened(self.config.data_dir) as folder, state.locked(folder):
             loaded = state.load(folder)
             states = {
                 source.name: _current(source, loaded[source.name])

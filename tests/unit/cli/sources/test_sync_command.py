@@ -4,7 +4,6 @@ import datetime
 import json
 import os
 import pty
-import re
 import signal
 import subprocess
 import sys
@@ -124,25 +123,6 @@ def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
     assert 1 == len(ctl("sync").stdout.splitlines())
 
 
-def test_sync_says_that_refused_data_is_not_published(business: Business, ctl: Ctl) -> None:
-    """Another hand has written a rating of 7; the sync keeps it, and the daemon keeps what it serves."""
-    assert 0 == ctl("sync").returncode
-    text = business.reviews_file.read_text()
-    business.reviews_file.write_text(text.replace('"rating":5', '"rating":7'))
-    business.export(table("c"), minutes=30)
-    done = ctl("sync")
-    assert (1, "shop  1 review read: 1 new, 0 changed, 0 gone (0 s)\n") == (
-        done.returncode,
-        done.stdout,
-    )
-    refused = (
-        f"Warning: nothing of this is published, as the data is refused: {business.reviews_file}:"
-    )
-    assert done.stderr.startswith(refused)
-    assert "expected 1..5, got 7\nFix it; all that is wrong: reviewsctl check\n" in done.stderr
-    assert 0 == ctl("sync").returncode, "it has written nothing"
-
-
 def test_sync_that_waits_says_so_until_it_is_interrupted(
     business: Business, ctl: Ctl, stub: Stub
 ) -> None:
@@ -159,15 +139,10 @@ def test_sync_that_waits_says_so_until_it_is_interrupted(
         host = stub.url.removeprefix("http://")
         assert f"503 from {host}; tried again in 120 s (2 of 5), Ctrl-C ends" in screen
         busy = ctl("sync")
-        running = rf"a sync is running \(pid {process.pid}, since 20\d\d-\S+ \S+ UTC\)"
-        assert re.fullmatch(rf"Error: not synced: {running}\n", busy.stderr)
-        assert re.search(rf"^{running}$", ctl("sources", "list").stdout, re.MULTILINE)
+        assert "Error: not synced: a sync is running\n" == busy.stderr
         process.send_signal(signal.SIGINT)
-        screen = os.read(master, 4096).decode()
     os.close(master)
     assert 130 == process.returncode
-    assert "Error: interrupted: shop was imported" in screen
-    assert "a sync is running" not in ctl("sources", "list").stdout
 
 
 def test_sync_tells_that_an_edited_review_stays_hidden(business: Business, ctl: Ctl) -> None:
