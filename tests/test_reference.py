@@ -105,7 +105,7 @@ def test_commands_has_every_command() -> None:
 
 def commands(group: Any, prefix: str = "") -> set[str]:  # noqa: ANN401  a group or command of typer's
     """Return the names of all commands below a group."""
-    names = set()
+    names = {prefix.strip()} if group.invoke_without_command and prefix else set()
     for name in group.commands:
         command = group.get_command(None, name)
         full = f"{prefix}{name}"

@@ -1,19 +1,11 @@
 """Options that commands of the data folder share."""
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from reviewsd.api.places import named_configuration
-
-
-class Names(Enum):
-    """The values of ``--names``."""
-
-    FULL = "full"
-    SHORT = "short"
 
 
 def in_folder(path: Path | None) -> Path | None:

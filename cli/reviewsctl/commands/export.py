@@ -3,11 +3,11 @@
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from reviewsctl.commands.data_options import ConfigFile, DataDir, Names
+from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.terminal.output import printable_lines
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ def export(
         bool, typer.Option("--jsonl", help="NDJSON: a line for each review, all members kept.")
     ] = False,
     names: Annotated[
-        Names, typer.Option(help='Names in full, or as "Jane D.": they are personal data.')
-    ] = Names.FULL,
+        Literal["full", "short"],
+        typer.Option(help='Names in full, or as "Jane D.": they are personal data.'),
+    ] = "full",
     every: Annotated[
         bool,
         typer.Option(
@@ -59,7 +60,7 @@ def export(
     try:
         texts = _texts(path, every=every)
         rows = _csv if as_csv else _jsonl
-        for line in rows(texts, short=names is Names.SHORT):
+        for line in rows(texts, short=names == "short"):
             if sys.stdout.isatty():
                 sys.stdout.write(printable_lines(line.decode().replace("\r\n", "\n")))
             else:

@@ -34,42 +34,31 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="""Shows what customers praise and criticize, and why it says so.
 
-    Without a command it is "insights show". No daemon has to run. Name your staff, services and
-    further aspects in insights.yaml beside reviews.json; suggest finds candidates. The insights are
-    those of insights.json if there is one, else those that rules make from the reviews, as the
-    daemon makes them.""",
+    Without a command it shows aspects, people, services and problems, each with the number of reviews
+    and the share of praise. Problems are shown to you alone, unless insights.yaml publishes them. No
+    daemon has to run. Name your staff, services and further aspects in insights.yaml beside
+    reviews.json; suggest finds candidates. The insights are those of insights.json if there is one,
+    else those that rules make from the reviews, as the daemon makes them.""",
     epilog="""\b
     Examples:
       reviewsctl insights
+      reviewsctl insights --data export/ --json | jq .insights.aspects
       reviewsctl insights explain 01JWNEY480
       reviewsctl insights suggest >> data/insights.yaml""",
 )
 
 
 @app.callback()
-def _group(
+def show(
     ctx: typer.Context, *, config: ConfigFile = None, data: DataDir = None, as_json: Json = False
 ) -> None:
-    if ctx.invoked_subcommand is None:
-        show(config=config, data=data, as_json=as_json)
-    elif config is not None or data is not None or as_json:
-        raise typer.BadParameter(
-            f"put the options after the command: reviewsctl insights {ctx.invoked_subcommand} ..."
-        )
-
-
-@app.command(
-    epilog="""\b
-    Examples:
-      reviewsctl insights show
-      reviewsctl insights show --data export/ --json | jq .insights.aspects"""
-)
-def show(*, config: ConfigFile = None, data: DataDir = None, as_json: Json = False) -> None:
-    """Shows what the insights say.
-
-    Aspects, people, services and problems, each with the number of reviews and the share of praise.
-    Problems are shown to you alone, unless insights.yaml publishes them.
-    """
+    """Show the insights where no command is named."""
+    if ctx.invoked_subcommand is not None:
+        if config is not None or data is not None or as_json:
+            raise typer.BadParameter(
+                f"put the options after the command: reviewsctl insights {ctx.invoked_subcommand} ..."
+            )
+        return
     from reviewsctl.terminal.insights import overview  # 25 ms, see main
 
     with _folder(config, data) as folder:

@@ -110,16 +110,8 @@ def remove(name: Name, *, config: ConfigFile = None) -> None:
 def try_source(name: Name, *, config: ConfigFile = None, as_json: Json = False) -> None:
     """Reads a source completely, and only shows what an import would do."""
     from reviewsctl.sources.command import SyncOptions, sync  # 0.2 s, see main
-    from reviewsctl.sources.run import RunOptions
 
-    options = SyncOptions(
-        names=[name],
-        config=config,
-        every=None,
-        run=RunOptions(full=True, dry_run=True),
-        as_json=as_json,
-        quiet=False,
-    )
+    options = SyncOptions(names=[name], config=config, full=True, dry_run=True, as_json=as_json)
     raise typer.Exit(sync(options))
 
 

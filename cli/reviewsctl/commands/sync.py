@@ -72,7 +72,6 @@ def sync(  # noqa: PLR0913  # these are the options of the command
     """
     from reviewsctl.sources.command import SyncOptions  # 0.2 s, see main
     from reviewsctl.sources.command import sync as run_sync
-    from reviewsctl.sources.run import RunOptions
 
     if accept_loss and len(names or []) != 1:
         raise typer.BadParameter("name the one source whose loss is right", param_hint="NAME")
@@ -81,9 +80,10 @@ def sync(  # noqa: PLR0913  # these are the options of the command
         names=names or [],
         config=config,
         every=seconds,
-        run=RunOptions(
-            due=due or every is not None, full=full, dry_run=dry_run, accept_loss=accept_loss
-        ),
+        due=due or every is not None,
+        full=full,
+        dry_run=dry_run,
+        accept_loss=accept_loss,
         as_json=as_json,
         quiet=quiet,
         verbose=verbose,

@@ -51,16 +51,15 @@ def _report_wait(text: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SyncOptions:
-    """The options of ``reviewsctl sync``."""
+class SyncOptions(RunOptions):
+    """All options of ``reviewsctl sync``."""
 
     names: Sequence[str]
     config: Path | None
-    every: float | None
+    every: float | None = None
     """Seconds between two rounds; None for one round."""
-    run: RunOptions
     as_json: bool
-    quiet: bool
+    quiet: bool = False
     verbose: bool = False
     """Whether the reviews that are new, changed or gone are listed, with all notes."""
 
@@ -115,7 +114,7 @@ def _run(options: SyncOptions, config: Config) -> int:
     sync = Sync(
         config=config,
         environ=os.environ,
-        options=options.run,
+        options=options,
         now=_now,
         report_wait=(lambda _: None) if options.quiet else _report_wait,
     )
@@ -133,14 +132,14 @@ def _run(options: SyncOptions, config: Config) -> int:
                         outcome,
                         seconds,
                         width,
-                        dry_run=options.run.dry_run,
+                        dry_run=options.dry_run,
                         verbose=options.verbose,
                     )
                     echo(*lines, err=options.quiet)
     except BusyError:
-        if not options.run.due:
+        if not options.due:
             raise
-    if options.run.dry_run and not (options.as_json or options.quiet):
+    if options.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)
     return code
 

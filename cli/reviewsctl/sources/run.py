@@ -43,7 +43,7 @@ _CORRECT: Final = "Correct such rows where they are written, if they are yours; 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """The options of ``reviewsctl sync``."""
+    """The options of ``reviewsctl sync`` for each source."""
 
     due: bool = False
     """Only sources that are due, for a timer; else a person runs it."""

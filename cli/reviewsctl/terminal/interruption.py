@@ -37,21 +37,13 @@ def raise_signals() -> None:
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
     """Hold signals for the block; one that comes during it comes too late to stop the command."""
-    is_done = False
+    before, is_done = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING), False
     try:
-        with signals_deferred():
+        try:
             yield
             is_done = True
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
     except KeyboardInterrupt:
         if not is_done:
             raise
-
-
-@contextlib.contextmanager
-def signals_deferred() -> Iterator[None]:
-    """Hold signals that stop a command until the block is done."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

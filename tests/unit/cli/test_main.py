@@ -37,7 +37,7 @@ PAGES = [
     *(f"subs {name}" for name in ("list", "show", "remove", "push")),
     *(f"hub {name}" for name in ("pause", "resume", "block", "unblock", "blocks")),
     *("notify test", "config show", "config schema", "service install", "service uninstall"),
-    *(f"insights {name}" for name in ("show", "label", "explain", "suggest", "compare", "write")),
+    *(f"insights {name}" for name in ("label", "explain", "suggest", "compare", "write")),
 ]
 NEVER_IMPORTED_BY_HELP = (
     "rich",

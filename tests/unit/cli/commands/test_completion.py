@@ -55,7 +55,7 @@ def test_every_command_and_key_has_its_place_in_the_manual() -> None:
     assert ["reviewsctl.1", "reviewsd.8", "reviewsd.yaml.5"] == list(pages)
     for words in (
         '.SS "reviewsctl insights"\n',  # what its commands have in common
-        "\\&  Without a command it is \\(dqinsights show\\(dq.",
+        "\\&  Without a command it shows aspects, people",
         '.SS "reviewsctl subs show"\n',
         "\\&Usage: reviewsctl subs show [OPTIONS] {ID}\n",
         "\\-\\-dry\\-run",

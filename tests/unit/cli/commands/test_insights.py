@@ -48,7 +48,6 @@ def printed(ctl: Ctl, folder: Path, *arguments: str, code: int = 0) -> tuple[str
 
 def test_made_insights_are_shown_as_a_table(ctl: Ctl, folder: Path) -> None:
     output, _ = printed(ctl, folder)
-    assert output == printed(ctl, folder, "show")[0]
     assert "insights       made from 5 reviews by rules\n" in output
     assert (
         "  Pricing                             5  ████░░░░░░░░░░░░░░░░   20% positive\n" in output
