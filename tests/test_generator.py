@@ -33,15 +33,6 @@ def insights(directory: Path) -> Insights:
     return msgspec.json.decode((directory / "insights.json").read_bytes(), type=Insights)
 
 
-@pytest.fixture(scope="module")
-def texts(reviews: tuple[Review, ...]) -> list[str]:
-    return [review.text for review in reviews if review.text is not None]
-
-
-def _share(texts: list[str], needle: str) -> float:
-    return sum(needle in text.casefold() for text in texts) / len(texts)
-
-
 def _ids(entities: tuple[str | Entity, ...]) -> set[str | None]:
     return {entity.id for entity in entities if isinstance(entity, Entity)}
 
@@ -61,16 +52,14 @@ def test_without_insights_the_reviews_are_the_same_and_an_old_file_goes(tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["reviews.json"]
 
 
-@pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001])
+@pytest.mark.parametrize("count", [0, 1, 2, 1000])
 def test_there_are_as_many_reviews_as_asked_for(count: int, tmp_path: Path) -> None:
-    """Around the size of a batch, where a comma could be missing or one too many."""
-    counts: list[int] = []
-    write_data(tmp_path, reviews=count, progress=counts.append)
+    """Where a comma could be missing or one too many."""
+    write_data(tmp_path, reviews=count)
     file = msgspec.json.decode((tmp_path / "reviews.json").read_bytes(), type=_ReviewsFile)
     insights = msgspec.json.decode((tmp_path / "insights.json").read_bytes(), type=Insights)
     assert count == len(file.reviews)
     assert count >= len(insights.per_review) >= count // 2
-    assert count == max(counts, default=0)
 
 
 def test_every_member_of_a_review_is_written(directory: Path) -> None:
@@ -98,17 +87,15 @@ def test_insights_name_only_what_exists(reviews: tuple[Review, ...], insights: I
 @pytest.mark.parametrize(
     ("needle", "least", "most"),
     [
-        ("e", 0.95, 1.0),
         ("the", 0.6, 0.95),
-        ("great", 0.1, 0.4),
         ("service", 0.1, 0.4),
-        ("boiler", 0.05, 0.2),
         ("honest", 0.02, 0.2),
         ("é", 0.005, 0.1),
         ("xiomara", 0.0, 0.005),
     ],
 )
 def test_needles_are_dense_and_rare(
-    needle: str, least: float, most: float, texts: list[str]
+    needle: str, least: float, most: float, reviews: tuple[Review, ...]
 ) -> None:
-    assert least <= _share(texts, needle) <= most
+    texts = [review.text.casefold() for review in reviews if review.text is not None]
+    assert least <= sum(needle in text for text in texts) / len(texts) <= most

@@ -3,10 +3,12 @@
     python -m tests.support.generate DIR --reviews 100000
 
 Rows come in no order of date and the aggregate is left out, so that a reader has to sort and count.
-Everything streams: a million reviews take no more memory than ten thousand.
+Everything streams: a million reviews take no more memory than ten thousand. The members are written
+out here, as data made by the code under test would agree with its mistakes.
 
-The structs here say again what ``reviewsd.domain`` says, on purpose: data made by the code under
-test would agree with its mistakes.
+The speed of a search depends on how long texts are, how often a part of them occurs and how rare the
+rarest words are. So lengths are log-normal, words, technicians and services follow Zipf's law, and
+made-up words, the same for every seed, are the long tail that natural text has.
 """
 
 import argparse
@@ -14,37 +16,76 @@ import datetime
 import itertools
 import random
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
 from tests.support import vocabulary
-from tests.support.insights import MEMBERS, SERVICES, TECHNICIANS, Analysis, analyse, some
-from tests.support.texts import AspectMention, Texts
-from tests.support.vocabulary import Weighted, pick
 
-_BATCH = 1000  # reviews between two writes
+_T = TypeVar("_T")
+_Draw = Callable[[random.Random, int], list[_T]]
+_Data = dict[str, object]
+
 _FIRST_DAY = datetime.date(2017, 7, 1)
 _DAYS = 8 * 365 + 2  # to 2025-06-30; fixed, because the same arguments give the same bytes
-_DAY_MS = 86_400_000
-_WEEKDAYS = (1.2, 1.1, 1.05, 1.05, 1.0, 0.8, 0.75)  # Monday first
 _BASE32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_BASE32_PAIRS = [a + b for a in _BASE32 for b in _BASE32]  # ten bits of a ULID each
-_SHARES = {5: 62, 4: 17, 3: 7, 2: 5, 1: 9}  # per cent of the reviews with these stars
-_REPLIED = {5: 0.27, 4: 0.27, 3: 0.32, 2: 0.45, 1: 0.45}  # 30 % in all
-_SOURCES = Weighted.of(
-    ("google", "yelp", "facebook", "trustpilot", "bbb", "angi", "website"),
-    (58, 14, 10, 8, 5, 3, 2),
-)
 
 _RATING_ONLY = 0.12  # share of the reviews without a text
-_ANALYSED = 0.8  # share of the texts in per_review: 70 % of all reviews
+_ANALYZED = 0.8  # share of the texts in per_review: 70 % of all reviews
+_REPLIED = 0.3
+_FOREIGN = 0.05  # share of the texts in another language
+_LOG_LENGTH, _SIGMA = 5.0, 0.74  # mean of the logarithm of a text's length, and its deviation
+_MAX_LENGTH = 5000
+_OPINIONS = {
+    5: ("positive", 0.8),
+    4: ("positive", 0.5),
+    3: ("neutral", 0.0),
+    2: ("negative", -0.4),
+    1: ("negative", -0.8),
+}
 
-_BUSINESS = {
+
+def _weighted(values: Sequence[_T], weights: Sequence[float]) -> _Draw[_T]:
+    sums = list(itertools.accumulate(weights))
+    return lambda rng, count: rng.choices(values, cum_weights=sums, k=count)
+
+
+def _zipf(values: Sequence[_T], exponent: float, offset: int = 0) -> _Draw[_T]:
+    return _weighted(values, [(rank + offset) ** -exponent for rank in range(1, len(values) + 1)])
+
+
+def _made_up(rng: random.Random) -> str:
+    return "".join(rng.choices("etaoinsrhldcumfpgwybvk", k=rng.randint(5, 11)))
+
+
+_STARS = _weighted((5, 4, 3, 2, 1), (62, 17, 7, 5, 9))
+_SOURCES = _weighted(
+    ("google", "yelp", "facebook", "trustpilot", "bbb", "website"), (58, 14, 10, 8, 7, 3)
+)
+_GLUE = _zipf(vocabulary.FUNCTION_WORDS, 1, 2)
+_RARE_WORDS = map(_made_up, itertools.repeat(random.Random(20_000), 40_000))
+_WORDS = _zipf([*vocabulary.COMMON_WORDS, *_RARE_WORDS], 1.3, 30)
+_TECHNICIANS = _zipf(vocabulary.TECHNICIANS, 1.4)  # the first in 12 %, the last in 0.07 %
+_SERVICES = _zipf(vocabulary.SERVICES, 1)
+_PROBLEMS = _zipf(vocabulary.PROBLEMS, 1)
+_AREAS = _zipf(vocabulary.AREAS, 1)
+_TOPICS = _zipf(vocabulary.TOPICS, 0.7)
+
+
+def _id(label: str) -> str:
+    plain = unicodedata.normalize("NFKD", label.casefold()).encode("ascii", "ignore").decode()
+    return plain.replace(" ", "-")
+
+
+def _entities(labels: Sequence[str]) -> list[_Data]:
+    return [{"id": _id(label), "name": label, "label": label} for label in labels]
+
+
+_BUSINESS: _Data = {
     "id": "acme-comfort",
     "name": "Acme Comfort & Plumbing",
     "description": "Heating, cooling, plumbing and electrical work on the New Hampshire seacoast.",
@@ -60,10 +101,7 @@ _BUSINESS = {
         "country": "US",
     },
     "geo": {"latitude": 43.07, "longitude": -70.76},
-    "hours": [
-        {"day": day, "opens": "08:00", "closes": "17:00"}
-        for day in ("monday", "tuesday", "wednesday", "thursday", "friday")
-    ],
+    "hours": [{"day": "monday", "opens": "08:00", "closes": "17:00"}],
     "service_areas": vocabulary.AREAS,
     "social_urls": ["https://social.example/acme"],
     "review_urls": {"google": "https://g.example/acme"},
@@ -74,96 +112,128 @@ _BUSINESS = {
     "legal_notice_url": None,
     "privacy_url": None,
 }
+_INSIGHTS: _Data = {
+    "version": 1,
+    "model": "lexicon-1",
+    "aspects": [
+        {"id": aspect, "label": aspect.replace("_", " ").capitalize(), "top_phrases": [phrase]}
+        for aspect, phrase in vocabulary.PRAISE[::2]
+    ],
+    "entities": {
+        "technicians": _entities(vocabulary.TECHNICIANS),
+        "services": _entities(vocabulary.SERVICES),
+        "problems": _entities(vocabulary.PROBLEMS),
+        "service_areas": _entities(vocabulary.AREAS),
+    },
+    "topics": _entities(vocabulary.TOPICS),
+    "faq": [{"question": "How fast do they come?", "answer": "Many speak of the same day."}],
+    "summary": "Customers praise quick, tidy work at a fair price; a few waited too long.",
+    "pull_quote": "Found the fault in minutes.",
+}
 
 
-class _Reply(msgspec.Struct, frozen=True):
-    text: str
-    date: str
+def _some(rng: random.Random, draw: _Draw[str], first: float, second: float = 0) -> list[str]:
+    """Draw no label, one with the chance ``first``, or two with the chance ``first * second``."""
+    if rng.random() >= first:
+        return []
+    return list(dict.fromkeys(draw(rng, 1 + (rng.random() < second))))
 
 
-class _Review(msgspec.Struct, frozen=True):
-    id: str
-    author: str
-    author_avatar_url: str | None
-    rating: int
-    date: str
-    text: str | None
-    source: str
-    source_url: str | None
-    owner_reply: _Reply | None
-    verified: bool
-
-
-class _Calendar:
-    """Days to draw from: more each year, more on a Monday than on a Sunday."""
-
-    def __init__(self) -> None:
-        days = [_FIRST_DAY + datetime.timedelta(days=n) for n in range(_DAYS + 60)]
-        self.names = [day.isoformat() for day in days]
-        """Also of the days after the last review: replies come later."""
-        self.days = Weighted.of(
-            range(_DAYS),
-            [(1 + 5 * n / _DAYS) * _WEEKDAYS[days[n].weekday()] for n in range(_DAYS)],
-        )
-        self._start_ms = (_FIRST_DAY - datetime.date(1970, 1, 1)).days * _DAY_MS
-
-    def ulid(self, rng: random.Random, day: int) -> str:
-        """An id made on that day."""
-        moment = self._start_ms + day * _DAY_MS + int(rng.random() * _DAY_MS)
-        bits = moment << 80 | rng.getrandbits(80)
-        return "".join([_BASE32_PAIRS[bits >> shift & 1023] for shift in range(120, -1, -10)])
-
-
-def _reviews(rng: random.Random, count: int) -> Iterator[tuple[_Review, Analysis | None]]:
-    """Reviews in no order, with what the analysis says of seven in ten."""
-    calendar, texts = _Calendar(), Texts(rng)
-    ratings = Weighted.of(tuple(_SHARES), tuple(_SHARES.values()))
+def _reviews(rng: random.Random, count: int) -> Iterator[tuple[_Data, _Data | None]]:
+    """Yield reviews in no order, with their analysis or None."""
     for _ in range(count):
-        rating, day, source = ratings.one(rng), calendar.days.one(rng), _SOURCES.one(rng)
-        review_id = calendar.ulid(rng, day)
-        first_name = pick(rng, vocabulary.FIRST_NAMES)
-        technicians = some(rng, TECHNICIANS, 0.42, 0.05)
-        services = some(rng, SERVICES, 0.55, 0.15)
-        text, mentions = None, list[AspectMention]()
+        (stars,), (source,) = _STARS(rng, 1), _SOURCES(rng, 1)
+        day = _FIRST_DAY + datetime.timedelta(days=int(_DAYS * rng.random() ** 0.5))
+        review_id = _ulid(rng, day)
+        author = rng.choice(vocabulary.FIRST_NAMES)
+        technicians = _some(rng, _TECHNICIANS, 0.42, 0.05)
+        services = _some(rng, _SERVICES, 0.55, 0.15)
+        text, analysis = None, None
         if rng.random() >= _RATING_ONLY:
-            text, mentions = texts.write(rating, technicians, services)
-        review = _Review(
-            id=review_id,
-            author=f"{first_name} {pick(rng, vocabulary.LAST_NAMES)}",
-            author_avatar_url=f"https://avatars.example/{review_id[18:]}"
-            if rng.random() < 0.1
-            else None,
-            rating=rating,
-            date=calendar.names[day],
-            text=text,
-            source=source,
-            source_url=f"https://{source}.example/r/{review_id[16:]}"
-            if rng.random() < 0.25
-            else None,
-            owner_reply=_reply(rng, calendar, first_name, day)
-            if rng.random() < _REPLIED[rating]
-            else None,
-            verified=source != "website" and rng.random() < 0.95,
-        )
-        analysis = None
-        if text is not None and rng.random() < _ANALYSED:
-            analysis = analyse(rng, rating, mentions, technicians, services)
+            text, aspects = _text(rng, stars, technicians, services)
+            if rng.random() < _ANALYZED:
+                analysis = _analysis(rng, stars, aspects, technicians, services)
+        avatar_url = f"https://avatars.example/{review_id[18:]}" if rng.random() < 0.1 else None
+        source_url = f"https://{source}.example/{review_id[16:]}" if rng.random() < 0.25 else None
+        reply = None
+        if rng.random() < _REPLIED:
+            reply_day = day + datetime.timedelta(days=rng.randrange(14))
+            reply = {"text": rng.choice(vocabulary.REPLIES) % author, "date": str(reply_day)}
+        review: _Data = {
+            "id": review_id,
+            "author": f"{author} {rng.choice(vocabulary.LAST_NAMES)}",
+            "author_avatar_url": avatar_url,
+            "rating": stars,
+            "date": str(day),
+            "text": text,
+            "source": source,
+            "source_url": source_url,
+            "owner_reply": reply,
+            "verified": source != "website" and rng.random() < 0.95,
+        }
         yield review, analysis
 
 
-def _reply(rng: random.Random, calendar: _Calendar, first_name: str, day: int) -> _Reply:
-    parts = [
-        pick(rng, vocabulary.REPLY_OPENINGS) % first_name,
-        pick(rng, vocabulary.REPLY_BODIES),
-        pick(rng, vocabulary.REPLY_ENDINGS),
-    ]
-    delay = min(int(rng.expovariate(0.3)), 59)
-    return _Reply(" ".join(parts).rstrip(), calendar.names[day + delay])
+def _ulid(rng: random.Random, day: datetime.date) -> str:
+    """Return an id made on a day."""
+    seconds = (day - datetime.date(1970, 1, 1)).days * 86_400 + rng.randrange(86_400)
+    bits = seconds * 1000 << 80 | rng.getrandbits(80)
+    return "".join([_BASE32[bits >> shift & 31] for shift in range(125, -1, -5)])
+
+
+def _text(
+    rng: random.Random, stars: int, technicians: list[str], services: list[str]
+) -> tuple[str, list[_Data]]:
+    """Return a text that names these labels, and the aspects it is about."""
+    length = min(rng.lognormvariate(_LOG_LENGTH, _SIGMA), _MAX_LENGTH)
+    sentences = [rng.choice(vocabulary.NAMED) % name.split()[0] for name in technicians]
+    sentences += [rng.choice(vocabulary.SERVICED) % label for label in services]
+    aspects: dict[str, _Data] = {}
+    foreign = rng.random() < _FOREIGN
+    while not sentences or sum(map(len, sentences)) < length:
+        praised = rng.random() < stars / 5
+        aspect, phrase = rng.choice(vocabulary.PRAISE if praised else vocabulary.COMPLAINTS)
+        if foreign:
+            sentences.append(rng.choice(vocabulary.FOREIGN))
+        elif aspect not in aspects and rng.random() < 0.4:
+            sentiment = "positive" if praised else "negative"
+            aspects[aspect] = {"id": aspect, "sentiment": sentiment, "phrase": phrase}
+            sentences.append(phrase)
+        else:
+            pairs = rng.randint(2, 7)
+            words = zip(_GLUE(rng, pairs), _WORDS(rng, pairs), strict=True)
+            sentences.append(" ".join(itertools.chain(*words)))
+    text = ". ".join([sentence[0].upper() + sentence[1:] for sentence in sentences])
+    ending = rng.choice(vocabulary.EMOJI) if rng.random() < 0.1 else "!"
+    return text + ending, list(aspects.values())
+
+
+def _analysis(
+    rng: random.Random,
+    stars: int,
+    aspects: list[_Data],
+    technicians: list[str],
+    services: list[str],
+) -> _Data:
+    sentiment, score = _OPINIONS[stars]
+    labels = {
+        "technicians": technicians,
+        "services": services,
+        "problems": _some(rng, _PROBLEMS, 0.5 if stars <= 3 else 0.05, 0.1),
+        "service_areas": _some(rng, _AREAS, 0.1),
+        "topics": _some(rng, _TOPICS, 0.5, 0.1),
+    }
+    return {
+        "sentiment": sentiment,
+        "score": round(score + rng.random() * 0.2 - 0.1, 2),
+        "aspects": aspects,
+        **{kind: [_id(label) for label in names] for kind, names in labels.items()},
+    }
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of ``path`` when it is complete: a daemon may be watching."""
+    """Open a file that takes the place of ``path`` when complete: a daemon may be watching."""
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:
@@ -173,53 +243,33 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-def write_data(
-    directory: Path,
-    *,
-    reviews: int,
-    seed: int = 1,
-    insights: bool = True,
-    progress: Callable[[int], object] = lambda _: None,
-) -> None:
+def write_data(directory: Path, *, reviews: int, seed: int = 1, insights: bool = True) -> None:
     """Write ``reviews.json`` and ``insights.json``; the same arguments give the same bytes.
 
     Args:
-        directory: Where to; made when it does not exist.
-        reviews: How many.
+        directory: The folder, made when it does not exist.
+        reviews: The number of reviews.
         seed: Another one gives other data of the same kind.
         insights: Without, ``insights.json`` is removed; ``reviews.json`` stays the same.
-        progress: Called now and then with the number of reviews written.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    rng = random.Random(seed)
-    stream = _reviews(rng, reviews)
     encode = msgspec.json.encode
-    with ExitStack() as files:
-        review_file = files.enter_context(_replacing(directory / "reviews.json"))
-        insight_file = None
-        if insights:
-            insight_file = files.enter_context(_replacing(directory / "insights.json"))
-            insight_file.write(encode(MEMBERS)[:-1] + b',"per_review":{')
-            analysed = 0
-        review_file.write(b'{"business":%s,"reviews":[' % encode(_BUSINESS))
-        for start in range(0, reviews, _BATCH):
-            batch = list(itertools.islice(stream, _BATCH))
-            divider = b",\n" if start else b"\n"
-            review_file.write(divider + b",\n".join([encode(review) for review, _ in batch]))
-            if insight_file:
-                for review, analysis in batch:
-                    if analysis is not None:
-                        divider = b",\n" if analysed else b"\n"
-                        insight_file.write(
-                            b'%s"%s":%s' % (divider, review.id.encode(), encode(analysis))
-                        )
-                        analysed += 1
-            progress(start + len(batch))
+    review_path, insight_path = directory / "reviews.json", directory / "insights.json"
+    with _replacing(review_path) as review_file, _replacing(insight_path) as insight_file:
+        review_file.write(b'{"business":%s,"reviews":[\n' % encode(_BUSINESS))
+        insight_file.write(encode(_INSIGHTS)[:-1] + b',"per_review":{\n')
+        review_divider = insight_divider = b""
+        for review, analysis in _reviews(random.Random(seed), reviews):
+            review_file.write(review_divider + encode(review))
+            review_divider = b",\n"
+            if analysis is not None:
+                insight_file.write(insight_divider)
+                insight_file.write(b"%s:%s" % (encode(review["id"]), encode(analysis)))
+                insight_divider = b",\n"
         review_file.write(b"\n]}\n")
-        if insight_file:
-            insight_file.write(b"\n}}\n")
+        insight_file.write(b"\n}}\n")
     if not insights:
-        (directory / "insights.json").unlink(missing_ok=True)
+        insight_path.unlink()
 
 
 def _main() -> None:
@@ -231,18 +281,9 @@ def _main() -> None:
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("--no-insights", dest="insights", action="store_false")
     arguments = parser.parse_args()
-    start = time.monotonic()
-
-    def show(count: int) -> None:
-        seconds = time.monotonic() - start
-        sys.stderr.write(f"\r{count:,} of {arguments.reviews:,} reviews, {seconds:.1f} s")
-        sys.stderr.flush()
-
-    write_data(**vars(arguments), progress=show)
-    sys.stderr.write("\n")
-    for name in ("reviews.json", "insights.json"):
-        if (path := arguments.directory / name).exists():
-            sys.stdout.write(f"{path}: {path.stat().st_size:,} bytes\n")
+    write_data(**vars(arguments))
+    for path in sorted(arguments.directory.glob("*.json")):
+        sys.stdout.write(f"{path}: {path.stat().st_size:,} bytes\n")
 
 
 if __name__ == "__main__":
