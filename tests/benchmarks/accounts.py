@@ -1,4 +1,4 @@
-"""Reads CPU, memory and descriptors of a process and its descendants from /proc."""
+"""Reads CPU and memory of a process and its descendants from /proc."""
 
 import time
 from pathlib import Path
@@ -39,8 +39,3 @@ def memory(pid: int, kind: str = "RssAnon") -> float:
     status = (_PROC / str(pid) / "status").read_text()
     line = next(line for line in status.splitlines() if line.startswith(kind))
     return int(line.split()[1]) / 1024
-
-
-def descriptors(pid: int) -> int:
-    """Return the number of open descriptors."""
-    return len(list((_PROC / str(pid) / "fd").iterdir()))

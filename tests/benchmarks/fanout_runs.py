@@ -1,7 +1,6 @@
 """One fan-out at a time, measured from outside: the daemon's and the peer's (see ``fanout``)."""
 
 import contextlib
-import hashlib
 import json
 import mmap
 import shutil
@@ -27,8 +26,8 @@ from tests.benchmarks.fanout_sink import SEEDED, Counts, share
 from tests.support.authority import authority
 from tests.support.daemon import Daemon, until
 
-SPREAD = {False: 8, True: 100}
-"""Addresses of the subscribers, by whether they take their time."""
+HOSTS = [f"127.0.{number}.1" for number in range(1, 9)]
+"""Addresses of the subscribers."""
 FEED_BYTES = 50_000
 OURS, SINKS = "0", "1"  # cores
 
@@ -55,20 +54,12 @@ class Case:
     """The conditions of a run."""
 
     subscribers: int
-    delay: float
-    """Seconds until a subscriber answers."""
     close: bool
     """Whether each delivery needs a new connection."""
 
-    @property
-    def name(self) -> str:
-        """The title in the report."""
-        answers = f"{self.delay * 1000:.0f} ms" if self.delay else "instant"
-        return f"{answers}, {'new' if self.close else 'kept'}"
-
     def callback(self, number: int, port: int) -> tuple[str, str]:
         """A subscriber's URL and its host."""
-        host = f"127.0.{number % SPREAD[self.delay > 0] + 1}.1"
+        host = HOSTS[number % len(HOSTS)]
         return f"https://{host}:{port}{SEEDED}{number}", host
 
 
@@ -85,7 +76,6 @@ class Run:
     cpu: float
     """CPU seconds of the process for each delivery."""
     handshakes: int
-    resumed: int
     health: tuple[float, ...] = ()
 
 
@@ -104,8 +94,7 @@ class Bench:
         self._ca = authority().identity.write(directory / "ca.pem")
         self._certificates = directory / "certificates"
         self._certificates.mkdir()
-        for number in range(1, max(SPREAD.values()) + 1):
-            host = f"127.0.{number}.1"
+        for host in HOSTS:
             authority().issue(host).write_with_key(self._certificates / f"{host}.pem")
         self._template = directory / "template"
         self._publish()
@@ -127,8 +116,6 @@ class Bench:
                     run = _watch(case, daemon.process.pid, counts, health, None)
                     # the watcher may have been quicker
                     assert reload.result()["outcome"] in {"published", "unchanged"}
-                body = daemon.get(urls.ATOM_FEED).body
-                assert hashlib.sha256(body).digest() == Counts.read(counts).digest
                 assert daemon.stop() == 0
             _check(directory, case)
             shutil.rmtree(directory)
@@ -215,7 +202,7 @@ class Bench:
         path.unlink(missing_ok=True)
         with share(path) as shared:
             command = ["taskset", "-c", SINKS, sys.executable, "-m", "tests.benchmarks.fanout_sink"]
-            command += [str(self._certificates), str(path), "--delay", str(case.delay)]
+            command += [str(self._certificates), str(path)]
             command += ["--close"] * case.close
             with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
                 try:
@@ -293,7 +280,6 @@ def _watch(
         rate=case.subscribers / seconds,
         cpu=1e3 * (cpu(pid) - used) / case.subscribers,
         handshakes=progress.handshakes,
-        resumed=progress.resumed,
     )
 
 

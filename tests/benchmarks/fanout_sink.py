@@ -1,6 +1,6 @@
 """All the subscribers of the fan-out benchmark, in a process of their own.
 
-    python -m tests.benchmarks.fanout_sink CERTIFICATES SHARED [--delay 0.05] [--close]
+    python -m tests.benchmarks.fanout_sink CERTIFICATES SHARED [--close]
 
 One port on all of 127.0.0.0/8, TLS 1.3 with session tickets, HTTP/1.1, a certificate for each
 address: one for a hundred would be long to read. It has to need less CPU than
@@ -11,7 +11,6 @@ where ``fanout`` reads it without a question.
 
 import argparse
 import contextlib
-import hashlib
 import mmap
 import re
 import socket
@@ -19,7 +18,6 @@ import ssl
 import struct
 import sys
 import time
-from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from select import EPOLLIN, EPOLLOUT, epoll
@@ -30,12 +28,11 @@ SEEDED = "/s/"
 
 _BACKLOG = 4096
 _MOST = 1 << 20  # numbers of subscribers
-_HASHED = 97  # each so manieth body is hashed
 _READ = 1 << 16  # bytes; OpenSSL gives one record at once, at most 16 kB
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _WAIT = 0.5  # seconds of epoll's, at most
 
-Layout = struct.Struct("<QQQQdd32s")
+Layout = struct.Struct("<QQQdd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +43,9 @@ class Counts:
     distinct: int = 0
     """Subscribers that have had at least one."""
     handshakes: int = 0
-    resumed: int = 0
-    """Handshakes that resumed a session."""
     first: float = 0
     """``time.monotonic`` at the first delivery; the clock is the same in each process."""
     last: float = 0
-    digest: bytes = bytes(32)
-    """sha256 of the bodies; the sink ends if two differ."""
 
     @classmethod
     def read(cls, shared: mmap.mmap) -> Self:
@@ -71,7 +64,7 @@ def share(path: Path) -> mmap.mmap:
 class _Subscriber:
     """One connection."""
 
-    __slots__ = ("answer", "begun", "end", "number", "received", "shaken", "socket")
+    __slots__ = ("end", "received", "shaken", "socket")
 
     def __init__(self, connected: ssl.SSLSocket) -> None:
         self.socket = connected
@@ -82,7 +75,6 @@ class _Subscriber:
         """Expect another request."""
         self.received = bytearray()
         self.end = 0  # of the request within ``received``, once it is known
-        self.answer = b""
 
 
 class Sink:
@@ -91,15 +83,13 @@ class Sink:
     Args:
         certificates: Directory of PEM files with their keys, ``127.0.0.1.pem`` for that address.
         shared: Where it counts.
-        delay: Seconds until each answer.
         close: Whether each answer ends its connection.
     """
 
-    def __init__(self, certificates: Path, shared: mmap.mmap, delay: float, close: bool) -> None:  # noqa: FBT001
+    def __init__(self, certificates: Path, shared: mmap.mmap, *, close: bool) -> None:
         self._certificates = certificates
         self._contexts: dict[str, ssl.SSLContext] = {}
         self._shared = shared
-        self._delay = delay
         self._close = close
         self._listener = socket.create_server(("0.0.0.0", 0), backlog=_BACKLOG)
         self._listener.setblocking(False)  # noqa: FBT003
@@ -107,12 +97,10 @@ class Sink:
         self._epoll.register(self._listener, EPOLLIN)
         self._open: dict[int, _Subscriber] = {}
         self._closing: dict[int, socket.socket] = {}
-        self._waiting: deque[tuple[float, _Subscriber]] = deque()
         self._buffer = memoryview(bytearray(_READ))
         self._delivered = bytearray(_MOST)
-        self._deliveries = self._distinct = self._handshakes = self._resumed = 0
+        self._deliveries = self._distinct = self._handshakes = 0
         self._first = self._last = 0.0
-        self._digest = bytes(32)
         connection = b"Connection: close\r\n" if close else b""
         self._response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n%b\r\n" % connection
 
@@ -124,8 +112,7 @@ class Sink:
     def run(self) -> None:
         """Serve until killed."""
         while True:
-            wait = self._waiting[0][0] - time.monotonic() if self._waiting else _WAIT
-            for descriptor, _ in self._epoll.poll(max(wait, 0)):
+            for descriptor, _ in self._epoll.poll(_WAIT):
                 subscriber = self._open.get(descriptor)
                 if subscriber is not None:
                     self._guarded(subscriber)
@@ -133,9 +120,6 @@ class Sink:
                     self._end(descriptor)
                 else:
                     self._accept()
-            now = time.monotonic()
-            while self._waiting and self._waiting[0][0] <= now:
-                self._answer(self._waiting.popleft()[1])
             self._publish()
 
     def _accept(self) -> None:
@@ -180,15 +164,11 @@ class Sink:
             return False
         subscriber.shaken = True
         self._handshakes += 1
-        self._resumed += bool(subscriber.socket.session_reused)
         return True
 
     def _read(self, subscriber: _Subscriber) -> None:
         """Read to the end of a request; raises SSLWantReadError where it is not there yet."""
         received = subscriber.received
-        if subscriber.answer:  # on its way; there is nothing but the end to come
-            self._drop(subscriber.socket)
-            return
         while not subscriber.end or len(received) < subscriber.end:
             size = subscriber.socket.recv_into(self._buffer)
             if not size:
@@ -198,39 +178,20 @@ class Sink:
             if not subscriber.end and (head := received.find(b"\r\n\r\n")) >= 0:
                 length = _LENGTH.search(received, 0, head)
                 subscriber.end = head + 4 + (int(length[1]) if length else 0)
-        self._take(subscriber)
+        self._count(int(received[: received.index(b"\r\n")].split()[1].rpartition(b"/")[2]))
+        subscriber.begin()
+        self._answer(subscriber.socket)
 
-    def _take(self, subscriber: _Subscriber) -> None:
-        received = subscriber.received
-        _, target, _ = bytes(received[: received.index(b"\r\n")]).split(b" ")
-        subscriber.answer = self._response
-        self._count(int(target.rpartition(b"/")[2]), subscriber)
-        if self._delay:
-            self._waiting.append((time.monotonic() + self._delay, subscriber))
-        else:
-            self._answer(subscriber)
-
-    def _count(self, number: int, subscriber: _Subscriber) -> None:
-        now = time.monotonic()
-        self._first = self._first or now
-        self._last = now
-        if self._deliveries % _HASHED == 0:
-            body = memoryview(subscriber.received)
-            start = subscriber.received.index(b"\r\n\r\n") + 4
-            digest = hashlib.sha256(body[start : subscriber.end]).digest()
-            body.release()
-            assert self._digest in {bytes(32), digest}, "bodies differ"
-            self._digest = digest
+    def _count(self, number: int) -> None:
+        self._last = time.monotonic()
+        self._first = self._first or self._last
         self._deliveries += 1
         self._distinct += not self._delivered[number]
         self._delivered[number] = 1
 
-    def _answer(self, subscriber: _Subscriber) -> None:
-        answer = subscriber.answer
-        subscriber.begin()
-        connected = subscriber.socket
+    def _answer(self, connected: ssl.SSLSocket) -> None:
         try:
-            connected.send(answer)
+            connected.send(self._response)
             if not self._close:
                 return
             with contextlib.suppress(ssl.SSLWantReadError):
@@ -269,10 +230,8 @@ class Sink:
             self._deliveries,
             self._distinct,
             self._handshakes,
-            self._resumed,
             self._first,
             self._last,
-            self._digest,
         )
 
 
@@ -281,10 +240,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.fanout_sink")
     parser.add_argument("certificates", type=Path)
     parser.add_argument("shared", type=Path)
-    parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--close", action="store_true")
     arguments = parser.parse_args()
-    sink = Sink(arguments.certificates, share(arguments.shared), arguments.delay, arguments.close)
+    sink = Sink(arguments.certificates, share(arguments.shared), close=arguments.close)
     sys.stdout.write(f"{sink.port}\n")
     sys.stdout.flush()
     sink.run()

@@ -57,40 +57,24 @@ class Class(msgspec.Struct):
 
     name: str
     samples: int
-    cold: tuple[float, float, float]
-    """p50, p99, max."""
+    p50: float
+    longest: float
     cpu: float
-    """p99 of the same in CPU time: what other processes cannot disturb."""
+    """The p99 in CPU time: what other processes cannot disturb."""
     step: float
     """The longest time that the reactor had to wait, wall clock."""
     step_cpu: float
     worst: str
 
 
-class Reload(msgspec.Struct):
-    """One reload of changed data; milliseconds between two ticks of one millisecond."""
-
-    outcome: str
-    seconds: float
-    idle: float
-    """The longest gap in as long a time without a reload: the neighbors' part."""
-    longest: float
-    """The longest gap of it all."""
-    swap: float
-    """The longest gap from the swap until the old snapshot is gone."""
-    refresh: float
-    """``Snapshots.refresh`` alone."""
-
-
 class Result(msgspec.Struct):
-    """All of it."""
+    """All of it; milliseconds."""
 
-    reviews: int
-    opening: list[float]
     first_touch: float
-    """The longest step of the first scan of a snapshot that has not been read from, ms."""
+    """The longest step of the first scan of a snapshot that has not been read from."""
     classes: list[Class]
-    reloads: list[Reload]
+    swaps: list[float]
+    """The longest gap between two ticks from a swap until the old snapshot is gone."""
 
 
 def order(data: Path, state: Path) -> PublicationOrder:
@@ -141,12 +125,11 @@ class Ticker:
 class TimedSnapshots(Snapshots):
     """Knows when it last looked."""
 
-    began = ended = 0.0
+    began = 0.0
 
     def refresh(self) -> None:
         self.began = time.perf_counter()
         super().refresh()
-        self.ended = time.perf_counter()
 
 
 class Timed:
@@ -197,11 +180,6 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
     Reads(snapshots, replies, budgets(clock))  # prepares what is published
     scheduler = CooperativeScheduler(clock)
     link = state / "snapshots" / layout.CURRENT
-    opening = []
-    for _ in range(20):
-        begin = time.perf_counter()
-        Snapshot(link.resolve())
-        opening.append(1e3 * (time.perf_counter() - begin))
     gc.collect()
     gc.freeze()
     hurry(_URGENT)
@@ -213,13 +191,9 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
     ]
     hurry(_USUAL)
     return Result(
-        reviews=snapshots.current.columns.count,
-        opening=opening,
         first_touch=1e3 * first.longest,
         classes=measured_classes,
-        reloads=[
-            await _reload(clock, publisher, snapshots, data, number) for number in range(reloads)
-        ],
+        swaps=[await _swap(clock, publisher, snapshots, data, at) for at in range(reloads)],
     )
 
 
@@ -248,7 +222,8 @@ async def _class(
     return Class(
         name=name,
         samples=len(cold),
-        cold=(percentile(cold, 50), percentile(cold, 99), max(cold)),
+        p50=percentile(cold, 50),
+        longest=max(cold),
         cpu=percentile(cpus, 99),
         step=1e3 * longest,
         step_cpu=1e3 * longest_cpu,
@@ -256,35 +231,25 @@ async def _class(
     )
 
 
-async def _reload(
+async def _swap(
     clock: PosixReactorBase,
     publisher: Publisher,
     snapshots: TimedSnapshots,
     data: Path,
     number: int,
-) -> Reload:
+) -> float:
     await deferToThread(change, data, number)
     await _run(CooperativeScheduler(clock), snapshots.current.search(_ABSENT))
     ticker = Ticker(clock)
     await deferLater(clock, 0.01)
-    begin = time.perf_counter()
     reloading = publisher.reload()
     clock.callLater(_SPAWNED, hurry, _URGENT)
-    report = await reloading
-    end = time.perf_counter()
-    await deferLater(clock, max(1, min(end - begin, 10)))
-    disposed_at = end + _DISPOSED
-    idle = ticker.longest(disposed_at, time.perf_counter())
+    assert (await reloading).outcome == "published"
+    disposed_at = time.perf_counter() + _DISPOSED
+    await deferLater(clock, _DISPOSED + 0.1)
     ticker.stop()
     hurry(_USUAL)
-    return Reload(
-        outcome=report.outcome,
-        seconds=end - begin,
-        idle=idle,
-        longest=ticker.longest(begin, disposed_at),
-        swap=ticker.longest(snapshots.began, disposed_at),
-        refresh=1e3 * (snapshots.ended - snapshots.began),
-    )
+    return ticker.longest(snapshots.began, disposed_at)
 
 
 def percentile(values: list[float], share: float) -> float:

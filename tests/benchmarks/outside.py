@@ -10,12 +10,11 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
 import msgspec
@@ -43,34 +42,18 @@ class Compiling(msgspec.Struct):
     """Peak RSS, mapped files included."""
 
 
-class Health(msgspec.Struct):
-    """/healthz at 200 requests a second while changed data are published; milliseconds."""
-
-    seconds: float
-    requests: int
-    p50: float
-    p99: float
-    longest: float
-    idle_longest: float
-    """The longest in as long a time (10 s at most) before it."""
-
-
 class Result(msgspec.Struct):
-    """All of it; memory is RssAnon, MB."""
+    """All of it; memory in MB, times in seconds but for health."""
 
     compiling: list[Compiling]
-    start_empty: float
-    """Seconds to READY where nothing was published."""
-    start_unchanged: list[float]
-    """Seconds to READY with an unchanged snapshot."""
-    memory_start: float
-    memory_searched: float
-    memory_reloaded: list[float]
+    starts: list[float]
+    """Until READY, with an unchanged snapshot."""
+    private: float
+    """RssAnon after the searches."""
     mapped: float
-    """RssFile after the searches, MB: shared, and given back under pressure."""
-    search_ms: float
-    """Median of the distinct searches at the door."""
-    health: list[Health]
+    """RssFile after them: shared, and given back under pressure."""
+    health: list[list[float]]
+    """Latencies of /healthz in ms, 200 requests a second, while changed data are published."""
 
 
 class Patient(Daemon):
@@ -127,20 +110,16 @@ def ready(running: Daemon) -> float:
     return time.perf_counter() - begin
 
 
-def search(running: Daemon) -> list[float]:
-    """2,000 searches, none like another, over one connection; milliseconds."""
+def search(running: Daemon) -> None:
+    """2,000 searches, none like another, over one connection."""
     snapshot = Snapshot((running.state / "snapshots" / layout.CURRENT).resolve())
     connection = http.client.HTTPConnection("127.0.0.1", running.port)
-    times = []
     for query in islice(distinct(snapshot), _SEARCHES):
-        begin = time.perf_counter()
         connection.request("GET", f"/api/reviews/search?{query.canonical()}")
         response = connection.getresponse()
         response.read()
         assert response.status == 200, query
-        times.append(1e3 * (time.perf_counter() - begin))
     connection.close()
-    return times
 
 
 def ping(port: int, stop: threading.Event) -> list[float]:
@@ -159,38 +138,18 @@ def ping(port: int, stop: threading.Event) -> list[float]:
     return times
 
 
-def health(running: Daemon, number: int) -> Health:
-    """The latency while a changed data set is published."""
+def health(running: Daemon, number: int) -> list[float]:
+    """The latencies while a changed data set is published."""
     inside.change(running.data, number)
-    begin = time.perf_counter()
-    during = _pinged(running.port, lambda: _reload(running))
-    seconds = time.perf_counter() - begin
-    idle = _pinged(running.port, lambda: time.sleep(min(seconds, 10)))
-    return Health(
-        seconds=seconds,
-        requests=len(during),
-        p50=median(during),
-        p99=inside.percentile(during, 99),
-        longest=max(during),
-        idle_longest=max(idle),
-    )
-
-
-def _pinged(port: int, action: Callable[[], None]) -> list[float]:
-    """Return the latencies during a reload."""
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        pinging = pool.submit(ping, port, stop)
+        pinging = pool.submit(ping, running.port, stop)
         try:
-            action()
+            # the watcher may have had it published already
+            assert running.reload()["outcome"] in {"published", "unchanged"}
         finally:
             stop.set()
         return pinging.result()
-
-
-def _reload(running: Daemon) -> None:
-    """Reload; the watcher may have had it published already."""
-    assert running.reload()["outcome"] in {"published", "unchanged"}
 
 
 def measure(data: Path, directory: Path, times: int) -> Result:
@@ -204,32 +163,20 @@ def measure(data: Path, directory: Path, times: int) -> Result:
         shutil.rmtree(state)
     shutil.copytree(data, directory / "data")
     running = Patient(directory)
-    start_empty = ready(running)
+    ready(running)
     running.stop()
-    start_unchanged = []
+    starts = []
     for _ in range(3):
-        start_unchanged.append(ready(running))
+        starts.append(ready(running))
         running.stop()
     with running:
         pid = running.process.pid
-        memory_start = memory(pid)
-        searched = search(running)
-        memory_searched, mapped = memory(pid), memory(pid, "RssFile")
-        healths, reloaded = [], []
-        for number in range(times):
-            healths.append(health(running, number))
-            reloaded.append(memory(pid))
+        search(running)
+        private, mapped = memory(pid), memory(pid, "RssFile")
+        latencies = [health(running, number) for number in range(times)]
         running.stop()
     return Result(
-        compiling=compiling,
-        start_empty=start_empty,
-        start_unchanged=start_unchanged,
-        memory_start=memory_start,
-        memory_searched=memory_searched,
-        memory_reloaded=reloaded,
-        mapped=mapped,
-        search_ms=median(searched),
-        health=healths,
+        compiling=compiling, starts=starts, private=private, mapped=mapped, health=latencies
     )
 
 

@@ -1,0 +1,431 @@
+"""What clients that mean harm cost the others: the rows of "Under attack" in performance.md.
+
+    python -m tests.benchmarks.attacks [--cases searches,readers,idle,callbacks] [--data /tmp/w/data]
+        [--size 100000] [--seconds 5] [--rounds 3]
+
+- *searches*: one client keeps 128 of the slowest searches under way, none like another, and asks again as soon
+  as it is answered. ``/healthz``, ``/api/feed.json`` and the searches of a second client are measured alone,
+  then beside it. Clients are distinguished by X-Forwarded-For, as behind a proxy.
+- *readers*: 500 connections, each of which requests as much as it can and reads nothing, a hundred of them one
+  client. The memory of the daemon and of the kernel's sockets at their most, since systemd counts both.
+- *idle*: 5,000 connections that are silent, have asked, or are within a request. Needs ``ulimit -n`` of 16,000.
+- *callbacks*: callbacks at many hosts, in few or many networks, read a delivery and do not answer; five healthy
+  ones, subscribed last, are measured from the first delivery of a fan-out until the last of them has it: in
+  the first fan-out, in which those that hang are unknown, and in the next one.
+
+Daemon on core 0, clients on core 1, and the client with the slow searches has the lowest priority.
+"""
+
+import argparse
+import http.client
+import itertools
+import json
+import multiprocessing
+import os
+import random
+import resource
+import select
+import selectors
+import socket
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from statistics import median
+
+from msgspec.structs import replace
+
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.snapshots import Snapshot
+from tests.benchmarks.accounts import memory
+from tests.benchmarks.classes import classes, day_at
+from tests.benchmarks.inside import percentile
+from tests.benchmarks.outside import served
+from tests.benchmarks.search_peer import Connection, get
+from tests.benchmarks.sizes import data_set
+from tests.benchmarks.tables import table
+from tests.support import subscriber as hubs
+from tests.support.daemon import BASE_URL, Daemon, until
+
+Rows = list[list[str]]
+
+# Slow searches ------------------------------------------------------------------------------------
+
+FIRST, SECOND, THIRD = "192.0.2.1", "198.51.100.2", "203.0.113.3"
+_SEARCHES = 128  # under way
+_RATE = 10  # requests a second for each document
+_PROBED = ("/healthz", "/api/feed.json")
+_spawning = multiprocessing.get_context("spawn")
+
+
+def request(path: str, client: str) -> bytes:
+    """A request of a client behind the proxy."""
+    return get(path, f"X-Forwarded-For: {client}")
+
+
+def slow_searches(state: Path) -> list[str]:
+    """Paths of searches, none like another, that have to look at most texts."""
+    snapshot = Snapshot((state / "snapshots" / layout.CURRENT).resolve())
+    queries = classes(snapshot)["text: worst"]
+    oldest = day_at(snapshot, snapshot.columns.count - 1)
+    days = (day_at(snapshot, 0) - oldest).days // 5
+    since = [oldest.fromordinal(oldest.toordinal() + day) for day in range(days)]
+    searches = [replace(query, since=day) for query in queries for day in since]
+    random.Random(1).shuffle(searches)
+    return [f"/api/reviews/search?{query.canonical()}" for query in searches]
+
+
+def crowd(port: int, searches: list[str], begun: Event) -> None:
+    """Keep slow searches under way until the process is terminated."""
+    os.nice(19)
+    paths = itertools.cycle(searches)
+    with selectors.DefaultSelector() as selector:
+        for _ in range(_SEARCHES):
+            connection = Connection(port, os.getpid())
+            connection.send(request(next(paths), FIRST))
+            selector.register(connection, selectors.EVENT_READ)
+        begun.set()
+        while True:
+            for key, _ in selector.select():
+                ready = key.fileobj
+                assert isinstance(ready, Connection)
+                selector.unregister(ready)  # it may open another socket
+                ready.receive()
+                selector.register(ready, selectors.EVENT_READ)
+                ready.send(request(next(paths), FIRST))
+
+
+@contextmanager
+def beside(port: int, searches: list[str]) -> Iterator[None]:
+    """Run the first client."""
+    begun = _spawning.Event()
+    process = _spawning.Process(target=crowd, args=(port, searches, begun))
+    process.start()
+    try:
+        begun.wait()
+        time.sleep(1)
+        yield
+        assert process.is_alive()
+    finally:
+        process.terminate()
+        process.join()
+
+
+def noticed(port: int, seconds: float, paths: Iterator[str], into: dict[str, list[float]]) -> None:
+    """Measure the documents at a steady rate, from when each was due, then searches; milliseconds."""
+    connections = {client: Connection(port, os.getpid()) for client in (SECOND, THIRD)}
+
+    def ask(kind: str, path: str, client: str, due: float) -> None:
+        head, _ = connections[client].ask(request(path, client))
+        assert head.startswith(b"HTTP/1.1 200"), head
+        into.setdefault(kind, []).append(1e3 * (time.perf_counter() - due))
+
+    due = time.perf_counter()
+    for path in itertools.islice(itertools.cycle(_PROBED), int(seconds * _RATE * len(_PROBED))):
+        time.sleep(max(0, due - time.perf_counter()))
+        ask(path, path, THIRD, due)
+        due += 1 / (_RATE * len(_PROBED))
+    end = time.perf_counter() + seconds
+    while (began := time.perf_counter()) < end:
+        ask("search of another client", next(paths), SECOND, began)
+    for connection in connections.values():
+        connection.close()
+
+
+def searching(options: argparse.Namespace) -> str:
+    """Measure slow searches."""
+    alone: dict[str, list[float]] = {}
+    crowded: dict[str, list[float]] = {}
+    with served(data_set(options.data, options.size)) as daemon:
+        searches = slow_searches(daemon.state)
+        paths = itertools.cycle(searches[::2])
+        noticed(daemon.port, 1, paths, {})
+        for _ in range(options.rounds):
+            noticed(daemon.port, options.seconds, paths, alone)
+            with beside(daemon.port, searches[1::2]):
+                noticed(daemon.port, options.seconds, paths, crowded)
+    rows = []
+    for kind, times in alone.items():
+        percentiles = [
+            f"{percentile(times, share):.1f} / {percentile(crowded[kind], share):.1f}"
+            for share in (50, 90, 99)
+        ]
+        rows.append([kind, *percentiles, f"{median(crowded[kind]) / median(times):.2f}"])
+    return table(["asked", "p50 ms, alone / beside", "p90", "p99", "p50 ratio"], rows)
+
+
+# Slow readers -------------------------------------------------------------------------------------
+
+_READERS = 500
+_OF_ONE_CLIENT = 100  # connections
+_READ_SECONDS = 8  # below the 10 s after which the first are cut off
+
+
+def message(method: str, **params: object) -> dict[str, object]:
+    """A request of JSON-RPC."""
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def session(port: int) -> str:
+    """Open a session of the revision that has batches."""
+    body = json.dumps(message("initialize", protocolVersion="2025-03-26")).encode()
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("POST", "/mcp", body, {"Content-Type": "application/json"})
+    session_id = connection.getresponse().headers["Mcp-Session-Id"]
+    connection.close()
+    return str(session_id)
+
+
+def posted(body: str, *headers: str) -> bytes:
+    """A request for MCP."""
+    head = get("/mcp", "Content-Type: application/json", f"Content-Length: {len(body)}", *headers)
+    return head.replace(b"GET", b"POST", 1) + body.encode()
+
+
+def asked(kind: str, session_id: str, client: str) -> bytes:
+    """Return the request that each connection sends."""
+    read = message("resources/read", uri=f"{BASE_URL}/reviews.json")
+    search = message("tools/call", name="search_reviews", arguments={"limit": 100, "min_rating": 2})
+    headers = (f"Mcp-Session-Id: {session_id}", f"X-Forwarded-For: {client}")
+    match kind:
+        case "50 resources/read":
+            return posted(json.dumps(50 * [read]), *headers)
+        case "50 search_reviews":
+            return posted(json.dumps(50 * [search]), *headers)
+        case "search of 100":
+            return request("/api/reviews/search?limit=100&min_rating=2", client)
+    return request("/insights.json", client)
+
+
+def kernel_mb() -> float:
+    """Memory of all TCP sockets of this machine."""
+    lines = Path("/proc/net/sockstat").read_text().splitlines()
+    words = next(line.split() for line in lines if line.startswith("TCP:"))
+    return int(words[words.index("mem") + 1]) * resource.getpagesize() / 1e6
+
+
+def reader(port: int, data: bytes) -> socket.socket:
+    """A client that asks, and takes nothing."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    connection.connect(("127.0.0.1", port))
+    connection.sendall(data)
+    return connection
+
+
+def reading(options: argparse.Namespace) -> str:
+    """Measure slow readers."""
+    rows = []
+    for kind in ("50 resources/read", "50 search_reviews", "search of 100", "a document"):
+        with served(data_set(options.data, 1_000)) as daemon, ExitStack() as stack:
+            pid, port = daemon.process.pid, daemon.port
+            session_id = session(port)
+            before, kernel_before = memory(pid), kernel_mb()
+            clients = [f"192.0.2.{index // _OF_ONE_CLIENT}" for index in range(_READERS)]
+            opened = [
+                stack.enter_context(reader(port, asked(kind, session_id, client)))
+                for client in clients
+            ]
+            peak = kernel = 0.0
+            end = time.perf_counter() + _READ_SECONDS
+            while time.perf_counter() < end:
+                peak, kernel = max(peak, memory(pid)), max(kernel, kernel_mb())
+                time.sleep(0.1)
+            statuses = Counter(map(_status, opened))
+        numbers = [f"{value:.0f}" for value in (before, peak, kernel - kernel_before)]
+        rows.append([kind, *numbers, str(dict(statuses))])
+    return table(["asked", "anonymous MB before", "at most", "kernel +MB", "statuses"], rows)
+
+
+def _status(connection: socket.socket) -> str:
+    connection.settimeout(1)
+    try:
+        return connection.recv(12)[9:].decode() or "closed"
+    except OSError:
+        return "none"
+
+
+# Idle connections ---------------------------------------------------------------------------------
+
+_IDLE = 5_000
+_DESCRIPTORS = 16_000
+_AT_ONCE = 100  # connections, then a breath, as the accept queue has an end
+_SETTLED = 1.0  # seconds until what is kept for the next sweep is gone
+_HALF = get("/healthz")[:20]
+
+SENT = {
+    "silent": b"",
+    "has asked": get("/healthz"),
+    "half a header": _HALF,
+    "a body of 64 kB": posted(json.dumps(message("ping")) + 65_000 * " "),
+    "an answer of 100 reviews": get("/api/reviews/search?limit=100"),
+}
+"""The bytes that each connection sends before it is idle."""
+
+
+def crowded(port: int, first: bytes) -> list[socket.socket]:
+    """Open connections that send ``first`` and are silent afterwards."""
+    opened = []
+    for place in range(_IDLE):
+        connection = socket.create_connection(("127.0.0.1", port), timeout=30)
+        opened.append(connection)
+        connection.sendall(first)
+        if place % _AT_ONCE == 0:
+            time.sleep(0.02)
+        if len(first) > len(_HALF):
+            # closed to make room, or as it comes
+            with suppress(ConnectionResetError, http.client.BadStatusLine):
+                answer = http.client.HTTPResponse(connection)
+                answer.begin()
+                answer.read()
+    return opened
+
+
+def idling(_: argparse.Namespace) -> str:
+    """Measure idle connections with room for all and with the default, which has to close some."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    assert hard >= _DESCRIPTORS, f"ulimit -Hn is {hard}, {_DESCRIPTORS} are needed"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    rows = []
+    for limit, (kind, first) in itertools.product((6_000, 4_096), SENT.items()):
+        with served(settings=f"server: {{max_connections: {limit}}}\n") as daemon:
+            pid = daemon.process.pid
+            before = memory(pid, "VmRSS")
+            opened = crowded(daemon.port, first)
+            time.sleep(_SETTLED)
+            grown = memory(pid, "VmRSS") - before
+            poller = select.poll()
+            for connection in opened:
+                poller.register(connection, select.POLLIN)
+            remaining = _IDLE - len(poller.poll(0))  # the others have an end to read, or a 408
+            for connection in opened:
+                connection.close()
+            assert daemon.stop() == 0
+        rows.append([f"{limit:,}", kind, f"{_IDLE:,}", f"{remaining:,}", f"{grown:.1f}"])
+    return table(["max_connections", "idle ones", "opened", "left", "RSS +MB"], rows)
+
+
+# Callbacks that hang ------------------------------------------------------------------------------
+
+_HEALTHY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The number of hanging callbacks, and their addresses."""
+
+    hosts: int
+    networks: int
+    hang: bool = True
+    """Whether the callbacks hang; otherwise they answer, for comparison."""
+    among: bool = False
+    """Whether the healthy ones are in the same networks."""
+
+    @property
+    def addresses(self) -> list[str]:
+        return [
+            f"127.{1 + n % self.networks // 250}.{n % self.networks % 250}.{n // self.networks + 1}"
+            for n in range(self.hosts)
+        ]
+
+    @property
+    def healthy(self) -> list[str]:
+        if not self.among:
+            return [f"127.200.{n}.1" for n in range(_HEALTHY)]
+        first = self.addresses[: self.networks]
+        return [
+            f"{first[n % self.networks].rpartition('.')[0]}.{250 - n // self.networks}"
+            for n in range(_HEALTHY)
+        ]
+
+
+CASES = (
+    Case(100, 4),
+    Case(140, 1, among=True),
+    Case(500, 500),
+    Case(500, 500, hang=False),
+)
+
+
+def silent_hangs(request: hubs.LoggedRequest) -> hubs.Reply | None:
+    """Confirm each callback of ``/hang``, and then send nothing."""
+    hangs = request.method == "POST" and request.path.startswith("/hang")
+    return None if hangs else hubs.good(request)
+
+
+def latency(daemon: Daemon, subscriber: hubs.Subscriber, number: int) -> float:
+    """Change the data; return the seconds from the first delivery to the last healthy subscriber's."""
+    before = len(subscriber.log)
+    daemon.edit(name=f"Changed {number}")
+
+    def deliveries() -> list[float]:
+        return [request.at for request in subscriber.log[before:] if request.method == "POST"]
+
+    def healthy() -> list[float]:
+        several = [subscriber.deliveries(f"/healthy{n}")[number - 1 :] for n in range(_HEALTHY)]
+        return [requests[0].at for requests in several if requests]
+
+    until(lambda: len(healthy()) == _HEALTHY, "the healthy ones", 120)
+    return max(healthy()) - min(deliveries())
+
+
+def hanging(case: Case) -> list[str]:
+    """A row of the table."""
+    answer = silent_hangs if case.hang else hubs.good
+    with tempfile.TemporaryDirectory(prefix="hanging-") as name:
+        directory = Path(name)
+        names = [*case.addresses, *case.healthy]
+        with hubs.Subscriber(directory, "0.0.0.0", answer, names=names) as subscriber:
+            limits = {"requests_per_minute": 1_000_000}
+            delivery = {"retry_delays": [60, 1800]}
+            settings = hubs.settings(subscriber.ca_file, limits=limits, delivery=delivery)
+            with Daemon(directory, settings) as daemon:
+                hubs.until_open(daemon)
+                urls = [subscriber.url("/hang", host) for host in case.addresses]
+                urls += [subscriber.url(f"/healthy{n}", h) for n, h in enumerate(case.healthy)]
+                for url in urls:
+                    until(lambda: hubs.hub(daemon)["pending"] < 200, "room for another request")
+                    assert hubs.ask(daemon, url).status == 202
+                until(lambda: hubs.hub(daemon)["active"] == len(urls), "the subscriptions", 300)
+                pid = daemon.process.pid
+                before = memory(pid, "VmRSS")
+                first = latency(daemon, subscriber, 1)
+                grown = memory(pid, "VmRSS") - before
+                time.sleep(31)  # the time of a delivery
+                second = latency(daemon, subscriber, 2)
+    title = f"{case.hosts * case.hang} of {case.hosts} in {case.networks} networks"
+    title += ", theirs too" * case.among
+    return [title, f"{first:.1f}", f"{second:.1f}", f"{grown:.0f}"]
+
+
+def calling(_: argparse.Namespace) -> str:
+    """Measure callbacks that hang."""
+    head = ["hang", "last healthy one, s", "in the next fan-out", "MB"]
+    return table(head, list(map(hanging, CASES)))
+
+
+ATTACKS = {"searches": searching, "readers": reading, "idle": idling, "callbacks": calling}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and print a table for each attack."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.attacks")
+    parser.add_argument("--cases", default=",".join(ATTACKS))
+    parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
+    parser.add_argument("--size", type=int, default=100_000, help="reviews that are searched")
+    parser.add_argument("--seconds", type=float, default=5, help="of each measurement in a round")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args(arguments)
+    os.sched_setaffinity(0, {1})
+    for name in options.cases.split(","):
+        sys.stdout.write(f"### {name}\n\n{ATTACKS[name](options)}\n\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
