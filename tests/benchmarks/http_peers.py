@@ -6,8 +6,7 @@
 
 Servers on core 0, wrk and this program on core 1. Each round asks all servers in turn, so that compared
 servers are measured in the same minute. CPU is what the kernel accounts to a server's processes, user
-and system; rates are wrk's, and above some 100,000 a second wrk itself is the limit. Before a row all
-answers are compared byte for byte.
+and system. Before a row all answers are compared byte for byte.
 """
 
 import argparse
@@ -16,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from statistics import median
@@ -67,8 +66,6 @@ class Row:
     way: Way
     headers: Headers = lambda _: ()
     status: int = 200
-    aims: Mapping[str, float] = field(default_factory=dict)
-    """The aimed ratio of a peer's CPU to ours."""
 
 
 def _tag(head: bytes) -> Sequence[str]:
@@ -81,17 +78,14 @@ def _gzip(_: bytes) -> Sequence[str]:
     return ("Accept-Encoding: gzip",)
 
 
-_KINDS: Sequence[tuple[str, Row]] = (
-    ("feed", Row(title="feed.json", path=_FEED, way=Way.VARYING)),
-    (
-        "304",
-        Row(title="reviews.json, 304", path=_REVIEWS, way=Way.VARYING, headers=_tag, status=304),
-    ),
-    ("gzip", Row(title="reviews.json, gzip", path=_REVIEWS, way=Way.VARYING, headers=_gzip)),
-    ("identity", Row(title="reviews.json", path=_REVIEWS, way=Way.VARYING)),
-)
-_WAYS = {"vary": Way.VARYING, "front": Way.FRONTED}
-_AIMS: Mapping[str, Mapping[str, float]] = {
+_PLAIN = Row(title="reviews.json", path=_REVIEWS, way=Way.VARYING)
+_KINDS = {
+    "feed": replace(_PLAIN, title="feed.json", path=_FEED),
+    "304": replace(_PLAIN, title="reviews.json, 304", headers=_tag, status=304),
+    "gzip": replace(_PLAIN, title="reviews.json, gzip", headers=_gzip),
+    "identity": _PLAIN,
+}
+_AIMS: Mapping[str, Mapping[str, float]] = {  # ratios of a peer's CPU to ours
     "feed-vary": {NGINX: 0.7, STARLETTE: 2.6, AIOHTTP: 1.8},
     "304-vary": {NGINX: 0.5, STARLETTE: 2.6, AIOHTTP: 1.8},
     "gzip-vary": {NGINX: 0.9},
@@ -102,18 +96,9 @@ _AIMS: Mapping[str, Mapping[str, float]] = {
 }
 
 ROWS = {
-    "feed-new": Row(
-        title="feed.json",
-        path=_FEED,
-        way=Way.NEW,
-        headers=lambda _: ("Connection: close",),
-        aims=_AIMS["feed-new"],
-    ),
-    **{
-        f"{name}-{way}": replace(row, way=_WAYS[way], aims=_AIMS.get(f"{name}-{way}", {}))
-        for way in ("front", "vary")
-        for name, row in _KINDS
-    },
+    "feed-new": replace(_KINDS["feed"], way=Way.NEW, headers=lambda _: ("Connection: close",)),
+    **{f"{name}-front": replace(row, way=Way.FRONTED) for name, row in _KINDS.items()},
+    **{f"{name}-vary": row for name, row in _KINDS.items()},
 }
 """The worse cases first."""
 
@@ -196,67 +181,54 @@ def _same(server: Server, body: bytes, file: Path) -> None:
     assert server.name == BEFORE or content == body, (server.name, len(content), len(body))
 
 
-def _asked(
-    server: Server, row: Row, headers: Sequence[str], place: Path, asking: Asking
-) -> tuple[float, float]:
-    """CPU us for each request, and requests a second."""
+def _asked(server: Server, row: Row, headers: Sequence[str], place: Path, asking: Asking) -> float:
+    """CPU us for each request."""
     script: Sequence[str] = ()
     if row.way in {Way.VARYING, Way.FRONTED}:
         heads.write(place, row.path, f"127.0.0.1:{server.port}", headers)
         script, headers = (str(heads.SCRIPT), str(place)), ()
     before = server.used()
-    result = wrk.run(
-        server.url(row.path),
-        headers,
-        seconds=asking.seconds,
-        script=script,
+    answers, failures = wrk.run(
+        server.url(row.path), headers, seconds=asking.seconds, script=script
     )
     used = server.used() - before
-    if result.failures:
-        sys.stderr.write(f"{row.title}, {server.name}: {result}\n")
-    return 1e6 * used / result.requests, result.rate
+    if failures:
+        sys.stderr.write(f"{row.title}, {server.name}: {failures} failures\n")
+    return 1e6 * used / answers
 
 
 def tables(
     results: Sequence[tuple[str, Sequence[Round]]], aims: Mapping[str, Mapping[str, float]]
 ) -> str:
-    """CPU, ratios and rates.
+    """CPU and ratios.
 
     Args:
         results: The rounds of the rows, by their titles.
         aims: By title and peer.
     """
     names = [name for name in _NAMES if any(name in rounds[0] for _, rounds in results)]
-    cpu, ratios, rates = [], [], []
+    cpu, ratios = [], []
     for title, rounds in results:
-        has = [name if name in rounds[0] else None for name in names]
-        cpu.append([title, *(_cell(rounds, name, 0, ".1f") for name in has)])
-        rates.append([title, *(_cell(rounds, name, 1, ",.0f") for name in has)])
-        against = [name if name in rounds[0] else None for name in names[1:]]
-        ratios.append([title, *(_ratio(rounds, name, aims.get(title, {})) for name in against)])
+        cpu.append([title, *(_cell(rounds, name) for name in names)])
+        ratios.append([title, *(_ratio(rounds, name, aims.get(title, {})) for name in names[1:])])
     return "\n\n".join(
         (
             "CPU us for each request",
             table(["", *names], cpu),
             "Times our CPU (least..greatest); an aim that is missed is named",
             table(["", *names[1:]], ratios),
-            "Requests a second",
-            table(["", *names], rates),
         )
     )
 
 
-def _cell(rounds: Sequence[Round], name: str | None, side: int, form: str) -> str:
-    if name is None:
-        return ""
-    value = median(round_[name][side] for round_ in rounds)
-    return format(value, form if value < 1000 else ",.0f")
+def _cell(rounds: Sequence[Round], name: str) -> str:
+    return f"{median(costs[name] for costs in rounds):,.1f}" if name in rounds[0] else ""
 
 
-def _ratio(rounds: Sequence[Round], name: str | None, aims: Mapping[str, float]) -> str:
-    if name is None:
+def _ratio(rounds: Sequence[Round], name: str, aims: Mapping[str, float]) -> str:
+    if name not in rounds[0]:
         return ""
-    values = [round_[name][0] / round_[OURS][0] for round_ in rounds]
+    values = [costs[name] / costs[OURS] for costs in rounds]
     summary = f"{median(values):.2f} ({min(values):.2f}..{max(values):.2f})"
     if name in aims and median(values) < aims[name]:
         return f"**{summary}, aim {aims[name]:g}**"
@@ -292,7 +264,7 @@ def main() -> None:
         )
         results += documents(data, venv, some, names, asking)
         for name, (title, _) in zip(some, results, strict=True):
-            aims[title] = ROWS[name].aims
+            aims[title] = _AIMS.get(name, {})
     for size in map(int, arguments.sizes.split(",")):
         if some := [name for name in rows if name in (SEARCH, SINCE)]:
             for title, several in http_searches.measure(data, venv, size, some, rounds):

@@ -117,7 +117,7 @@ def peers(place: Path, root: Path, venv: Path, names: Sequence[str]) -> Iterator
         ],
     }
     with ExitStack() as stack:
-        yield [stack.enter_context(_started(name, commands[name], environ)) for name in names]
+        yield [stack.enter_context(started(name, commands[name], environ)) for name in names]
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def searching(place: Path, snapshot: Path, venv: Path) -> Iterator[Server]:
     """
     prepare(Snapshot(snapshot), snapshot, place)
     environ = {"PEER_DATA": str(place)}
-    with _started(STARLETTE, lambda port: _uvicorn(venv, "peer:app", port), environ) as server:
+    with started(STARLETTE, lambda port: _uvicorn(venv, "peer:app", port), environ) as server:
         yield server
 
 
@@ -155,10 +155,10 @@ def _uvicorn(venv: Path, app: str, port: int) -> list[str]:
 
 
 @contextmanager
-def _started(
+def started(
     name: str, command: Callable[[int], list[str]], environ: Mapping[str, str]
 ) -> Iterator[Server]:
-    """A server, until it is not needed any more."""
+    """A server on core 0, until it is not needed any more."""
     port = free_port()
     program = ["taskset", "-c", SERVED, *command(port)]
     with listening(name, program, environ, port) as process:

@@ -6,20 +6,19 @@
 has 20 results. Rounds in turn; CPU is what the kernel accounts to the process. All answers to a search
 are compared by their ``matched`` and ``returned``, and each with its text.
 
-Half of the agents' searches are for a word of four letters or more that the texts have, half by other
-filters. The worst texts are those of ``classes``: one letter, the most frequent words.
+Half of the searches are for a word of four letters or more that the texts have, half by other filters.
 """
 
 import argparse
 import datetime
 import random
-import shutil
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import count, islice
+from contextlib import ExitStack
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -29,13 +28,12 @@ from msgspec.structs import fields, replace
 from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
-from tests.benchmarks.classes import classes, distinct, sample
-from tests.benchmarks.http_servers import listening
-from tests.benchmarks.outside import Patient
+from tests.benchmarks.classes import classes, sample
+from tests.benchmarks.http_servers import started
+from tests.benchmarks.outside import served
 from tests.benchmarks.search_peer import Connection, Counts, prepare
 from tests.benchmarks.sizes import data_set
 from tests.benchmarks.tables import table
-from tests.support.daemon import free_port
 from tests.support.steps import finish
 
 CONNECTIONS = 16
@@ -163,44 +161,33 @@ def _arguments(query: SearchQuery) -> dict[str, object]:
     }
 
 
-@contextmanager
-def sdk(venv: Path, place: Path, kind: str) -> Iterator[tuple[int, int]]:
-    """The SDK's server: its port and process id."""
-    port = free_port()
-    program = str(Path(__file__).parent / "mcp_sdk.py")
-    command = [str(venv / "bin" / "python"), program, str(port), kind]
-    with listening(f"SDK {kind}", command, {"PEER_DATA": str(place)}, port) as process:
-        yield port, process.pid
+def _sdk(venv: Path, kind: str, port: int) -> list[str]:
+    """The command line of the SDK's server."""
+    program = Path(__file__).with_name("mcp_sdk.py")
+    return [*map(str, (venv / "bin" / "python", program, port, kind))]
 
 
-def measure(data: Path, venv: Path, rounds: int) -> list[list[str]]:
-    """The rows of the table."""
+def measure(data: Path, venv: Path, rounds: int) -> list[str]:
+    """The row of the table."""
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-mcp-")))
-        (place / "d").mkdir()
-        shutil.copytree(data, place / "d" / "data")
-        running = stack.enter_context(Patient(place / "d"))
+        running = stack.enter_context(served(data))
         current = (running.state / "snapshots" / layout.CURRENT).resolve()
         snapshot = Snapshot(current)
         prepare(snapshot, current, place / "peer")
-        theirs = [stack.enter_context(sdk(venv, place / "peer", kind)) for kind in KINDS]
-        ours = (running.port, running.process.pid)
-        servers = [Sessions(port, pid) for port, pid in (ours, *theirs)]
-        rows = []
-        for title, work in (
-            ("search_reviews, as agents search", calls(snapshot, agents(snapshot))),
-            ("search_reviews, worst texts", calls(snapshot, distinct(snapshot))),
-            ("ping", (message("ping", number, {}) for number in count(1))),
-        ):
-            if title != "ping":
-                agree(servers, list(islice(work, _CALLS)))
-            round_costs = []
-            for _ in range(rounds):
-                some = list(islice(work, _CALLS))
-                round_costs.append([server.cpu(some) for server in servers])
-            rows.append(row(title, round_costs))
-        running.stop()
-    return rows
+        environ = {"PEER_DATA": str(place / "peer")}
+        servers = [Sessions(running.port, running.process.pid)]
+        for kind in KINDS:
+            peer = started(f"SDK {kind}", partial(_sdk, venv, kind), environ)
+            server = stack.enter_context(peer)
+            servers.append(Sessions(server.port, server.pid))
+        work = calls(snapshot, agents(snapshot))
+        agree(servers, list(islice(work, _CALLS)))
+        round_costs = []
+        for _ in range(rounds):
+            some = list(islice(work, _CALLS))
+            round_costs.append([server.cpu(some) for server in servers])
+    return row("search_reviews", round_costs)
 
 
 def agree(servers: Sequence[Sessions], work: Sequence[object]) -> None:
@@ -232,8 +219,8 @@ def main() -> None:
     arguments = parser.parse_args()
     headings = ("", "reviewsd, us", *(f"SDK {kind}, us" for kind in KINDS))
     headings += tuple(f"times less than {kind}" for kind in KINDS)
-    rows = measure(data_set(arguments.data, 1_000), arguments.venv, arguments.rounds)
-    sys.stdout.write(table(headings, rows) + "\n")
+    cells = measure(data_set(arguments.data, 1_000), arguments.venv, arguments.rounds)
+    sys.stdout.write(table(headings, [cells]) + "\n")
 
 
 if __name__ == "__main__":
