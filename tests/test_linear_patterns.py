@@ -1,7 +1,7 @@
 """Each regular expression takes time in proportion to its input, even a hostile one.
 
-Each one of the product stands in ``PATTERNS`` with inputs made to hurt it: 28,000 zeros in one header
-field once took 55 s, and no other client was answered meanwhile.
+The inputs are derived from each pattern of the product: 28,000 zeros in one header field once took 55 s, and
+no other client was answered meanwhile.
 """
 
 import ast
@@ -9,7 +9,9 @@ import importlib
 import itertools
 import re
 import typing
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]  # there is no other way to read a pattern
 
 import msgspec
 import pytest
@@ -21,370 +23,111 @@ SOURCES = {
     ".".join(path.relative_to(folder).with_suffix("").parts): path
     for folder in (ROOT, ROOT / "cli")
     for package in ("reviewsd", "reviewsctl")
-    for path in (folder / package).rglob("*.py")
+    for path in sorted((folder / package).rglob("*.py"))
 }
 
-SCREENED = 2048  # bytes of a first look
-QUICK = 0.001  # seconds for these: twenty times what a linear pattern takes
+SCREENED = 4096  # bytes of a first look
+QUICK = 0.001  # seconds for these: ten times what a linear pattern takes
 COMMON = "aZ0 \t\n\"'\\/:@.,;-_%#?&=+<>[]{}()*!~|★"
 """One character of each kind that a pattern may distinguish."""
+ENDS = ("", "\0", "x", "\n")
+MANY = 64  # repetitions; a repeat without a bound or with a larger one is attacked
 
-FULL, MATCH, SEARCH, FIND, SUB, SPLIT = "fullmatch", "match", "search", "findall", "sub", "split"
-
-Attack = tuple[str, str, str]
-"""The beginning of an input, its repeated part, and its end."""
-
-_TOKENS: tuple[str, *tuple[Attack, ...]] = (
-    SPLIT,
-    ("", "a'", ""),
-    ("", "1.", ""),
-    ("", "-", "x"),
-    ("a", "'a", "'"),
-    ("", "dr.", ""),
-)
-
-PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
-    "reviewsd.analysis.text:_TOKEN": _TOKENS,
-    "reviewsd.analysis.text:_ASCII_TOKEN": _TOKENS,
-    "reviewsd.analysis.text:_ELIDED_TOKEN": (SPLIT, ("", "a'", ""), ("a", "'", "'a")),
-    "reviewsd.config.rules:_IPV6": (MATCH, ("http://[", "0", "x")),
-    "reviewsd.domain.callback:_BRACKETED": (FULL, ("[::1]:", ":", "\n"), ("[", ":", "x")),
-    "reviewsd.domain.callback:_DIVIDED": (FULL, ("https://", ":", "?\n"), ("https://", "/", "\n")),
-    "reviewsd.domain.callback:_NAME": (
-        FULL,
-        ("", "a.", "!"),
-        ("a", "-", "a!"),
-        ("", "a" * 63 + ".", "!"),
-    ),
-    "reviewsd.domain.callback:_NUMBER": (FULL, ("0x", "f", "g")),
-    "reviewsd.domain.callback:_PORT": (FULL, (":1", "0", "x")),
-    "reviewsd.domain.callback:_STORED": (FULL, ("https://a:1", "0", "x"), ("https://a/", "a", " ")),
-    "reviewsd.domain.callback:_TARGET": (FULL, ("/", "a%20", "%"), ("/", "%2", "")),
-    "reviewsd.domain.callback:_VISIBLE": (FULL, ("", "a", " ")),
-    "reviewsd.domain.clients:_HOP": (FULL, ("[", ":", "]:x"), ("", "1.", ":x")),
-    "reviewsd.api.texts:_ULID": (FULL, ("0", "A", "I")),
-    "reviewsd.api.texts:_nameless": (FULL, ("a ", "a", " "), ("a a", " user", "")),
-    "reviewsd.api.texts:_word": (FIND, ("", "a", " "), ("", "a ", "")),
-    "reviewsd.api.texts:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
-    "reviewsd.domain.lint:_ULID": (FULL, ("0", "A", "I")),
-    "reviewsd.domain.reviews:LanguageTag": (SEARCH, ("", "-a", "_"), ("en-", "a", "_")),
-    "reviewsd.domain.insights:YearMonth": (SEARCH, ("2025-", "0", "1")),
-    "reviewsd.domain.json_file:_OPENING": (MATCH, ("", " ", "x")),
-    "reviewsd.domain.dataset:_SEPARATOR": (MATCH, ("", " ,", "x")),
-    "reviewsd.domain.json_location:_BLANK": (MATCH, ("", " \n", "x")),
-    "reviewsd.domain.diagnostic_text:_NOT_TAB": (SUB, ("", "a\t", "")),
-    "reviewsd.domain.json_location:_STEP": (
-        MATCH,
-        ('["', "[", ""),
-        (".", "a", "["),
-        ("[", "0", "x"),
-    ),
-    "reviewsd.domain.near_misses:_CAMEL": (SUB, ("", "aB", "")),
-    "reviewsd.domain.near_misses:_WORD": (FIND, ("", "a", ""), ("", "a_", "")),
-    "reviewsd.domain.parameters:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%"), ("", "a", "")),
-    "reviewsd.domain.parameters:_COLOR": (FULL, ("", "0", "")),
-    "reviewsd.domain.parameters:_INTEGER": (FULL, ("1.", "0", "x"), ("-", "1", ".")),
-    "reviewsd.domain.issues:NUMBER": (FULL, ("1.", "1", "e"), ("1e", "1", "x")),
-    "reviewsd.http1.preconditions:_HTTP_DATES": (FULL, ("Sun, ", "0", "x"), ("Sun ", " ", "x")),
-    "reviewsd.http1.preconditions:_TAGS": (FIND, ('"', "a", ""), ("", 'W/"a"', '"')),
-    "reviewsd.http1.preconditions:_TAG_LIST": (
-        FULL,
-        ("", " ,", "x"),
-        ("", '"a" , ', "x"),
-        ("", '""', ""),
-    ),
-    "reviewsd.domain.search_query:_DATE": (FULL, ("2025-01-", "0", "")),
-    "reviewsd.domain.search_query:_ID": (FULL, ("", "a", " ")),
-    "reviewsd.domain.reviews:ClockTime": (SEARCH, ("00:", "0", "")),
-    "reviewsd.domain.reviews:_clock": (MATCH, ("00:", "0", "")),
-    "reviewsd.domain.reviews:Contact": (
-        SEARCH,
-        ("", "a", " "),
-        ("a@", "a", " "),
-        ("", "a@", ""),
-        ("", "https://", ""),
-        ("https://a", "%41", "%"),
-        ("https://", "a", " "),
-        ("https://a#", "a", "#"),
-    ),
-    "reviewsd.domain.reviews:HttpsUrl": (
-        SEARCH,
-        ("http", "s", "://"),
-        ("", "https://", ""),
-        ("https://a", "%41", "%"),
-        ("https://", "a", " "),
-        ("https://a#", "a", "#"),
-    ),
-    "reviewsd.domain.reviews:LocationId": (SEARCH, ("a", "a-", "a/")),
-    "reviewsd.domain.reviews:ReviewId": (SEARCH, ("", "a", " ")),
-    "reviewsd.domain.reviews:Url": (
-        SEARCH,
-        ("http", "s", "://"),
-        ("", "https://", ""),
-        ("https://a", "%41", "%"),
-        ("https://", "a", " "),
-        ("https://a#", "a", "#"),
-    ),
-    "reviewsd.domain.reviews:_host": (MATCH, ("http://", "a", " "), ("http://a:", "1", "x")),
-    "reviewsd.domain.reviews:_language_tag": (MATCH, ("", "-a", "_"), ("en-", "a", "_")),
-    "reviewsd.domain.reviews:_unfit": (SEARCH, ("", "#", ""), ("#", "a", ""), ("", "%4", "1")),
-    "reviewsd.domain.strict_json:_AFTER": (MATCH, ("", " ", "x")),
-    "reviewsd.domain.strict_json:_MALFORMED": (FULL, ("JSON is malformed: ", " (byte 1", "x")),
-    "reviewsd.domain.strict_json:_NAME": (
-        MATCH,
-        ("", " {,", "x"),
-        ('"', '\\"', ""),
-        ('"a"', " ", "x"),
-    ),
-    "reviewsd.domain.strict_json:_STRING": (
-        SUB,
-        ("", '\\"', ""),
-        ("", '"', ""),
-        ('"', "\\", ""),
-        ("", '\\\n"', ""),
-    ),
-    "reviewsd.domain.strict_json:_UNQUOTED": (MATCH, ('":1', " ", "-"), ('":', " ", "x")),
-    "reviewsd.domain.strict_json:_WRONG_END": (
-        SEARCH,
-        ("", "”", '"'),
-        ("”", " ", "x"),
-        ("”", "a", '"'),
-        ("", "” ", ","),
-    ),
-    "reviewsd.publish.atom:_ILLEGAL": (SUB, ("", "\0", "")),
-    "reviewsd.publish.openapi.document:_EMAIL": (
-        FULL,
-        ("a@", "a.", "@"),
-        ("a@", "-", "."),
-        ("", "%", ""),
-    ),
-    "reviewsd.publish.openapi.document:_URI": (FULL, ("http://", "a", " ")),
-    "reviewsd.config.node:_NAME": (FULL, ("a", "-", "!")),
-    "reviewsd.config.syntax:_AUTHORITY": (FULL, ("a", ".", "!"), ("a", "a", ":x"), ("[", ":", "!")),
-    "reviewsd.config.syntax:_DATABASE": (
-        FULL,
-        ("postgresql://", "a,", "!"),
-        ("postgresql://", ",", "!"),
-        ("postgresql://a:", "a", "/"),
-        ("postgresql://", "a", "@"),
-        ("postgresql://h/d?", "a", " "),
-    ),
-    "reviewsd.config.syntax:_TCP": (FULL, ("tcp:1:", ":", "\n")),
-    "reviewsd.config.syntax:_URL": (
-        FULL,
-        ("a://", "a", "\n"),
-        ("a://", "/", "#"),
-        ("", "a", "://"),
-    ),
-    "reviewsd.mcp.arguments:_TIME": (
-        FULL,
-        ("2025-01-31T10:00:00.", "0", "x"),
-        ("2025-01-31T10:00", ":00", ""),
-    ),
-    "reviewsd.mcp.arguments:_ZERO": (FULL, ("", "0", "x"), ("0.", "0", "x")),
-    "reviewsd.mcp.jsonrpc:_INTEGER": (FULL, ("-", "1", "x")),
-    "reviewsd.runtime.systemd:_INTERVAL": (FULL, ("", "1", "x")),
-    "reviewsd.config.schema:Accent": (SEARCH, ("#", "a", "")),
-    "reviewsd.config.schema:Authority": (SEARCH, ("", "a.", "!"), ("a", "-", "!")),
-    "reviewsd.config.schema:TargetName": (SEARCH, ("", "a", "!")),
-    "reviewsd.config.source_schema:Percentage": (SEARCH, ("", "1", "")),
-    "reviewsd.config.source_schema:Interval": (SEARCH, ("1", "0", "m"), ("", "1", "")),
-    "reviewsd.config.source_schema:SourceName": (SEARCH, ("", "a", ""), ("a", "-", "!")),
-    "reviewsd.config.source_rules:_INTERVAL": (FULL, ("1", "0", "m"), ("", "1", "")),
-    "reviewsd.config.source_rules:_RESOURCE": (
-        FULL,
-        ("accounts/", "a", "/"),
-        ("locations/", "1", "!"),
-    ),
-    "reviewsd.config.show:_QUERY": (SUB, ("", "?", ""), ("?", "a", "")),
-    "reviewsd.config.show:_PARAMETER": (SUB, ("", "&password=", ""), ("?password=", "a", "")),
-    "reviewsd.config.show:_PASSWORD": (SUB, ("", "://:", ""), ("://a:", ":", ""), ("://", "a", "")),
-    "reviewsd.store.keys:_HEXADECIMAL": (FULL, ("", "0", "x")),
-    "reviewsd.admin.app:_PATH": (FULL, ("", "a", "!")),
-    "reviewsd.http1.body:_SIZE": (FULL, ("0", " ", "x"), ("0;", "a", "\n")),
-    "reviewsd.http1.body:_TRAILER": (FULL, ("", "a", ""), ("a:", " ", "\n")),
-    "reviewsd.pages.text:_UNPRINTABLE": (SUB, ("", "\x00", "")),
-    "reviewsd.pages.text:_MARKUP": (SEARCH, ("", "a", ""), ("", " ", "a"), ("a", " ", "")),
-    "reviewsd.http1.head:_ABSOLUTE": (FULL, ("http://", "a", "#"), ("http://", "/", "#")),
-    "reviewsd.http1.head:_AUTHORITY": (FULL, ("", "a%20", "!"), ("", "a", "!"), ("[", ":", "!")),
-    "reviewsd.http1.head:_DIGITS": (FULL, ("", "0", "x")),
-    "reviewsd.http1.head:_FIELDS": (FULL, ("", "a: b\r\n", "x"), ("", "a", ""), ("a:", " ", "")),
-    "reviewsd.http1.head:_LINE": (
-        FULL,
-        ("", "A", ""),
-        ("GET ", "a", " "),
-        ("GET ", "a", " HTTP/1.2"),
-    ),
-    "reviewsd.http1.head:_UNESCAPED": (
-        FULL,
-        ("A /", " HTTP/1.", ""),
-        ("A /", " ", ""),
-        ("", "A", "b"),
-        ("A /", " HTTP/1.1", "x"),
-    ),
-    "reviewsd.http1.head:_READ": (
-        FIND,
-        ("", "\naccept:", ""),
-        ("\naccept:", " ", "x"),
-        ("", "\nif-none-matc", ""),
-    ),
-    "reviewsd.http1.usual_head:_USUAL": (
-        MATCH,
-        ("GET /", "a", " HTTP/1.1\r\n"),
-        ("GET / HTTP/1.1\r\n", "a: b\r\n", "x"),
-        ("GET / HTTP/1.1\r\n", "accept-encodin: b\r\n", "x"),
-        ("GET / HTTP/1.1\r\n", "x-forwarded-fo: b\r\n", "x"),
-        ("GET / HTTP/1.1\r\naccept:", " ", "x\r"),
-        ("GET / HTTP/1.1\r\nhost:", "a", ":x"),
-        ("GET / HTTP/1.1\r\n", "a", ""),
-    ),
-    "reviewsd.http1.negotiation:_QUALITY": (FULL, ("0.", "0", "x")),
-    "reviewsd.http1.hosts:_AUTHORITY": (FULL, ("", "a", "!"), ("[", ":", "!")),
-    "reviewsd.http1.hosts:_ORIGIN": (FULL, ("http://", "a", ":"), ("http://[", ":", "!")),
-    "reviewsd.web.index:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
-    "reviewsd.websub.outbound.response_parser:_CHUNK": (FULL, ("0", " ", "x"), ("0;", "a", "\n")),
-    "reviewsd.websub.outbound.response_parser:_FIELD": (FULL, ("", "a", ""), ("a:", " ", "\n")),
-    "reviewsd.websub.outbound.response_parser:_LENGTH": (FULL, ("", "0", "x")),
-    "reviewsd.websub.outbound.response_parser:_STATUS": (FULL, ("HTTP/1.1 200 ", " ", "\n")),
-    "reviewsd.websub.requests:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
-    "reviewsd.websub.requests:_DECIMAL": (FULL, ("", "0", "x"), ("0", "1", "x"), ("", "0", "1x")),
-    "reviewsd.websub.requests:_RELATIVE": (FULL, ("", "../", "!")),
-    "reviewsd.http1.proxy_header:_LINE": (
-        FULL,
-        ("PROXY TCP6 ", ":", "x"),
-        ("PROXY TCP4 1.1.1.1 2.2.2.2 ", "1", "x"),
-    ),
-    "reviewsd.config.yaml_source:_BREAK": (SPLIT, ("", "\r\n", ""), ("", "\r", "")),
-    "reviewsd.config.yaml_source:_CONTROL": (SEARCH, ("", "a", "")),
-    "reviewsd.config.yaml_source:_INTEGER": (FULL, ("-", "1", "x")),
-    "reviewsd.config.yaml_source:_NOT_YAML": (SEARCH, ("", "a", "")),
-    "reviewsd.config.yaml_source:_NUMBER": (
-        FULL,
-        ("1.", "1", "e"),
-        ("", "1", "x"),
-        ("1e", "1", "x"),
-    ),
-    "reviewsd.config.yaml_source:_WORD": (SUB, ("", "a ", ""), ("", "://", "")),
-    "reviewsctl.doctor.public:_LINK": (
-        FIND,
-        ("", "<", ""),
-        ("", "<>", " "),
-        ("<>", " ", "x"),
-        ("<>;rel=", "a", ""),
-    ),
-    "reviewsctl.importing.readers.csv_file:_ODD": (FIND, ("", "aÄ", ""), ("", "a", "")),
-    "reviewsctl.importing.readers.csv_file:_BREAK": (SPLIT, ("", "\r\n", "")),
-    "reviewsctl.importing.platforms.google:_PLACE": (
-        SEARCH,
-        ("", "locations/", ""),
-        ("locations/", "a", "/reviews/"),
-        ("", "locations/a", ""),
-    ),
-    "reviewsctl.importing.business:_ID": (FULL, ("a", "a-", "a/")),
-    "reviewsctl.importing.business:_WORD": (FIND, ("", "a", "/"), ("", "a/", "")),
-    "reviewsctl.files.folders:_DRAFT": (FULL, (".", "-0", "x"), (".a-", "0", "x")),
-    "reviewsctl.importing.history:_NAME": (FULL, ("reviews-2026", "0", "x")),
-    "reviewsctl.importing.exports:_PART_NAME": (
-        FULL,
-        ("takeout-20261121T070000Z-", "1", "x"),
-        ("takeout-20261121T070000Z-001", " (1)", "x"),
-    ),
-    "reviewsctl.importing.readers.parts:_LISTING": (
-        SEARCH,
-        ("", "/location-a", ""),
-        ("location-", "a", "/data.jso"),
-    ),
-    "reviewsctl.importing.readers.parts:_MAPS": (SEARCH, ("", "/Reviews.json", "x")),
-    "reviewsctl.importing.readers.parts:_TAKEOUT": (
-        SEARCH,
-        ("", "/location-a/reviews-", ""),
-        ("location-a/reviews-", "-", ".jso"),
-        ("", "location-", "/"),
-    ),
-    "reviewsctl.importing.platforms.special:_NAME": (
-        FULL,
-        ("places/", "a", ""),
-        ("places/a/reviews/", "/reviews/", "\n"),
-    ),
-    "reviewsctl.importing.times:_ORDER": (FIND, ("", "%d", ""), ("", "%", "d")),
-    "reviewsctl.importing.times:_FRACTION": (
-        SUB,
-        (".", "0", ""),
-        ("", ".000000", "x"),
-        ("", ".", ""),
-    ),
-    "reviewsctl.importing.ratings:_NUMBER": (
-        FULL,
-        ("5", " ", "x"),
-        ("★", " ", "x"),
-        ("5 /", " ", "x"),
-        ("5/5", " ", "x"),
-        ("5/5.", "0", "x"),
-        ("1.", "1", "x"),
-    ),
-    "reviewsctl.importing.ratings:_SCALE": (FULL, ("1", " ", "x"), ("1-", " ", "x")),
-    "reviewsctl.importing.settings:_DATE_LETTERS": (SUB, ("", "d", ""), ("", "d/", "")),
-    "reviewsctl.importing.scales:_BEST": (FULL, ("1.", "0", "x")),
-    "reviewsctl.importing.scales:_OUT_OF": (SEARCH, ("", "of ", ""), ("", "/1", "x")),
-    "reviewsctl.importing.scales:_RANGE": (SEARCH, ("", "1-", ""), ("", "1 ", "x"), ("", "1", "x")),
-    "reviewsctl.importing.times:_LETTERS": (SUB, ("", "a", "1"), ("", "a.", "")),
-    "reviewsctl.importing.times:_CLOCK": (SUB, ("", "1h", "x")),
-    "reviewsctl.importing.times:_HALF_DAY": (SUB, ("", " a.", "x"), ("", "a", "x"), ("", " ", "x")),
-    "reviewsctl.importing.times:_ORDINAL": (SUB, ("", "1st", "x")),
-    "reviewsctl.importing.times:_ZONE": (
-        SEARCH,
-        ("", "+01", "x"),
-        ("+0100 (", "a", "x"),
-        ("", "+0100 (", "x"),
-        ("", "GMT", "x"),
-    ),
-    "reviewsctl.importing.times:_NUMBER": (FULL, ("99999.", "9", "x")),
-    "reviewsctl.importing.ratings:_DRAWN": (FULL, ("★", "☆", "x")),
-    "reviewsctl.importing.values:_EMAIL": (
-        FULL,
-        ("a@", ".", " "),
-        ("a@", "a.", "@"),
-        ("a@", "a", "."),
-        ("", "a", "@"),
-    ),
-    "reviewsctl.importing.values:_HUMP": (SUB, ("", "aA", ""), ("", "a", "")),
-    "reviewsctl.importing.values:_ORIGINAL_FIRST": (
-        FULL,
-        ("", "\n\n(Translated by Google)", ""),
-        ("", "\n\n(Translated by Google)\n", ""),
-        ("", "\n", ""),
-    ),
-    "reviewsctl.importing.values:_TRANSLATION_FIRST": (
-        FULL,
-        ("(Translated by Google) ", "\n\n(Original)", "x"),
-        ("(Translated by Google) ", "\n", ""),
-    ),
-    "reviewsctl.importing.values:_BLANK": (SEARCH, ("", "a", "")),
-    "reviewsctl.importing.values:_HOST": (
-        MATCH,
-        ("http://", "a", " "),
-        ("http://a:", "1", "x"),
-        ("http://[", ":", "!"),
-    ),
-    "reviewsctl.importing.values:_NO_ESCAPE": (SEARCH, ("", "%4", "1")),
-    "reviewsctl.importing.values:_UNFIT": (SUB, ("", "%4", "1"), ("", "[", "")),
-    "reviewsctl.sources.adding:_ITEM": (
-        FIND,
-        ("", "- a\n", ""),
-        ("- a\n", " b\n", ""),
-        ("", " ", "x"),
-    ),
-    "reviewsctl.terminal.columns:_COLOR": (SUB, ("\x1b[", "1;", "x"), ("", "\x1b[1", "")),
-    "reviewsctl.commands.init:_TAG": (FULL, ("de", "-a", "!"), ("de-", "a", "!")),
-    "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),
-    "reviewsctl.commands.sync:_TIME": (FULL, ("1", "0", "x")),
-}
+CALLED = {"fullmatch", "match", "search", "findall", "sub", "split"}
+"""Methods of patterns; a new one is added to ``asked``."""
 
 OF_OUR_OWN = {
     "reviewsctl.files.unit_text",
     "reviewsd.store.postgres",
 }
 """Modules with patterns that match nothing but texts of the program."""
+
+METHODS = {
+    "reviewsd.analysis.text:_TOKEN": {"split"},
+    "reviewsd.analysis.text:_ASCII_TOKEN": {"split"},
+    "reviewsd.analysis.text:_ELIDED_TOKEN": {"split"},
+    "reviewsd.domain.parameters:_INTEGER": {"fullmatch"},
+    "reviewsd.http1.preconditions:_HTTP_DATES": {"fullmatch"},
+}
+"""The methods of patterns that are not called by their name."""
+
+Attack = tuple[str, str, str]
+"""The beginning of an input, its repeated part, and its end."""
+
+BY_HAND: list[tuple[str, Attack]] = [
+    ("reviewsd.analysis.text:_TOKEN", ("", "dr.", "")),
+    ("reviewsd.analysis.text:_ASCII_TOKEN", ("", "dr.", "")),
+    ("reviewsd.analysis.text:_ELIDED_TOKEN", ("", "a'", "")),
+    ("reviewsd.domain.callback:_NAME", ("a", "-", "a!")),
+    ("reviewsd.domain.callback:_NAME", ("", "a" * 63 + ".", "!")),
+    ("reviewsd.domain.callback:_TARGET", ("/", "a%20", "%")),
+    ("reviewsd.domain.callback:_TARGET", ("/", "%2", "")),
+    ("reviewsd.http1.preconditions:_TAGS", ("", 'W/"a"', '"')),
+    ("reviewsd.http1.preconditions:_TAG_LIST", ("", '"a" , ', "x")),
+    ("reviewsd.domain.reviews:Contact", ("https://a", "%41", "%")),
+    ("reviewsd.domain.reviews:_unfit", ("", "%4", "1")),
+    ("reviewsd.domain.strict_json:_MALFORMED", ("JSON is malformed: ", " (byte 1", "x")),
+    ("reviewsd.domain.strict_json:_NAME", ('"', '\\"', "")),
+    ("reviewsd.domain.strict_json:_NAME", ('"a"', " ", "x")),
+    ("reviewsd.domain.strict_json:_STRING", ("", '\\"', "")),
+    ("reviewsd.domain.strict_json:_STRING", ("", '\\\n"', "")),
+    ("reviewsd.config.show:_PARAMETER", ("", "&password=", "")),
+    ("reviewsd.http1.head:_AUTHORITY", ("", "a%20", "!")),
+    ("reviewsd.http1.head:_FIELDS", ("", "a: b\r\n", "x")),
+    ("reviewsd.http1.head:_READ", ("", "\nif-none-matc", "")),
+    ("reviewsd.http1.usual_head:_USUAL", ("GET / HTTP/1.1\r\n", "a: b\r\n", "x")),
+    ("reviewsd.http1.usual_head:_USUAL", ("GET / HTTP/1.1\r\n", "accept-encodin: b\r\n", "x")),
+    ("reviewsd.http1.usual_head:_USUAL", ("GET / HTTP/1.1\r\n", "x-forwarded-fo: b\r\n", "x")),
+    ("reviewsd.http1.proxy_header:_LINE", ("PROXY TCP4 1.1.1.1 2.2.2.2 ", "1", "x")),
+    ("reviewsd.config.yaml_source:_WORD", ("", "a ", "")),
+    ("reviewsctl.files.folders:_DRAFT", (".", "-0", "x")),
+    ("reviewsctl.files.folders:_DRAFT", (".a-", "0", "x")),
+    ("reviewsctl.importing.ratings:_NUMBER", ("5/5", " ", "x")),
+    ("reviewsctl.importing.ratings:_NUMBER", ("5/5.", "0", "x")),
+    ("reviewsctl.importing.scales:_OUT_OF", ("", "of ", "")),
+    ("reviewsctl.importing.times:_ZONE", ("", "+01", "x")),
+    ("reviewsctl.importing.times:_ZONE", ("", "GMT", "x")),
+]
+"""Inputs that are not derived: parts of a repeated group, or of two alternatives."""
+
+
+def methods_by_pattern() -> dict[str, set[str]]:
+    """The patterns of the product, and the methods that are called on each."""
+    methods: dict[str, set[str]] = {}
+    for module, path in SOURCES.items():
+        text = path.read_text()
+        if module in OF_OUR_OWN or ("re." not in text and "pattern=" not in text):
+            continue
+        lines, tree = text.splitlines(), ast.parse(text)
+        names = {
+            id(node): lines[statement.lineno - 1].partition(" ")[0].rstrip(":")
+            for statement in tree.body
+            if isinstance(statement, ast.Assign | ast.AnnAssign)
+            for node in ast.walk(statement)
+        }
+        used: dict[str, set[str]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node.attr in CALLED:
+                    used.setdefault(node.value.id, set()).add(node.attr)
+            elif isinstance(node, ast.Call) and (makes := _makes_pattern(node)):
+                name = names.get(id(node), f"line {node.lineno}")
+                methods[f"{module}:{name}"] = {"search"} if makes == "rule" else set()
+        for name in methods:
+            if name.startswith(f"{module}:"):
+                methods[name] |= used.get(name.partition(":")[2], set())
+    return {name: several | METHODS.get(name, set()) for name, several in methods.items()}
+
+
+def _makes_pattern(call: ast.Call) -> str:
+    """Return whether a call makes a pattern: a function of ``re``, or a rule of msgspec's."""
+    function = ast.unparse(call.func)
+    if function.startswith("re.") and function != "re.escape":
+        return "expression"
+    return "rule" if any(keyword.arg == "pattern" for keyword in call.keywords) else ""
+
+
+PATTERNS = methods_by_pattern()
 
 
 def patterns_of(name: str) -> list[re.Pattern[typing.Any]]:
@@ -399,6 +142,129 @@ def patterns_of(name: str) -> list[re.Pattern[typing.Any]]:
     return [re.compile(meta.pattern) for meta in metas if meta.pattern is not None]
 
 
+# Attacks of a pattern -----------------------------------------------------------------------------
+
+Tokens = Sequence[tuple[typing.Any, typing.Any]]
+"""A parsed pattern: operations of ``re`` with their arguments."""
+
+
+def texts(tokens: Tokens) -> list[str]:
+    """Texts that the tokens match, with one alternative at a time; the plainest first."""
+    parts = [
+        _options(op, arg)[: 1 if str(op) == "IN" and len(tokens) > 1 else 12] for op, arg in tokens
+    ]
+    plain = [part[0] for part in parts]
+    several = [
+        "".join((*plain[:at], option, *plain[at + 1 :]))
+        for at, part in enumerate(parts)
+        for option in part[1:]
+    ]
+    return list(dict.fromkeys(["".join(plain), *several]))
+
+
+def _options(op: object, arg: typing.Any) -> list[str]:  # noqa: ANN401  as re has it
+    match str(op):
+        case "LITERAL":
+            return [chr(arg)]
+        case "NOT_LITERAL":
+            return [character for character in COMMON if ord(character) != arg]
+        case "ANY":
+            return ["a"]
+        case "IN":
+            return _members(arg)
+        case "BRANCH":
+            return sorted(itertools.chain(*map(texts, arg[1])), key=len)
+        case "SUBPATTERN":
+            return texts(arg[-1])
+        case "ATOMIC_GROUP":
+            return texts(arg)
+        case "ASSERT" if arg[0] < 0:  # looks behind
+            return texts(arg[1])
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            least, _, body = arg
+            return [text * least for text in texts(body)] if least else ["", *texts(body)]
+    return [""]
+
+
+def _members(items: Tokens) -> list[str]:
+    """Return some characters of a class."""
+    negated = str(items[0][0]) == "NEGATE"
+    ends = {"LITERAL": lambda arg: (arg, arg), "RANGE": lambda arg: arg}
+    ranges = [ends[str(op)](arg) for op, arg in items if str(op) in ends]
+    kinds = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}
+    classes = [
+        kinds[kind].upper() if "NOT" in parts else kinds[kind]
+        for op, arg in items
+        if str(op) == "CATEGORY"
+        for parts in [str(arg).split("_")]
+        for kind in parts[-1:]
+    ]
+    return [
+        character
+        for character in (*COMMON, *(chr(first) for first, _ in ranges), "\0")
+        if negated
+        != (
+            any(first <= ord(character) <= last for first, last in ranges)
+            or any(re.match(kind, character) for kind in classes)
+        )
+    ]
+
+
+def repeats(
+    tokens: Tokens, begins: Iterable[str] = ("",)
+) -> Iterator[tuple[list[str], list[str], str]]:
+    """Yield texts that reach a repeat, texts of its body, and a text of what follows it."""
+    for at, (op, arg) in enumerate(tokens):
+        reached = [begin + text for begin in begins for text in texts(tokens[:at])][:6]
+        match str(op):
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                if arg[1] > MANY:
+                    yield reached, texts(arg[2]), texts(tokens[at + 1 :])[0]
+                yield from repeats(arg[2], reached)
+            case "BRANCH":
+                for branch in arg[1]:
+                    yield from repeats(branch, reached)
+            case "SUBPATTERN":
+                yield from repeats(arg[-1], reached)
+            case "ATOMIC_GROUP":
+                yield from repeats(arg, reached)
+            case "ASSERT" | "ASSERT_NOT":
+                yield from repeats(arg[1], reached)
+
+
+def excluded(tokens: Tokens) -> set[str]:
+    """Return the characters that classes of the pattern exclude."""
+    characters = set()
+    for op, arg in tokens:
+        if str(op) == "IN" and str(arg[0][0]) == "NEGATE":
+            characters |= {chr(item) for kind, item in arg if str(kind) == "LITERAL"}
+        for part in arg if isinstance(arg, tuple) else (arg,):
+            for inner in part if isinstance(part, list) else (part,):
+                if isinstance(inner, _parser.SubPattern):
+                    characters |= excluded(inner)
+    return characters
+
+
+def attacks(pattern: re.Pattern[typing.Any]) -> Iterator[Attack]:
+    """Yield inputs that reach each repeat and go on with what it repeats, and a bit more or less."""
+    tokens = _parser.parse(pattern.pattern, pattern.flags)
+    pairs = [("", text) for text in texts(tokens)]
+    begins = {"": None}
+    for reached, bodies, after in repeats(tokens):
+        reached.append(reached[0] + bodies[0])
+        begins |= dict.fromkeys(reached)
+        pairs += itertools.product(reached, (*bodies, after, bodies[0] + after))
+        pairs += [("", text) for text in reached]
+    pairs += [(begin, more) for begin, pump in pairs for more in (pump[:-1], f"{pump}\0")]
+    stops = sorted(excluded(tokens))[:4]
+    ends = (*ENDS, *stops, *(f"{stop}\n" for stop in stops))
+    for begin, pump in dict.fromkeys(pairs):
+        if pump:
+            yield from ((begin, pump, end) for end in ends)
+    for begin, character in itertools.product(begins, COMMON):
+        yield begin, character, "\0"
+
+
 def asked(pattern: re.Pattern[typing.Any], method: str, attack: Attack) -> Making:
     """The pattern at its work."""
     begin, pump, end = attack
@@ -409,53 +275,28 @@ def asked(pattern: re.Pattern[typing.Any], method: str, attack: Attack) -> Makin
         if binary:
             text = text.encode(errors="replace")
         work = getattr(pattern, method)
-        return (lambda: work(b"" if binary else "", text)) if method == SUB else lambda: work(text)
+        return (
+            (lambda: work(b"" if binary else "", text)) if method == "sub" else lambda: work(text)
+        )
 
     return making
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_pattern_takes_time_in_proportion(name: str) -> None:
-    """Its own attacks are measured; any character, repeated, is tried besides."""
-    method, *attacks = PATTERNS[name]
-    begins = {"", *(begin for begin, _, _ in attacks)}
-    for pattern in patterns_of(name):
-        for attack in attacks:
-            assert_linear(asked(pattern, method, attack))
-        for begin, character in itertools.product(begins, COMMON):
-            making = asked(pattern, method, (begin, character, "\0"))
-            for size in (20, SCREENED):  # what doubles with each byte would never come back
-                if cpu(making(size), 1) > QUICK:
-                    assert_linear(making)
+    """Attacks by hand are measured; those that are derived are measured where a first look is slow."""
+    for pattern, method in itertools.product(patterns_of(name), PATTERNS[name]):
+        for listed, attack in BY_HAND:
+            if listed == name:
+                assert_linear(asked(pattern, method, attack))
+        for attack in attacks(pattern):
+            making = asked(pattern, method, attack)
+            # what doubles with each byte would never come back
+            assert cpu(making(20), 1) < QUICK or cpu(making(20)) < QUICK, attack
+            if cpu(making(SCREENED), 1) > QUICK:
+                assert_linear(making)
 
 
-def test_every_pattern_is_listed_with_what_it_is_asked() -> None:
-    """A new pattern is added here with inputs that would hurt it."""
-    listed: set[str] = set()
-    for module, path in SOURCES.items():
-        text = path.read_text()
-        if module in OF_OUR_OWN or ("re." not in text and "pattern=" not in text):
-            continue
-        lines, tree = text.splitlines(), ast.parse(text)
-        names = {
-            id(node): lines[statement.lineno - 1].partition(" ")[0].rstrip(":")
-            for statement in tree.body
-            if isinstance(statement, ast.Assign | ast.AnnAssign)
-            for node in ast.walk(statement)
-        }
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            if _makes_pattern(call):
-                listed.add(f"{module}:{names.get(id(call), f'line {call.lineno}')}")
-            if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-                asked_of = f"{module}:{call.func.value.id}"
-                assert call.func.attr == PATTERNS.get(asked_of, [call.func.attr])[0], asked_of
-
-    assert set(PATTERNS) == listed
-
-
-def _makes_pattern(call: ast.Call) -> bool:
-    """Whether a call makes a pattern: a function of ``re``, or a rule of msgspec's."""
-    function = ast.unparse(call.func)
-    return (function.startswith("re.") and function != "re.escape") or any(
-        keyword.arg == "pattern" for keyword in call.keywords
-    )
+def test_every_pattern_is_found_with_its_use() -> None:
+    assert [] == [name for name, methods in PATTERNS.items() if "line" in name or not methods]
+    assert set(METHODS) | {name for name, _ in BY_HAND} <= set(PATTERNS)
