@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, AnyStr
 
 import pytest
 
@@ -58,6 +58,16 @@ REFUSED = (
 )
 
 
+def repeated(begin: AnyStr, pump: AnyStr, end: AnyStr | None = None) -> Callable[[int], AnyStr]:
+    """Inputs that repeat a part."""
+    return lambda n: begin + pump * (n // len(pump)) + (begin[:0] if end is None else end)
+
+
+_PAIR = b'"%07d":1'
+_CHUNK = b"1\r\na\r\n"
+_HEADER = b"date,rating\n"
+
+
 def members(pair: bytes, size: int) -> bytes:
     """Return a JSON object with numbered member names."""
     return b"{%b}" % b",".join(pair % number for number in range(size // len(pair) + 1))
@@ -75,9 +85,14 @@ def reviews(more: bytes = b"", extra: bytes = b"1", size: int = 0) -> bytes:
     return b'{"business":{"name":"A"},"reviews":[%b]%b}' % (b",".join(records), more)
 
 
-def insights(more: Callable[[int], bytes]) -> Scan:
-    """An insights.json beside reviews that are in order."""
-    return lambda n: b"{%b}" % more(n), lambda text: load(reviews(), text)
+def load_alone(text: bytes) -> object:
+    """Load reviews without insights."""
+    return load(text, None)
+
+
+def load_insights(text: bytes) -> object:
+    """Load an insights.json beside reviews that are in order."""
+    return load(reviews(), text)
 
 
 def one_name(size: int) -> Dataset:
@@ -108,12 +123,14 @@ def mentioned(dataset: Dataset) -> object:
 _PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
 
 
-def arguments_of(more: Callable[[int], bytes]) -> Scan:
-    """The arguments of a tool."""
-    return (
-        more,
-        lambda text: arguments.read(_PARAMETERS, (), text),
-    )
+def read_arguments(text: bytes) -> object:
+    """Read the arguments of a tool."""
+    return arguments.read(_PARAMETERS, (), text)
+
+
+def client_behind(hops: str) -> object:
+    """Read the address of a client behind proxies."""
+    return clients.client_address("127.0.0.1", [hops], LOOPBACK)
 
 
 def read_meta(params: bytes) -> object:
@@ -162,28 +179,20 @@ def tags(tail: bytes) -> Scan:
     )
 
 
-def document(make: Callable[[int], bytes]) -> Scan:
-    """An export in JSON."""
-
-    def read(text: bytes) -> None:
-        value, _ = decoded(text, "x")
-        layouts = layouts_of(value, lambda _: False)
-        for layout in layouts:
-            list(lists_at(value, layout))
-        around(value, layouts)
-
-    return make, read
+def read_document(text: bytes) -> None:
+    """Read an export in JSON."""
+    value, _ = decoded(text, "x")
+    layouts = layouts_of(value, lambda _: False)
+    for layout in layouts:
+        list(lists_at(value, layout))
+    around(value, layouts)
 
 
-def table(make: Callable[[int], bytes]) -> Scan:
-    """An export as CSV, below its header."""
-
-    def read(text: bytes) -> None:
-        part = Part(name="x", size=0, room=0, open=lambda: io.BytesIO(text))
-        for _ in csv_file.rows(part, csv_file.dialect_of(part)):
-            pass
-
-    return lambda n: b"date,rating\n" + make(n), read
+def read_table(text: bytes) -> None:
+    """Read an export as CSV."""
+    part = Part(name="x", size=0, room=0, open=lambda: io.BytesIO(text))
+    for _ in csv_file.rows(part, csv_file.dialect_of(part)):
+        pass
 
 
 NOW = datetime.datetime(2026, 5, 1, tzinfo=datetime.UTC)
@@ -220,62 +229,51 @@ def reviews_with_own_ids(size: int) -> ReviewsWithCorrections:
 
 
 SCANS: dict[str, Scan] = {
-    "zeros of Retry-After": (lambda n: b"0" * n + b"x", lambda value: retry_after(value, 0)),
+    "zeros of Retry-After": (repeated(b"", b"0", b"x"), lambda value: retry_after(value, 0)),
     # strict JSON, before it is known to be JSON
-    "quotes after brackets": (lambda n: b"[" * 65 + b'\\"' * (n // 2), strict_json.too_deep),
-    "open strings after brackets": (lambda n: b"[" * 65 + b'"[' * (n // 2), strict_json.too_deep),
-    "quotes in a message": (lambda n: b'["%b"]' % (b'\\"' * (n // 2)), jsonrpc.check_strict),
-    "quotes in a deep message": (
-        lambda n: b"[" * 65 + b'\\"' * (n // 2),
-        jsonrpc.check_strict,
-    ),
-    "arrays in a message": (lambda n: b"[%b[]]" % (b"[]," * (n // 3)), jsonrpc.check_strict),
-    "members in a message": (lambda n: members(b'"%07d":1', n), jsonrpc.check_strict),
-    "digits in a message": (lambda n: b"[%b]" % (b"1" * n), jsonrpc.check_strict),
-    "digits of a fraction": (lambda n: b"[1.%be5]" % (b"1" * n), jsonrpc.check_strict),
-    "members of _meta": (lambda n: b'{"_meta":%b}' % members(b'"%07d":1', n), read_meta),
-    "unknown arguments": arguments_of(lambda n: members(b'"%07d":1', n)),
-    "a long argument": arguments_of(lambda n: b'{"%b":1}' % (b"aB" * (n // 2))),
-    "digits of an argument": arguments_of(lambda n: b'{"min_rating":1.%b}' % (b"1" * n)),
+    "quotes after brackets": (repeated(b"[" * 65, b'\\"'), strict_json.too_deep),
+    "open strings after brackets": (repeated(b"[" * 65, b'"['), strict_json.too_deep),
+    "quotes in a message": (repeated(b'["', b'\\"', b'"]'), jsonrpc.check_strict),
+    "quotes in a deep message": (repeated(b"[" * 65, b'\\"'), jsonrpc.check_strict),
+    "arrays in a message": (repeated(b"[", b"[],", b"[]]"), jsonrpc.check_strict),
+    "members in a message": (lambda n: members(_PAIR, n), jsonrpc.check_strict),
+    "digits in a message": (repeated(b"[", b"1", b"]"), jsonrpc.check_strict),
+    "digits of a fraction": (repeated(b"[1.", b"1", b"e5]"), jsonrpc.check_strict),
+    "members of _meta": (lambda n: b'{"_meta":%b}' % members(_PAIR, n), read_meta),
+    "unknown arguments": (lambda n: members(_PAIR, n), read_arguments),
+    "a long argument": (repeated(b'{"', b"aB", b'":1}'), read_arguments),
+    "digits of an argument": (repeated(b'{"min_rating":1.', b"1", b"}"), read_arguments),
     # the data directory
     "a name that comes again at last": (
-        lambda n: members(b'"%07d":1', n)[:-1] + b',"%07d":1}' % (n // 8),
+        lambda n: members(_PAIR, n)[:-1] + b',"%07d":1}' % (n // 8),
         strict_json.fault,
     ),
-    "reviews": (lambda n: reviews(size=n), lambda text: load(text, None)),
+    "reviews": (lambda n: reviews(size=n), load_alone),
     "reviews that are hidden together": (reviews_with_own_ids, hidden_together),
-    "members of a file": (
-        lambda n: reviews(b"," + members(b'"%07d":1', n)[1:-1]),
-        lambda text: load(text, None),
-    ),
-    "brackets in a string": (
-        lambda n: reviews(extra=b'"%b"' % (b'[{\\"' * (n // 4))),
-        lambda text: load(text, None),
-    ),
-    "digits of a number": (
-        lambda n: reviews(extra=b"1" * n),
-        lambda text: load(text, None),
-    ),
-    "lines before a fault": (lambda n: b'{"a":\n' + b"\n" * n, lambda text: load(text, None)),
-    "faults of insights": insights(lambda n: b'"aspects":[%b1]' % (b"1," * (n // 2))),
-    "faults below a long name": insights(
-        lambda n: b'"per_review":{"%b":{"topics":[%b1]}}' % (b"a" * 32 * n, b"1," * (n // 2))
+    "members of a file": (lambda n: reviews(b"," + members(_PAIR, n)[1:-1]), load_alone),
+    "brackets in a string": (lambda n: reviews(extra=b'"%b"' % (b'[{\\"' * (n // 4))), load_alone),
+    "digits of a number": (lambda n: reviews(extra=b"1" * n), load_alone),
+    "lines before a fault": (repeated(b'{"a":\n', b"\n"), load_alone),
+    "faults of insights": (repeated(b'{"aspects":[', b"1,", b"1]}"), load_insights),
+    "faults below a long name": (
+        lambda n: b'{"per_review":{"%b":{"topics":[%b1]}}}' % (b"a" * 32 * n, b"1," * (n // 2)),
+        load_insights,
     ),
     "paths to places": (
         lambda n: reviews(size=n),
         lambda text: json_location.locate(text, ["$.reviews[0].rating", "$.x", "$.reviews[7].id"]),
     ),
     "steps of a path": (
-        lambda n: "$" + '["a"]' * (n // 5),
+        repeated("$", '["a"]'),
         lambda path: json_location.locate(b"{}", [path]),
     ),
     "line breaks before a place": (
-        lambda n: b"\n" * n,
+        repeated(b"", b"\n"),
         lambda text: json_location.place_at(text, len(text), 1),
     ),
-    "a name that is shown": (lambda n: "\x1b" * n, data_errors.show),
+    "a name that is shown": (repeated("", "\x1b"), data_errors.show),
     "a name that is like another": (
-        lambda n: "ab" * (n // 2),
+        repeated("", "ab"),
         lambda name: spelling.nearest(name, ["abab", "base_url"]),
     ),
     "nameless reviews of a day": edited_reviews(text="They stole my wallet {kind}"),
@@ -284,13 +282,10 @@ SCANS: dict[str, Scan] = {
     "names of one short form": edited_reviews(
         author="Jane D{number}{kind}", text="Broken {number}{kind}", date="{number}{kind}"
     ),
-    "marks of a label": (lambda n: "é★ " * (n // 3), slug),
+    "marks of a label": (repeated("", "é★ "), slug),
     "members that are rendered": (lambda n: members(b'"%07d":{"a":[1]}', n), documents.complete),
-    "the same letter in many texts": (
-        lambda n: b"".join(b"a" * (n // 8 - 1) + b"\xff" for _ in range(8)),
-        indexed,
-    ),
-    "many texts alike": (lambda n: b"so good\xff" * (n // 8), indexed),
+    "the same letter in many texts": (lambda n: 8 * (b"a" * (n // 8 - 1) + b"\xff"), indexed),
+    "many texts alike": (repeated(b"", b"so good\xff"), indexed),
     # the configuration
     "keys of a configuration": (
         lambda n: b"".join(b"a%06d: 1\n" % i for i in range(n // 11)),
@@ -300,86 +295,77 @@ SCANS: dict[str, Scan] = {
         lambda n: b"? %b\n:\n%b" % (b"a" * 128 * n, b"  a: 1\n" * (n // 7)),
         yaml_source.read,
     ),
-    "addresses of a configuration": (lambda n: "://" * (n // 3), yaml_source.masked),
+    "addresses of a configuration": (repeated("", "://"), yaml_source.masked),
     # requests
-    "requests at once": (lambda n: b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * (n // 27), take_all),
-    "chunks": (lambda n: b"1\r\na\r\n" * (n // 6), lambda data: bodies.Chunked().feed(data)),
+    "requests at once": (repeated(b"", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"), take_all),
+    "chunks": (repeated(b"", _CHUNK), lambda data: bodies.Chunked().feed(data)),
     "chunks, byte by byte": (
-        lambda n: b"1\r\na\r\n" * (n // 6),
+        repeated(b"", _CHUNK),
         lambda data: read_bytewise(bodies.Chunked(), data),
     ),
     "a body, byte by byte": (
-        lambda n: b"a" * n,
+        repeated(b"", b"a"),
         lambda data: read_bytewise(bodies.Sized(len(data)), data),
     ),
-    "parameters": (lambda n: b"a=b&" * (n // 4), parameters.read_query),
-    "escapes of a parameter": (lambda n: b"query=" + b"%41" * (n // 3), parameters.read_query),
-    "digits of a parameter": (lambda n: b"min_rating=1." + b"1" * n, parameters.read_query),
-    "a cursor": (lambda n: b"cursor=" + b"MjAy" * (n // 4), parameters.read_query),
+    "parameters": (repeated(b"", b"a=b&"), parameters.read_query),
+    "escapes of a parameter": (repeated(b"query=", b"%41"), parameters.read_query),
+    "digits of a parameter": (repeated(b"min_rating=1.", b"1"), parameters.read_query),
+    "a cursor": (repeated(b"cursor=", b"MjAy"), parameters.read_query),
     "entity tags": tags(b'"z"'),
     "entity tags and a fault": tags(b'"z" x'),
-    "proxies": (
-        lambda n: ["127.0.0.1," * (n // 10)],
-        lambda hops: clients.client_address("127.0.0.1", hops, LOOPBACK),
-    ),
-    "a long hop": (
-        lambda n: [":" * n],
-        lambda hops: clients.client_address("127.0.0.1", hops, LOOPBACK),
-    ),
+    "proxies": (repeated("", "127.0.0.1,"), client_behind),
+    "a long hop": (repeated("", ":"), client_behind),
     "entities of one name": (one_name, mentioned),
     "names that several have": (many_names, mentioned),
     # answers of subscribers
     "chunks of an answer": (
-        lambda n: b"1\r\na\r\n" * (n // 6),
+        repeated(b"", _CHUNK),
         lambda data: read_answer(CHUNKED, data, len(data)),
     ),
-    "an answer, byte by byte": (lambda n: b"a" * n, lambda data: read_answer(PLAIN, data, 1)),
+    "an answer, byte by byte": (repeated(b"", b"a"), lambda data: read_answer(PLAIN, data, 1)),
     "interim answers": (
-        lambda n: b"HTTP/1.1 100 a\r\n\r\n" * (n // 18),
+        repeated(b"", b"HTTP/1.1 100 a\r\n\r\n"),
         lambda data: read_answer(data, b"", 1),
     ),
     # exports
-    "rows of JSON": document(lambda n: b"[%b1]" % (b"{}," * (n // 3))),
-    "lines of JSON": document(lambda n: b"{}\n" * (n // 3)),
-    "members beside the rows": document(lambda n: members(b'"%07d":1', n)),
-    "blanks of JSON": document(lambda n: b"[%b1]" % (b" \n" * (n // 2))),
-    "a long string": document(lambda n: b'["%b"]' % (b'\\"' * (n // 2))),
-    "a long number": document(lambda n: b"[1%b" % (b"e" * n)),
-    "rows of a table": table(lambda n: b"1,2\n" * (n // 4)),
-    "quotes of a cell": table(lambda n: b'"%b"' % (b'""' * (n // 2))),
-    "lines of a cell": table(lambda n: b'"%b' % (b"\n" * n)),
-    "digits of a date": (lambda n: "9" * n, times.moment),
+    "rows of JSON": (repeated(b"[", b"{},", b"1]"), read_document),
+    "lines of JSON": (repeated(b"", b"{}\n"), read_document),
+    "members beside the rows": (lambda n: members(_PAIR, n), read_document),
+    "blanks of JSON": (repeated(b"[", b" \n", b"1]"), read_document),
+    "a long string": (repeated(b'["', b'\\"', b'"]'), read_document),
+    "a long number": (repeated(b"[1", b"e"), read_document),
+    "rows of a table": (repeated(_HEADER, b"1,2\n"), read_table),
+    "quotes of a cell": (repeated(_HEADER + b'"', b'""', b'"'), read_table),
+    "lines of a cell": (repeated(_HEADER + b'"', b"\n"), read_table),
+    "digits of a date": (repeated("", "9"), times.moment),
     "blanks of a date": (lambda n: [("date", "1%sx" % (" " * n))], times.reading_of),
-    "a name": (lambda n: "a " * (n // 2), values.short_name),
-    "a translation": (
-        lambda n: "(Translated by Google) " + "\n\n(Original)" * (n // 12),
-        values.original,
-    ),
-    "a rating": (lambda n: "5 of" + " " * n + "x", ratings.stars),
+    "a name": (repeated("", "a "), values.short_name),
+    "a translation": (repeated("(Translated by Google) ", "\n\n(Original)"), values.original),
+    "a rating": (repeated("5 of", " ", "x"), ratings.stars),
     "a rating on a scale": (
         lambda n: "5" + " " * n + "/" + " " * n,
         lambda text: ratings.Scale(best=10).stars(text),
     ),
-    "a name of a column": (lambda n: "é-" * (n // 2), values.normal),
-    "the name of a sign": (lambda n: "a." * (n // 2) + "status", signs.sign_of),
+    "a name of a column": (repeated("", "é-"), values.normal),
+    "the name of a sign": (repeated("", "a.", "status"), signs.sign_of),
     "the names of two businesses": (
         lambda n: ("a " * (n // 4), "b " * (n // 4)),
         lambda names: business.likeness(*names),
     ),
-    "control characters": (lambda n: "\x1b" * n, printable),
-    "digits of a list in Markdown": (lambda n: "1" * n + ".", text.escaped),
-    "blanks before a line of Markdown": (lambda n: " " * n + "-", text.escaped),
-    "ampersands in Markdown": (lambda n: "&" * n, text.escaped),
-    "matches in a text": (lambda n: "a" * n, lambda long: text.highlighted(long, "aa")),
+    "control characters": (repeated("", "\x1b"), printable),
+    "digits of a list in Markdown": (repeated("", "1", "."), text.escaped),
+    "blanks before a line of Markdown": (repeated("", " ", "-"), text.escaped),
+    "ampersands in Markdown": (repeated("", "&"), text.escaped),
+    "matches in a text": (repeated("", "a"), lambda long: text.highlighted(long, "aa")),
     "matches that nearly are": (
-        lambda n: "a" * n,
+        repeated("", "a"),
         lambda long: text.highlighted(long, "a" * 99 + "b"),
     ),
     "characters that fold to several": (
-        lambda n: "ß" * n,
+        repeated("", "ß"),
         lambda long: text.highlighted(long, "t"),
     ),
-    "lines in Markdown": (lambda n: "\n" * n, text.quotation),
+    "lines in Markdown": (repeated("", "\n"), text.quotation),
 }
 
 
