@@ -17,7 +17,7 @@ from reviewsd.domain.reviews import Business
 from reviewsd.mcp.tools import LISTING
 from reviewsd.publish.openapi import document
 from tests.support.documents import documents
-from tests.support.pages import Place
+from tests.support.pages import Place, review
 from tests.test_modules import ROOT
 
 _CLAIM = re.compile(r"verified[\s\"'*_`]+(customer[\s\"'*_`]+)?reviews?\b", re.IGNORECASE)
@@ -50,17 +50,8 @@ def test_manual_claims_nothing_of_all_reviews() -> None:
 
 
 def test_page_claims_nothing_of_reviews_that_nobody_checked(tmp_path: Path) -> None:
-    review = {
-        "id": "a",
-        "author": "Jane D.",
-        "rating": 4,
-        "date": "2025-03-14",
-        "text": "Good.",
-        "source": "google",
-        "verified": False,
-    }
     place = Place(tmp_path)
-    place.publish([review])
+    place.publish([review(verified=False)])
     for target in _PAGES:
         response = place.get(target)
         assert 200 == response.status, target

@@ -14,23 +14,6 @@ def test_html_is_escaped_without_forbidden_characters() -> None:
     assert f'<p title="{shown}">{shown}</p>' == templates.render("a.html")
 
 
-@pytest.mark.parametrize(
-    ("template", "line", "reason"),
-    [
-        ("a\n{% if %}", 2, "Expected an expression"),
-        ("a\n\n{{ nobody }}", 3, "UndefinedError: 'nobody' is undefined"),
-        ("{{ 1 / 0 }}", 1, "ZeroDivisionError: division by zero"),
-        ("{% extends 'gone.html' %}", None, "there is no template gone.html"),
-    ],
-)
-def test_template_error_names_file_and_line(template: str, line: int | None, reason: str) -> None:
-    with pytest.raises(TemplateError) as caught:
-        Templates({"own.html": template}, {}).render("own.html")
-    error = caught.value
-    assert ("own.html", line) == (error.name, error.line)
-    assert error.reason.startswith(reason)
-
-
 def test_compiled_template_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even where only the shipped templates are the same; and faults are named all the same."""
     first = Bytecode({})

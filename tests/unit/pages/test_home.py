@@ -228,26 +228,6 @@ def test_made_aspects_without_a_share_and_made_topics_are_not_shown(place: Place
     assert "aspect=cleanliness" in shown(3)
 
 
-@pytest.mark.parametrize(
-    ("language", "sentence"),
-    [
-        ("en", "Mostly praised: rooms (all 6 counted"),
-        ("fr", "Surtout des éloges : chambres (les 6 avis comptés"),
-    ],
-)
-def test_rooms_of_a_hotel_are_counted(place: Place, language: str, sentence: str) -> None:
-    texts = {"en": "The room was lovely", "fr": "La chambre était magnifique"}
-    place.publish(
-        [review(f"r{at}", text=f"{texts[language]} {at}.") for at in range(6)],
-        {"name": "Seeblick", "category": "Hotel", "language": language},
-    )
-    place.directories.publish(insights="auto")
-    place.snapshots.refresh()
-    page = place.page("/")
-    assert "/reviews?mentions_aspect=rooms" in page.links
-    assert sentence in page.text
-
-
 def test_telephone_is_called_before_all_reviews_are_read(place: Place) -> None:
     place.publish([review()], {"name": "Acme", "phone": "+1 207 555 0100"})
     classes = [link.get("class") for link in place.page("/").named("a")]

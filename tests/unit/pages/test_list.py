@@ -65,8 +65,6 @@ def test_name_that_resembles_a_filter_leads_to_the_filter(
 ) -> None:
     """All reviews under a heading that names no filter would look like the answer."""
     page = harbor.page(f"/reviews?{query}", 400)
-    (name, _, _) = query.partition("=")
-    assert f"{name} is not a parameter; did you mean {field}?" in page.text
     assert "Please fix the highlighted field." in page.text
     assert [f"e-{field}-1"] == [
         element.attributes["aria-describedby"]

@@ -149,10 +149,8 @@ def test_structured_data_of_a_location_belongs_to_the_business(acme: Place) -> N
 @pytest.mark.parametrize(
     ("query", "found", "heading"),
     [
-        ("location=dover", ["/r/a", "/r/b"], "Reviews: Dover Harbor"),
         ("location=1234&rating=4", ["/r/b"], "Reviews: 4 stars, Dover Harbor"),
         ("location=dover+harbor&sort=oldest", ["/r/b", "/r/a"], "Reviews: Dover Harbor"),
-        ("location=kittery", ["/r/c"], "Reviews: Kittery"),
         ("location=nowhere", [], "Reviews: Location: nowhere"),
     ],
 )

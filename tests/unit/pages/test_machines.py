@@ -129,13 +129,6 @@ def test_facts_that_the_business_does_not_publish_are_left_out() -> None:
     assert {} == entry["metadata"]
 
 
-@given(st.text(min_size=1, max_size=200))
-def test_catalogs_are_valid_for_any_name(name: str) -> None:
-    documents = for_machines(site({"name": name}))
-    for path in (urls.AI_CATALOG, urls.SERVER_CARD, urls.API_CATALOG):
-        decoded(documents[path])
-
-
 NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 
 

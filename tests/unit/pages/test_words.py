@@ -17,7 +17,7 @@ from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.locales import formats_of
 from reviewsd.pages.words import CATALOGS, Words, english, load
 from tests.support.detector import needs_detector
-from tests.support.pages import Html, Place
+from tests.support.pages import Html, Place, review
 from tests.support.words import merged
 
 LANGUAGES = ("de", "es", "fr", "it", "nl", "pt")
@@ -190,14 +190,9 @@ def test_hours_at_the_ends_of_a_day(opens: str, closes: str, hours: str) -> None
 
 
 PAGES = (  # but for errors of parameters, which are in the words of the API
-    *(
-        "/",
-        "/index.md",
-        "/reviews",
-        "/reviews.md",
-        "/reviews?rating=5&min_rating=2&since=2025-01-01",
-    ),
-    *("/reviews?rating=5&sort=lowest&verified=true", "/summary", "/about-reviews", "/review-us"),
+    *("/", "/index.md", "/reviews", "/reviews.md", "/summary", "/about-reviews", "/review-us"),
+    "/reviews?rating=5&min_rating=2&since=2025-01-01",
+    "/reviews?rating=5&sort=lowest&verified=true",
     *("/r/a", "/r/a.md", "/r/none", "/embed?min_rating=4", "/embed?layout=x"),
 )
 
@@ -205,14 +200,7 @@ NAMES = frozenset({"Google", "Trustpilot"})
 """Names of platforms, which are the same in all languages."""
 
 
-_REVIEW = {
-    "author": "7",
-    "rating": 4,
-    "date": "2025-03-14",
-    "source": "google",
-    "text": None,
-    "verified": False,
-}
+_REVIEW = review(author="7", text=None, verified=False)
 _REPLY = {"text": "2", "date": "2025-03-20"}
 
 
@@ -326,16 +314,17 @@ def test_review_in_another_language_than_the_page_is_marked(place: Place) -> Non
 def test_insights_are_in_the_language_of_the_business(place: Place) -> None:
     place.publish(
         [
-            {**_REVIEW, "id": name, "text": f"Sehr freundliches Personal, danke {name}."}
+            {**_REVIEW, "id": name, "text": f"Sehr freundlich, und das Zimmer war schön {name}."}
             for name in "abcdef"
         ],
-        {"name": "3", "language": "de", "category": "Restaurant"},
+        {"name": "3", "language": "de", "category": "Hotel"},
     )
     place.directories.publish(insights="auto")
     place.snapshots.refresh()
     pages = "".join(place.get(path).body.decode() for path in ("/", "/summary"))
     assert "Überwiegend gelobt: Freundlichkeit (alle 6" in pages
     assert "Ist das Team freundlich?" in pages
+    assert "/reviews?mentions_aspect=rooms" in pages
     assert "Friendliness" not in pages
 
 
