@@ -74,22 +74,6 @@ def manifest(compiled_folder: Path) -> Manifest:
     return msgspec.json.decode((compiled_folder / "manifest.json").read_bytes(), type=Manifest)
 
 
-def test_the_reviews_are_what_went_in_newest_first(compiled_folder: Path) -> None:
-    given = json.loads((compiled_folder / "reviews.json").read_bytes())
-    served = json.loads((compiled_folder / "folder/reviews.json").read_bytes())
-    newest = sorted(given["reviews"], key=lambda entry: (entry["date"], entry["id"]), reverse=True)
-    assert newest == served["reviews"]
-    assert given["business"] == served["business"]
-    assert list(served) == ["business", "aggregate_rating", "updated_at", "reviews"]
-
-
-def test_each_record_is_the_review_as_it_stands_in_the_document(compiled_folder: Path) -> None:
-    content = (compiled_folder / "folder/reviews.json").read_bytes()
-    slices = record_slices(compiled_folder / "folder")
-    assert json.loads(content)["reviews"] == [json.loads(entry) for entry in slices]
-    assert b'"reviews":[' + b",".join(slices) + b"]" in content
-
-
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_records_of_a_few_reviews(tmp_path: Path, count: int) -> None:
     names = ["c", "b", "a"][:count]
@@ -140,15 +124,6 @@ def test_the_documents_have_their_paths_types_and_tags(
     assert SETTINGS.base_url == manifest.base_url
     served = json.loads((compiled_folder / "folder/reviews.json").read_bytes())
     assert served["updated_at"] == manifest.updated_at
-
-
-def test_without_insights_there_is_no_such_document(tmp_path: Path) -> None:
-    manifest = compiled(tmp_path / "folder", [review("a")])
-    assert [row[0] for row in DOCUMENTS if row[2] != "insights.json"] == [
-        document.path for document in manifest.documents
-    ]
-    assert not manifest.insights
-    assert not (tmp_path / "folder/insights.json").exists()
 
 
 # -- gzip

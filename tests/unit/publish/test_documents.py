@@ -3,7 +3,6 @@
 The property tests compare with a second, plain reading of the data model: ``filled``.
 """
 
-import datetime
 import json
 from contextlib import suppress
 from decimal import ROUND_HALF_UP, Decimal
@@ -170,20 +169,6 @@ def test_insights_keep_the_spelling_of_numbers() -> None:
     assert document_bytes.startswith(b'{"version":10,"generated_at":null,')
     assert b'"overall_sentiment":{"score":0.50},' in document_bytes
     assert document_bytes.endswith(b',"faq":[],"x":[1.10,1e400,-0]}')
-
-
-def test_a_search_result_counts_before_the_limit() -> None:
-    expected = (b'{"matched":812,"returned":2,"reviews":[', b'],"next_cursor":null}')
-    assert expected == documents.search_ends(812, 2, None)
-    assert b'{"matched":812,"returned":0,"reviews":[' == documents.search_ends(812, 0, None)[0]
-    assert b'],"next_cursor":"c\\""}' == documents.search_ends(812, 2, 'c"')[1]
-
-
-def test_reviews_since_a_day_are_one_slice() -> None:
-    day, records = datetime.date(2025, 1, 2), b'{"id":"b"},{"id":"a"}'
-    expected = '{"since":"2025-01-02","matched":2,"returned":2,"reviews":[{"id":"b"},{"id":"a"}]}'
-    parts = documents.since_result(day, 2, memoryview(records))
-    assert expected == b"".join(parts).decode()
 
 
 # Any data set, against a plain reading of the data model

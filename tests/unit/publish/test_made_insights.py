@@ -77,10 +77,12 @@ def test_reviews_alone_have_insights(directories: Directories) -> None:
 
 
 def test_a_given_file_is_served_and_nothing_is_made(directories: Directories) -> None:
-    given = {"model": "gpt", "generated_at": "2026-11-02T00:00:00Z", "per_review": {"a": {}}}
+    late = {"entities": {"problems": ["Late"]}, "per_review": {"a": {"problems": ["Late"]}}}
+    given = {"model": "gpt", "generated_at": "2026-11-02T00:00:00Z", **late}
     directories.write(*REVIEWS, insights=given)
     directories.publish(insights="auto")
-    assert {"a": {}} == insights(directories)["per_review"]
+    assert ["Late"] == insights(directories)["entities"]["problems"]
+    assert late["per_review"] == insights(directories)["per_review"]
     origin = InsightsOrigin(
         made=False, model="gpt", reviews=1, generated_at="2026-11-02T00:00:00+00:00"
     )

@@ -10,7 +10,7 @@ import pytest
 from reviewsd.http1 import urls
 from reviewsd.pages.words import english
 from reviewsd.snapshot.snapshots import Snapshot
-from tests.support.columns import review
+from tests.support.columns import Review, review
 from tests.support.pages import Place
 from tests.support.publishing import Directories
 from tests.support.tools import Tools
@@ -28,9 +28,9 @@ NAMES = ("No reply or call back", "No-show", "no-callback", "no-show")
 TEMPTING = ("/", "/index.md", "/reviews", "/summary", "/llms-full.txt", urls.INSIGHTS)
 
 
-def published(place: Path, settings: str = "", **insights: Any) -> Directories:  # noqa: ANN401
+def published(place: Path, settings: str = "", *more: Review) -> Directories:
     directories = Directories(place)
-    directories.write(*REVIEWS, **insights)
+    directories.write(*REVIEWS, *more)
     (directories.data / "insights.yaml").write_text(settings)
     directories.publish(insights="auto")
     return directories
@@ -74,24 +74,14 @@ def test_owner_may_publish_them(tmp_path: Path) -> None:
 
 def test_problem_of_one_review_is_in_no_list(tmp_path: Path) -> None:
     """``per_review`` named it, as if the list of problems had it."""
-    directories = Directories(tmp_path)
     rude = review("z", text="The technician was rude to me. Nobody showed up.", rating=1)
-    directories.write(*REVIEWS, rude)
-    (directories.data / "insights.yaml").write_text("publish: [problems]")
-    directories.publish(insights="auto")
+    directories = published(tmp_path, "publish: [problems]", rude)
     insights = insights_json(directories)
     assert ["no-callback", "no-show"] == [item["id"] for item in insights["entities"]["problems"]]
     assert ["no-show"] == insights["per_review"]["z"]["problems"]
     assert 11 == len(insights["per_review"])
     answer = tools(directories).data("search_reviews", {"mentions_problem": "rude-staff"})
     assert 0 == answer["matched"]
-
-
-def test_given_file_is_served_as_it_is(tmp_path: Path) -> None:
-    given = {"entities": {"problems": ["Late"]}, "per_review": {"b": {"problems": ["Late"]}}}
-    insights = insights_json(published(tmp_path, insights=given))
-    assert ["Late"] == insights["entities"]["problems"]
-    assert ["Late"] == insights["per_review"]["b"]["problems"]
 
 
 def test_setting_knows_nothing_else(tmp_path: Path) -> None:

@@ -1,33 +1,21 @@
 """The columns on disk, and the position sets of mentions (data-model.md 3, performance.md 3)."""
 
 import datetime
-from array import array
 from itertools import accumulate
-from operator import eq, ge, le
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous, mention_key
-from reviewsd.domain.reviews import OwnerReply, Review
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.columns_writer import ColumnsWriter
-from reviewsd.snapshot.layout import File, SegmentFile
-from reviewsd.snapshot.mentions import MentionIndex
-from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import (
-    CHANGES,
     HAS_REPLY,
     SERVICE,
     SOURCE,
     TECHNICIAN,
     VERIFIED,
 )
-from reviewsd.snapshot.text_index_writer import SegmentsWriter
 from tests.support.columns import (
     Data,
     Entity,
@@ -144,32 +132,6 @@ def test_other_lists_have_no_filter(insights: Insights) -> None:
 # -- files
 
 
-def rated(rating: int, text: str | None) -> Review:
-    """Return a review with stars, a text and a reply."""
-    day = datetime.date(2025, 3, 1)
-    return Review(
-        id="a",
-        author="A",
-        rating=rating,
-        date=day,
-        text=text,
-        source="google",
-        owner_reply=OwnerReply(text="Thanks", date=day),
-        verified=False,
-    )
-
-
-def written(
-    folder: Path, reviews: list[tuple[int, str | None]], mentions: MentionIndex | None = None
-) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
-    """Write the columns of reviews with stars and texts."""
-    with SegmentsWriter(folder, len(reviews)) as segments:
-        writer = ColumnsWriter(folder, segments)
-        for rating, text in reviews:
-            writer.extend([rated(rating, text)])
-        return writer.close(mentions or {}, array("I", range(len(reviews))))
-
-
 def test_text_is_casefolded_and_ends_with_a_separator(tmp_path: Path) -> None:
     reviews = [
         review("a", date="2025-03-01", text="Straße"),
@@ -196,42 +158,6 @@ STARS_KEYS = [
     (field, str(n)) for field in ("max_rating", "min_rating", "rating") for n in range(1, 6)
 ]
 BOOLEAN_KEYS = [(field, key) for field in (HAS_REPLY, VERIFIED) for key in ("false", "true")]
-STARS = st.lists(st.integers(1, 5), max_size=70)
-NAMED = st.tuples(st.sampled_from([TECHNICIAN, SERVICE]), st.text(max_size=3).map(mention_key))
-SETS = st.dictionaries(NAMED, st.sets(st.integers(0, 69), min_size=1), max_size=5)
-
-
-@given(STARS, SETS, st.sampled_from([1, 16, 1 << 16]))
-def test_each_set_is_found_by_its_key(
-    stars: list[int], named: dict[tuple[str, str], set[int]], segment: int
-) -> None:
-    total = len(stars)
-    named = {key: {at % total for at in places} for key, places in named.items() if total}
-    with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reviewsd.snapshot.numbering.SEGMENT", segment)
-        mentions: MentionIndex = {key: BitMap(places) for key, places in named.items()}
-        segments, _ = written(Path(place), [(rating, None) for rating in stars], mentions)
-        sets = position_sets(Path(place))
-    position = Numbering(item.reviews for item in segments).position
-    positions = {
-        key: [*map(position, numbers)]
-        for key, numbers in sets.items()
-        if not isinstance(numbers, Ambiguous)
-    }
-    assert sorted(positions) == list(positions)
-    for (field, key), places in named.items():
-        assert sorted(places) == positions.pop((field, key))
-    changed = [positions.pop(key) for key in [*positions] if key[0] == CHANGES]
-    assert [*range(total)] == sorted(position for block in changed for position in block)
-    uniform = {(HAS_REPLY, "true"), (VERIFIED, "false")}
-    for boolean in BOOLEAN_KEYS:
-        assert [*range(total)] * (boolean in uniform) == positions.pop(boolean)
-    assert [*range(total)] == positions.pop((SOURCE, "google"), [])
-    assert list(positions) == STARS_KEYS
-    for n in range(1, 6):
-        for field, condition in (("rating", eq), ("min_rating", ge), ("max_rating", le)):
-            expected = [at for at, rating in enumerate(stars) if condition(rating, n)]
-            assert expected == positions[field, str(n)]
 
 
 def test_sources_are_listed_by_frequency_in_their_first_spelling(tmp_path: Path) -> None:
@@ -242,13 +168,3 @@ def test_sources_are_listed_by_frequency_in_their_first_spelling(tmp_path: Path)
     sets = open_sets(tmp_path / "folder")
     assert b'"Google","yelp","a"' == bytes(sets.run(sets.rows(SOURCE)))
     assert BitMap([1, 2, 3]) == sets.get(SOURCE, "google")
-
-
-def test_ambiguous_name_has_the_labels_of_its_entities(tmp_path: Path) -> None:
-    amys = Ambiguous(("Amy B", "Amy C"))
-    written(
-        tmp_path, [(5, None)] * 3, {(TECHNICIAN, "ann"): BitMap([0, 2]), (TECHNICIAN, "amy"): amys}
-    )
-    sets = open_sets(tmp_path)
-    assert amys == sets.get(TECHNICIAN, "amy")
-    assert BitMap([0, 2]) == sets.get(TECHNICIAN, "ann")

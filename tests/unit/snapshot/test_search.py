@@ -522,16 +522,6 @@ def test_cursor_continues_after_its_existing_or_missing_review(sort: str) -> Non
                 assert matched == run(columns, page).matched
 
 
-def test_pages_have_no_gap_or_overlap_when_the_data_changes() -> None:
-    first = SearchQuery(limit=2)
-    with opened(DIARY) as columns:
-        assert ids(columns, first) == ["n", "f"]
-    added = [review("e", date=str(ON)), review("z", date="2025-03-30")]
-    rest = [item for item in DIARY.reviews if item["id"] != "f"]
-    with opened(Data([*added, *rest], {})) as columns:
-        assert ids(columns, replace(first, cursor=Cursor(ON, "f"))) == ["e", "d"]
-
-
 def test_review_that_changes_between_two_pages_is_found_by_the_next_search() -> None:
     """It moves before the first page; the next search starts at the first change of the last one."""
     first = SearchQuery(sort=CHANGED, limit=2)

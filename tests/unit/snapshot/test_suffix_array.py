@@ -109,30 +109,6 @@ def test_frequent_texts_are_found_by_bitmaps(
             assert scanned(texts, needle) == matching_places(index, needle)
 
 
-def test_index_is_the_same_with_and_without_numpy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only the size of the texts decides which is used."""
-    texts = b"one two\xfftwo\xffthree two one\xff" * 50
-    sizes = array("Q", [8, 4, 14] * 50)
-    blocks = []
-    for large in (0, 1 << 21):
-        monkeypatch.setattr(suffix_array, "LARGE", large)
-        order = suffix_array.sort(texts)
-        documents, _ = suffix_array._documents(order, sizes, 256)
-        blocks.append([sorted(documents[at : at + 32]) for at in range(0, len(order), 32)])
-    assert blocks[0] == blocks[1]
-
-
-def test_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
-    sizes = array("Q", [4, 6])
-    content = []
-    for name in ("one", "two"):
-        suffix_array.write(tmp_path, name, b"abc\xffabcab\xff", sizes)
-        content.append((tmp_path / name).read_bytes())
-    assert content[0] == content[1]
-
-
 def test_suffixes_are_sorted(tmp_path: Path) -> None:
     texts = b"banana\xffan\xff"
     assert sorted(range(len(texts)), key=lambda at: texts[at:]) == list(suffix_array.sort(texts))

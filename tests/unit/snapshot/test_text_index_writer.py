@@ -120,12 +120,6 @@ def test_index_of_the_same_texts_is_reused(tmp_path: Path, sorted_sizes: list[in
         assert (tmp_path / "a" / segment.index).samefile(tmp_path / "b" / segment.index)
 
 
-def test_reused_index_equals_a_new_one(tmp_path: Path) -> None:
-    write(tmp_path / "a", TEXTS)
-    reused = write(tmp_path / "b", ["new", *TEXTS], tmp_path / "a")
-    assert reused == write(tmp_path / "c", ["new", *TEXTS])
-
-
 def damage(file: Path) -> None:
     content = file.read_bytes()
     file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))

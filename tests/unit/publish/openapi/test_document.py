@@ -100,7 +100,7 @@ def parameter(path: str, name: str) -> dict[str, Any]:
 
 
 def test_document_is_valid_openapi_3_1() -> None:
-    assert DOCUMENT["openapi"] == "3.1.0"
+    assert (DOCUMENT["openapi"], DOCUMENT["security"]) == ("3.1.0", [])
     openapi_spec_validator.validate(DOCUMENT)
 
 
@@ -125,13 +125,6 @@ def test_every_place_is_filled_once() -> None:
     assert "${" not in json.dumps(
         {**document, "info": document["info"] | {"title": "", "contact": {}}}
     )
-
-
-def test_document_has_title_and_server() -> None:
-    assert DOCUMENT["info"]["title"] == "Acme & Söhne reviews"
-    assert DOCUMENT["info"]["version"] == "1.0.0"
-    assert [server["url"] for server in DOCUMENT["servers"]] == [BASE_URL]
-    assert DOCUMENT["security"] == []
 
 
 @pytest.mark.parametrize(
@@ -202,13 +195,6 @@ def test_a_refusal_is_a_problem_of_its_status_in_both_media_types(path: str) -> 
         for media in answer["content"].values():
             assert schemas.reference("Problem") == media["schema"]
             assert int(status) == media["example"]["status"]
-
-
-def test_every_reference_resolves() -> None:
-    references = [part for part in objects(DOCUMENT) if "$ref" in part]
-    assert references
-    for reference in references:
-        assert resolved(reference)
 
 
 def test_every_component_is_referred_to() -> None:
