@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0: parses bodies strictly, renders responses (mcp.md 2a-13 to 15, 2c; S17).
+"""JSON-RPC 2.0: parses bodies strictly, renders responses (mcp.md 2a-13 to 2a-15, 2c; S17).
 
 A message has its envelope and the names of its parameters decoded; ids and values stay raw. A body with
 anything that decoders disagree on is refused: invalid UTF-8, a byte order mark, NaN, lone surrogates,

@@ -1,4 +1,4 @@
-"""The methods of both eras, with sessions and stateless (mcp.md 4; 2a-16 to 23, 2b-3, 4, 7, 11)."""
+"""The methods of both eras, with sessions and stateless (mcp.md 4; 2a-16 to 2a-23, 2b-3, 2b-4, 2b-7, 2b-11)."""
 
 from collections.abc import Generator
 

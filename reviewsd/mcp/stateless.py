@@ -1,4 +1,4 @@
-"""Checks of ``_meta`` and header fields in the stateless era (mcp.md 2b-2, 6, 9, 10).
+"""Checks of ``_meta`` and header fields in the stateless era (mcp.md 2b-2, 2b-6, 2b-9, 2b-10).
 
 Three header fields repeat members of the body, and must agree with them (SH#server-validation).
 """
