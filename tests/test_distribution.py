@@ -92,14 +92,6 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
         assert all(archive.read(f"{root}/{name}") for name in licenses)
 
 
-def test_classifiers_are_those_of_the_index() -> None:
-    """It refuses an upload with another; hatchling brings the list along."""
-    classifiers = pytest.importorskip("trove_classifiers").classifiers
-    assert [] == [
-        classifier for classifier in PROJECT["classifiers"] if classifier not in classifiers
-    ]
-
-
 def test_supported_versions_of_python_are_said_once() -> None:
     """Classifiers and ``requires-python`` agree."""
     minors = [

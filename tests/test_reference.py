@@ -14,6 +14,7 @@ import yaml
 
 from reviewsctl.commands.root import app
 from reviewsctl.importing.platforms.tables import FORMATS
+from reviewsctl.manual.keys import reference
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.config import show
 from reviewsd.config.hub_schema import HubConfig
@@ -115,10 +116,9 @@ def commands(group: Any, prefix: str = "") -> set[str]:  # noqa: ANN401  a group
 
 def test_configuration_has_every_key_with_its_default() -> None:
     """The JSON Schema and reviewsd.yaml(5) have the descriptions from here."""
-    lines = (DOCS / "reference/configuration.md").read_text().splitlines()
-    keys = [line.split(" | ") for line in lines if line.startswith("| `")]
+    keys = list(reference())
     assert sorted(rows("Config")) == sorted((key, default) for key, default, _text in keys)
-    assert all(text.removesuffix(" |").endswith(".") for _key, _default, text in keys)
+    assert all(text.endswith(".") for _key, _default, text in keys)
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,10 @@ def rows(section: str, prefix: str = "") -> Iterator[tuple[str, str]]:
         if "$ref" in member:
             yield from rows(member["$ref"].rpartition("/")[2], f"{prefix}{name}.")
             continue
-        default = f"`{json.dumps(member['default'])}`" if "default" in member else "required"
-        yield f"| `{prefix}{name}`", default
+        yield (
+            f"{prefix}{name}",
+            json.dumps(member["default"]) if "default" in member else "required",
+        )
         if "$ref" in entry:
             yield from rows(entry["$ref"].rpartition("/")[2], f"{prefix}{name}[].")
 

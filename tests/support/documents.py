@@ -12,16 +12,15 @@ import socket
 import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from tests.support.daemon import Manager, until
+from tests.support.distribution import takeout
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = ROOT / "tests" / "unit" / "cli" / "importing" / "samples"
 CHECKOUT = ("cli", "config", "docs", "reviewsd")
 """The parts of the checkout that are in the folder where a reader types the commands."""
 
@@ -178,13 +177,9 @@ class Terminal:
             )
             file.chmod(0o755)
         self._temporary.mkdir()
-        downloads = self._home / "Downloads"
-        downloads.mkdir(parents=True)
+        takeout(self._home / "Downloads" / "takeout.zip")
         # on a terminal it shows no progress either
         (self._home / ".curlrc").write_text("silent\nshow-error\n")
-        with zipfile.ZipFile(downloads / "takeout.zip", "w") as archive:
-            for file in sorted((SAMPLES / "takeout").rglob("*.json")):
-                archive.write(file, file.relative_to(SAMPLES / "takeout"))
 
     def _here(self, text: str) -> str:
         """The text of a document with our ports."""
