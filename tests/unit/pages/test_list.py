@@ -288,4 +288,3 @@ def test_pages_follow_each_other_by_cursor(harbor: Place) -> None:
     assert 105 == len(paths) == len(set(paths))
     first = harbor.page("/reviews")
     assert not any(meta.get("name") == "robots" for meta in first.named("meta"))
-    assert first.source == harbor.page("/reviews?x=1").source

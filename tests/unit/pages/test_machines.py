@@ -123,12 +123,6 @@ def test_blank_part_of_an_address_is_left_out() -> None:
     assert "Springfield" == contact.place(here.business)
 
 
-def test_facts_that_the_business_does_not_publish_are_left_out() -> None:
-    (entry,) = decoded(for_machines(site())[urls.AI_CATALOG])["entries"]
-
-    assert {} == entry["metadata"]
-
-
 NAMESPACE = "{http://a9.com/-/spec/opensearch/1.1/}"
 
 
