@@ -137,18 +137,6 @@ def open_sets(folder: Path) -> PositionSets:
     return PositionSets(content, memoryview((folder / names.SET_OFFSETS).read_bytes()).cast("Q"))
 
 
-def position_sets(folder: Path) -> dict[tuple[str, str], BitMap | Ambiguous]:
-    """Return all position sets of a folder, by field and key."""
-    sets = open_sets(folder)
-    positions: dict[tuple[str, str], BitMap | Ambiguous] = {}
-    for name in sets.names:
-        field, _, key = name.partition("\0")
-        reviews = sets.get(field, key)
-        assert reviews is not None
-        positions[field, key] = reviews
-    return positions
-
-
 def members(reviews: BitMap | Ambiguous, columns: Columns) -> list[int]:
     """Return the positions of a set, ascending."""
     assert isinstance(reviews, BitMap)

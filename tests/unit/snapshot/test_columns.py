@@ -10,11 +10,9 @@ from pyroaring import BitMap
 from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.position_sets import (
-    HAS_REPLY,
     SERVICE,
     SOURCE,
     TECHNICIAN,
-    VERIFIED,
 )
 from tests.support.columns import (
     Data,
@@ -26,7 +24,6 @@ from tests.support.columns import (
     open_columns,
     open_sets,
     opened,
-    position_sets,
     review,
 )
 
@@ -146,18 +143,6 @@ def test_text_is_casefolded_and_ends_with_a_separator(tmp_path: Path) -> None:
     assert b"".join(text + b"\xff" for text in expected) == content
     offsets = memoryview((tmp_path / "folder" / names.TEXT_OFFSETS).read_bytes()).cast("Q")
     assert [*accumulate((len(text) + 1 for text in expected), initial=0)] == offsets.tolist()
-
-
-def test_empty_data_has_columns(tmp_path: Path) -> None:
-    compiled(tmp_path / "folder", [])
-    sets = position_sets(tmp_path / "folder")
-    assert dict.fromkeys((*STARS_KEYS, *BOOLEAN_KEYS), BitMap()) == sets
-
-
-STARS_KEYS = [
-    (field, str(n)) for field in ("max_rating", "min_rating", "rating") for n in range(1, 6)
-]
-BOOLEAN_KEYS = [(field, key) for field in (HAS_REPLY, VERIFIED) for key in ("false", "true")]
 
 
 def test_sources_are_listed_by_frequency_in_their_first_spelling(tmp_path: Path) -> None:

@@ -109,11 +109,6 @@ def test_frequent_texts_are_found_by_bitmaps(
             assert scanned(texts, needle) == matching_places(index, needle)
 
 
-def test_suffixes_are_sorted(tmp_path: Path) -> None:
-    texts = b"banana\xffan\xff"
-    assert sorted(range(len(texts)), key=lambda at: texts[at:]) == list(suffix_array.sort(texts))
-
-
 def test_common_prefix_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A megabyte of one letter would otherwise be compared with itself ten thousand times."""
     monkeypatch.setattr(suffix_array, "MAX_PREFIX", 64)
