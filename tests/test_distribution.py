@@ -90,14 +90,3 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         root = f"reviewsd-{PROJECT['version']}.dist-info/licenses"
         assert all(archive.read(f"{root}/{name}") for name in licenses)
-
-
-def test_supported_versions_of_python_are_said_once() -> None:
-    """Classifiers and ``requires-python`` agree."""
-    minors = [
-        int(classifier.rpartition(".")[2])
-        for classifier in PROJECT["classifiers"]
-        if classifier.startswith("Programming Language :: Python :: 3.")
-    ]
-    assert list(range(11, 15)) == minors
-    assert ">=3.11" == PROJECT["requires-python"]

@@ -65,6 +65,8 @@ def test_the_matrix_is_what_the_classifiers_promise() -> None:
         for classifier in PROJECT["classifiers"]
         if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", classifier)
     ]
+    assert [f"3.{minor}" for minor in range(11, 15)] == promised
+    assert f">={promised[0]}" == PROJECT["requires-python"]
     jobs = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"]
     assert promised == jobs["locked"]["strategy"]["matrix"]["python"]
     built = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]["built"]
