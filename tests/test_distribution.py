@@ -6,12 +6,12 @@ That they work alone, in an empty environment, is tested in ``tests/packaging``.
 import shutil
 import tarfile
 import zipfile
-from email import message_from_string
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
 
-from tests.support.distribution import PROJECT, ROOT, build, metadata, tracked
+from tests.support.distribution import PROJECT, ROOT, build, tracked
 
 NOT_SHIPPED = {".gitignore"}
 """hatchling adds it by itself where there is one."""
@@ -71,7 +71,10 @@ def test_the_wheel_of_the_sdist_is_the_wheel(wheel: Path, sdist: Path, tmp_path:
 
 
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
-    fields = message_from_string(metadata(wheel))
+    root = f"reviewsd-{PROJECT['version']}.dist-info"
+    with zipfile.ZipFile(wheel) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    fields = message_from_bytes(contents[f"{root}/METADATA"])
     assert (PROJECT["name"], PROJECT["version"]) == (fields["Name"], fields["Version"])
     assert "MIT" == fields["License-Expression"]
     assert {f"{name}, {url}" for name, url in PROJECT["urls"].items()} == set(
@@ -87,6 +90,4 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
         "reviewsd/pages/fonts/LICENSE-manrope.txt",
     ]
     assert licenses == fields.get_all("License-File")
-    with zipfile.ZipFile(wheel) as archive:
-        root = f"reviewsd-{PROJECT['version']}.dist-info/licenses"
-        assert all(archive.read(f"{root}/{name}") for name in licenses)
+    assert all(contents[f"{root}/licenses/{name}"] for name in licenses)

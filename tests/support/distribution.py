@@ -59,15 +59,6 @@ def tracked() -> list[str]:
     return [name for name in done.stdout.split("\0") if name and (ROOT / name).exists()]
 
 
-def metadata(wheel: Path) -> str:
-    """Return the metadata of a wheel."""
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = [
-            member for member in archive.namelist() if member.endswith(".dist-info/METADATA")
-        ]
-        return archive.read(name).decode()
-
-
 def program(name: str, package: str = "") -> str:
     """A program of this machine, or beside this Python; the test is skipped without."""
     beside = Path(sys.executable).with_name(name)
