@@ -16,7 +16,7 @@ from typing import Any, AnyStr
 import pytest
 
 from reviewsctl.corrections import deciding
-from reviewsctl.importing import business, ratings, successors, times, values
+from reviewsctl.importing import business, pairs, ratings, times, values
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
 from reviewsctl.importing.publicity import signs
 from reviewsctl.importing.readers import csv_file
@@ -204,15 +204,17 @@ PLAIN = b"HTTP/1.1 200 OK\r\n\r\n"
 def edited_reviews(**members: str) -> Scan:
     """Reviews that are hidden, and rows that may be them; ``kind`` is old or new."""
 
-    def sketch(kind: str, number: int) -> successors.Sketch:
+    def facts_of(kind: str, number: int) -> pairs.Facts:
         facts = {"author": "Anonymous", "source": "x", "date": "2026-03-14", "rating": 1}
         facts |= {name: text.format(kind=kind, number=number) for name, text in members.items()}
         action = "hide" if kind == "old" else ""
-        return successors.sketch(facts, f"{kind}{number}", action=action)
+        return pairs.facts_of(facts, f"{kind}{number}", action=action)
 
     return (
-        lambda n: [[sketch(kind, number) for number in range(n // 200)] for kind in ("old", "new")],
-        lambda reviews: successors.find(*reviews),
+        lambda n: [
+            [facts_of(kind, number) for number in range(n // 200)] for kind in ("old", "new")
+        ],
+        lambda reviews: pairs.find(*reviews),
     )
 
 

@@ -21,7 +21,7 @@ from reviewsd.domain.corrections import (
     version_digests,
 )
 from reviewsd.domain.reviews import Review
-from reviewsd.offline.corrections import encoded, parse, without_digests
+from reviewsd.offline.corrections import encoded, parse
 
 
 def strictest(corrections: Sequence[Correction]) -> tuple[Action, Reason | None]:
@@ -31,7 +31,7 @@ def strictest(corrections: Sequence[Correction]) -> tuple[Action, Reason | None]
 
 
 class PassedCorrection(Struct, frozen=True, kw_only=True):
-    """A correction of a review that is, or may be, an edited version of a corrected review."""
+    """A correction of a review that may be an edited version of corrected reviews."""
 
     record: Mapping[str, object]
     """The review, as JSON has it; it may be invalid."""
@@ -39,8 +39,6 @@ class PassedCorrection(Struct, frozen=True, kw_only=True):
     reason: Reason | None
     predecessors: Sequence[str]
     """The ids of the corrected reviews."""
-    is_certain: bool
-    """Whether the review is certainly an edited version of its one predecessor."""
 
     @property
     def review_id(self) -> str:
@@ -59,8 +57,7 @@ def with_passed(
     """Return a corrections.json with further corrections, and with further versions and ids of erased reviews.
 
     Existing corrections stay: the owner made them for these reviews; they get the version digests of what the reviews
-    say now. By one that has passed for certain no other row is known any more. Of a version its id and further digests
-    are kept.
+    say now. Of a version its id and further digests are kept.
 
     Args:
         text: The content of the file.
@@ -85,12 +82,6 @@ def with_passed(
         for correction in passed
         if overlay.of_id(correction.review_id) is None
     }
-    moved = {
-        review_id: without_digests(corrections.reviews[review_id])
-        for correction in passed
-        for review_id in correction.predecessors
-        if correction.is_certain and review_id in corrections.reviews
-    }
     contents = {
         merge_key(str(record["id"])): ReviewDigests(**_digests(corrections.key, record))
         for record in changed
@@ -110,7 +101,7 @@ def with_passed(
     return encoded(
         replace(
             corrections,
-            reviews=reviews | moved | entries,
+            reviews=reviews | entries,
             erased=erasures | corrections.erased,
         )
     )

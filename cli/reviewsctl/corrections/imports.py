@@ -57,8 +57,6 @@ class KnownCorrections:
     def __init__(self, folder: Path | None = None) -> None:
         self._corrections = Corrections()
         self._overlay = Overlay(self._corrections)
-        self.corrected = 0
-        """The number of imported reviews that stay hidden or anonymous."""
         self._passed: Sequence[PassedCorrection] = ()
         self._changed: Sequence[Mapping[str, object]] = ()  # rows of corrected reviews
         self._skipped: Sequence[Mapping[str, object]] = ()  # rows like erased reviews
@@ -130,24 +128,14 @@ class KnownCorrections:
             return None if self.is_erased(msgspec.json.decode(text)) else text
         return corrected.shown(text, self._overlay)
 
-    def notes(self) -> list[str]:
-        """Return the notes for the report of an import."""
-        if not self.corrected:
-            return []
-        return [f"{counted(self.corrected, 'review')} stay{'s' * (self.corrected == 1)} corrected"]
-
     def erased_reason(self, entry: Entry) -> str:
-        """Return why a row is left out, as it was erased, or an earlier import left it out; count other corrections.
-
-        It is empty if the row is taken.
-        """
+        """Return why a row is left out, as it was erased, or an earlier import left it out; "" if it is taken."""
         if not self._before:
             return ""
         review = msgspec.json.decode(entry.record, type=Review)
         of_content = self._overlay.of_id(entry.content_key) if entry.content_key else None
         correction = self._overlay.find(review) or of_content
         if not isinstance(correction, Erasure):
-            self.corrected += correction is not None and correction.action != "restore"
             return ""
         self._erased_versions.update(self._overlay.version_digests(review).values())
         if entry.has_own_id and self._overlay.of_id(review.id) is None:
@@ -295,14 +283,14 @@ class KnownCorrections:
         ]
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
-        for text, predecessors, is_certain in merge.successions:
+        for text, predecessors in merge.successions:
             record = msgspec.json.decode(text)
             corrections = {
                 str(old.get("id")): correction
                 for old in predecessors
                 if (correction := self._correction(old)) is not None
             }
-            is_same = is_certain and list(corrections) == [record["id"]]
+            is_same = list(corrections) == [record["id"]]
             if not corrections or self._is_decided(record) or (is_same and self._found(record)):
                 continue
             from reviewsd.offline.passed_corrections import (  # see ``_read``
@@ -316,7 +304,6 @@ class KnownCorrections:
                 action=action,
                 reason=reason,
                 predecessors=list(corrections),
-                is_certain=is_certain,
             )
 
     def _changed_notes(self) -> Iterator[str]:
@@ -381,8 +368,7 @@ class KnownCorrections:
 
         files.replace(folder, files.FILE, change)
         for correction in self._passed:
-            verb = "is" if correction.is_certain else "may be"
             ids = " or ".join(correction.predecessors)
-            note = f"by an import: it {verb} an edited version of {ids}"
+            note = f"by an import: it may be an edited version of {ids}"
             label = f"{correction.action} ({correction.reason})"
             files.note(target, now, [correction.review_id], label, note)

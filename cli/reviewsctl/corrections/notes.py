@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from reviewsctl.corrections.output import STATES
 from reviewsctl.importing.outcomes import Fate, MergeResult
-from reviewsd.api.texts import first_of
+from reviewsd.api.texts import counted, first_of
 
 if TYPE_CHECKING:
     from reviewsd.offline.passed_corrections import PassedCorrection
@@ -18,18 +18,25 @@ MAX_NAMED: Final = 20
 
 
 def passed_notes(passed: "Iterable[PassedCorrection]") -> Iterator[str]:
-    """Yield a note on the rows with each correction, those that are certain first."""
+    """Yield a note on the rows with each correction."""
 
-    def kind(correction: "PassedCorrection") -> tuple[bool, str]:
-        return not correction.is_certain, correction.action
+    def action(correction: "PassedCorrection") -> str:
+        return correction.action
 
-    for (is_doubt, action), group in groupby(sorted(passed, key=kind), kind):
-        rows, state = list(group), STATES[action]
-        may_be = "as they may be edited versions of reviews that are not shown as they are"
-        outcome = f"{state}, {may_be}" if is_doubt else f"edited, and still {state}"
+    for name, group in groupby(sorted(passed, key=action), action):
+        rows = list(group)
         names = first_of((described(correction.record) for correction in rows), MAX_NAMED)
         ids = " ".join(correction.review_id for correction in rows[:MAX_NAMED])
-        yield f"{outcome}: {len(rows):,} ({names}); to show them: reviewsctl reviews restore {ids}"
+        yield (
+            f"{STATES[name]}, as they may be edited versions of reviews that are not shown as they are: {len(rows):,} "
+            f"({names}); to show them: reviewsctl reviews restore {ids}"
+        )
+
+
+def corrected_notes(merge: MergeResult) -> list[str]:
+    """Return the note on imported reviews that stay hidden or anonymous."""
+    count = merge.still_corrected
+    return [f"{counted(count, 'review')} stay{'s' * (count == 1)} corrected"] if count else []
 
 
 def erased_notes(merge: MergeResult) -> Iterator[str]:

@@ -110,6 +110,8 @@ class ImportLog(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[_Location, ...] = ()
     reviews: Mapping[str, Written] = {}
     """The values that imports last wrote of each review, by its merge key."""
+    ids: Mapping[str, str] = {}
+    """The ids of reviews to which a table has given ids of its own later, by the merge keys of those."""
 
     @property
     def newest(self) -> dict[Place, int]:

@@ -1,7 +1,7 @@
 """Finds the rows of an export that are reviews of the file under other ids (corrections.md C22 to C26, C36).
 
-A row is the review with its id; else the one whose id was made of what the row says; else a copy of all of that. What
-then remains is compared by author, day and words (``successors``), unless both ids are the reviews' own.
+A row is the review with its id; else the one whose id was made of what the row says; else a copy of all of that; else
+the only one with its source and two of author, day and words (``pairs``). Each keeps its id.
 """
 
 from collections import defaultdict
@@ -13,13 +13,12 @@ import msgspec
 
 from reviewsctl.importing.import_log import NOTHING
 from reviewsctl.importing.merge_plan import MergePlan
-from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.pairs import Facts, are_versions, facts_of, find
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import Review, alike_number, is_copy, is_double
 from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
 from reviewsctl.importing.staging import Staging
-from reviewsctl.importing.successors import Sketch, are_versions, find, sketch
 from reviewsd.api.texts import merge_key
 
 
@@ -27,20 +26,20 @@ class Match(NamedTuple):
     """The row of a review that has another id."""
 
     entry: Entry
-    fate: Fate
-    """``COPY``, ``IDENTIFIED`` or ``EDITED``."""
+    is_copy: bool
+    """Whether another tool may have exported it, so that it fills only what is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
     """What new rows are, or may be."""
 
+    keys: Collection[str] = ()
+    """The merge keys of the reviews of the file."""
     rows: Mapping[str, Match] = field(default_factory=dict)
     """The rows that are reviews of the file, by the ids that these have there."""
     predecessors: Mapping[str, Sequence[Review]] = field(default_factory=dict)
-    """The corrected reviews that rows are, or may be, by the merge key of the row."""
-    doubled: Collection[str] = ()
-    """The merge keys of rows that are edited reviews which stay all the same, without ``--replace``."""
+    """The corrected reviews that other rows may be, by the merge key of the row."""
     possible_pairs: Sequence[tuple[Review, Review]] = ()
     """Corrected reviews, each with a row that is not known to be an edited version of it."""
     doubles: Mapping[str, str] = field(default_factory=dict)
@@ -50,7 +49,7 @@ class Matches:
 
 
 class Matching:
-    """Finds the matches of an export and a file; of reviews that are not corrected it keeps a sketch.
+    """Finds the matches of an export and a file; of reviews that are not corrected it keeps their facts alone.
 
     Args:
         staged: The rows.
@@ -65,9 +64,9 @@ class Matching:
         self._plan = plan
         self._is_removed = is_removed
         self._new = {entry.key: entry for entry in staged}  # without those whose id the file has
+        self._keys: set[str] = set()
         self._rows: dict[str, Match] = {}
-        self._predecessors: defaultdict[str, list[Review]] = defaultdict(list)
-        self._absent: list[Sketch] = []
+        self._absent: list[Facts] = []
         self._corrected: dict[str, Review] = {}  # absent ones, by id
         self._removed: set[str] = set()  # ids of absent ones
         self._doubles: dict[str, str] = {}
@@ -75,6 +74,7 @@ class Matching:
     def new_rows(self, document: Document) -> Iterable[Entry]:
         """Return the rows whose id no review of the file has."""
         for _, identifier in identified(document):
+            self._keys.add(merge_key(identifier))
             entry = self._staged.find(identifier, merge_key(identifier))
             if entry is not None:
                 self._new.pop(entry.key, None)
@@ -91,37 +91,37 @@ class Matching:
         if self._new:
             self._find_absent(document)
         rows = [
-            sketch(msgspec.json.decode(entry.record), entry.key, has_own_id=entry.has_own_id)
+            facts_of(msgspec.json.decode(entry.record), entry.key, has_own_id=entry.has_own_id)
             for entry in (self._new.values() if self._absent else ())
             if erased.get(entry.key, True)
         ]
-        successors = find(self._absent, rows)
-        doubled: set[str] = set()
-        for old, new in successors.pairs:
+        found = find(self._absent, rows)
+        doubts = [*found.doubts]
+        predecessors: defaultdict[str, list[Review]] = defaultdict(list)
+        for review, row in found.pairs:
             # without --replace a table may have other reviews, and two people one first name
-            if old.key in self._removed or are_versions(old, new):
-                self._rows[old.key] = Match(self._new[new.key], Fate.EDITED)
-            elif not old.action:
-                doubled.add(new.key)
-        for old, new in (*successors.pairs, *successors.doubts):
-            if old.action:
-                self._predecessors[new.key].append(self._corrected[old.key])
+            if review.key in self._removed or are_versions(review, row):
+                self._rows[review.key] = Match(self._new[row.key], is_copy=False)
+            elif review.action:
+                doubts.append((review, row))
+        for review, row in doubts:
+            predecessors[row.key].append(self._corrected[review.key])
         left_out = erased.keys() - {match.entry.key for match in self._rows.values()}
         return Matches(
+            keys=self._keys,
             rows=self._rows,
-            predecessors=self._predecessors,
-            doubled=doubled - left_out,
+            predecessors=predecessors,
             possible_pairs=[
-                (self._corrected[old.key], msgspec.json.decode(self._new[new.key].record))
-                for old, new in successors.remarks
-                if new.key not in left_out
+                (self._corrected[review.key], msgspec.json.decode(self._new[row.key].record))
+                for review, row in found.remarks
+                if row.key not in left_out
             ],
             doubles=self._doubles,
             erased={key: msgspec.json.decode(self._new[key].record) for key in left_out},
         )
 
     def _find_absent(self, document: Document) -> None:
-        """Find the rows that are reviews under other ids, and the reviews that no row is."""
+        """Find the rows that say what reviews do under other ids, and the reviews that no row is."""
         contents = {entry.content_key: entry for entry in self._new.values() if entry.content_key}
         alikes = self._staged.alikes()
         sources = {entry.source.casefold() for entry in self._new.values()}
@@ -139,11 +139,7 @@ class Matching:
                 (e for e, row in rows if e.key in self._new and is_copy(review, row, e.place)), None
             )
             if same is not None and self._new.pop(same.key, None) is not None:
-                is_identified = same.has_own_id and not has_own_id
-                fate = Fate.IDENTIFIED if is_identified else Fate.COPY
-                self._rows[identifier] = Match(same, fate)
-                if is_identified and self._plan.corrections.action(review):
-                    self._predecessors[same.key].append(review)
+                self._rows[identifier] = Match(same, has_own_id or not same.has_own_id)
                 continue
             is_of_source = str(review.get("source")).casefold() in sources
             if is_of_source and not (has_own_id and are_own):
@@ -153,7 +149,7 @@ class Matching:
 
     def _add_absent(self, review: Review, identifier: str, *, has_own_id: bool) -> None:
         action = self._plan.corrections.action(review)
-        self._absent.append(sketch(review, identifier, action=action, has_own_id=has_own_id))
+        self._absent.append(facts_of(review, identifier, action=action, has_own_id=has_own_id))
         if action:
             self._corrected[identifier] = review
         if self._is_removed(review, merge_key(identifier)):

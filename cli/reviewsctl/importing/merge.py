@@ -13,9 +13,10 @@ import msgspec
 
 from reviewsctl.importing.business import Declared, empty, filled
 from reviewsctl.importing.import_log import NOTHING, Written, digests
-from reviewsctl.importing.matching import Matches, Matching
+from reviewsctl.importing.matching import Match, Matches, Matching
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
+from reviewsctl.importing.pairs import facts_of
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import (
@@ -36,7 +37,6 @@ from reviewsctl.importing.reviews_file import (
     updated_in_lines,
 )
 from reviewsctl.importing.staging import Place, Staging
-from reviewsctl.importing.successors import sketch
 from reviewsctl.importing.values import encoded, members, word
 from reviewsd.api.texts import merge_key
 
@@ -63,8 +63,9 @@ class Merge:
         self._now = stamp(plan.now)
         self._matches = Matches()
         self._used: set[str] = set()  # keys of rows that have their review, or get none
-        self._keys: set[str] = set()  # merge keys of the reviews that are there
-        self._like_erased: set[int] = set()  # pair keys of rows that may be erased reviews
+        self._like_erased: set[object] = (
+            set()
+        )  # people and days, and words, of rows that may be erased reviews
         self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
 
@@ -112,7 +113,7 @@ class Merge:
     def _removed_member(self) -> Mapping[str, object]:
         now = self._plan.now.replace(microsecond=0)
         result = self._result
-        return removed_member(self._removed_before, result.removed_ids, now, result.successors)
+        return removed_member(self._removed_before, result.removed_ids, now)
 
     # Reviews
 
@@ -124,7 +125,7 @@ class Merge:
         for entry in () if self._plan.by_owner else new_rows:  # the ids of an own export are known
             if facts := self._plan.corrections.erased_facts(entry):
                 erased[entry.key] = {*facts} == {_AUTHOR_DAY}
-                self._like_erased |= sketch(msgspec.json.decode(entry.record), entry.key).pair_keys
+                self._like_erased |= _evidence(msgspec.json.decode(entry.record))
         self._matches = matching.run(document, erased)
         self._result.possible_pairs = self._matches.possible_pairs
         for key, record in self._matches.erased.items():
@@ -141,7 +142,6 @@ class Merge:
             old = members(piece.value)
             text, fates = self._old(old, piece.text)
             self._result.add_old(old, fates)
-            self._note_id(old)
             if not _LEFT_OUT & fates.keys():
                 yield text
         for entry in self._staged:
@@ -153,19 +153,8 @@ class Merge:
                 new = msgspec.json.decode(entry.record)
                 record, fates = self._new(new, entry)
                 self._result.add(new, fates)
-                predecessors = self._earlier(entry, entry.record)
-                self._note_predecessors(entry, record, predecessors, is_certain=False)
+                self._note_predecessors(entry, record, self._earlier(entry, entry.record))
                 yield record
-
-    def _note_id(self, review: Review) -> None:
-        """Note whether a review that an import wrote has an id of its own."""
-        source, written = (
-            str(review.get("source")),
-            self._plan.log.reviews.get(merge_key(str(review.get("id")))),
-        )
-        if written is not None:
-            own_ids = self._result.own_ids
-            own_ids[source] = own_ids.get(source, True) and written.has_own_id
 
     def _earlier(self, entry: Entry, record: bytes, before: bytes | None = None) -> list[Review]:
         """Return the ids of the corrected reviews that a row may be, and that ``Matching`` does not compare with it.
@@ -179,8 +168,7 @@ class Merge:
         """
         if self._plan.by_owner:
             return []
-        corrections, is_typed = self._plan.corrections, self._is_typed(entry)
-        has_other_id = entry.has_own_id and not is_typed
+        corrections, has_other_id = self._plan.corrections, self._has_other_id(entry)
         versions = corrections.earlier_versions(record, has_other_id=has_other_id)
         old = {} if before is None else corrections.earlier_versions(before, has_other_id=False)
         return [
@@ -193,24 +181,24 @@ class Merge:
         self, review_id: str, facts: AbstractSet[str], entry: Entry, record: bytes
     ) -> bool:
         """Return whether a row has facts of a corrected review that the row with that review's id does not explain."""
-        key = merge_key(review_id)
-        row = self._staged.find(review_id, key)
-        if not facts or (row is not None and not self._is_typed(entry)):
+        key, match = merge_key(review_id), self._matches.rows.get(review_id)
+        row = self._staged.find(review_id, key) if match is None else match.entry
+        if not facts or (row is not None and self._has_other_id(entry)):
             return False
         if row is not None:
             return bool(facts - self._plan.corrections.explained(record, row.record))
         has_own_id = self._plan.log.reviews.get(key, NOTHING).has_own_id
-        return key not in self._keys or (self._is_typed(entry) and has_own_id)
+        are_typed = self._plan.has_typed_ids and entry.has_own_id and has_own_id
+        return key not in self._matches.keys or are_typed
 
-    def _is_typed(self, entry: Entry) -> bool:
-        return self._plan.has_typed_ids and entry.has_own_id
+    def _has_other_id(self, entry: Entry) -> bool:
+        """Return whether the id of a row, which a platform has given it, tells it from other reviews."""
+        return entry.has_own_id and not self._plan.has_typed_ids
 
-    def _note_predecessors(
-        self, entry: Entry, record: bytes, gone: Sequence[Review] = (), *, is_certain: bool
-    ) -> None:
-        """Note the predecessors of a row, with its review as the new file has it."""
+    def _note_predecessors(self, entry: Entry, record: bytes, gone: Sequence[Review] = ()) -> None:
+        """Note the corrected reviews that a row may be, with its review as the new file has it."""
         if predecessors := [*self._matches.predecessors.get(entry.key, ()), *gone]:
-            self._result.successions.append(Succession(record, predecessors, is_certain))
+            self._result.successions.append(Succession(record, predecessors))
 
     def _new(self, review: Review, entry: Entry) -> tuple[bytes, Fates]:
         """Return the record and the fates of a review that is not there."""
@@ -218,10 +206,9 @@ class Merge:
         fates: Fates = {Fate.NEW: ()}
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
-        if entry.key in self._matches.doubled:
-            fates = {**fates, Fate.DOUBLED: ()}
         self._result.unplaced += not entry.place
         self._log(key, Written(entry.edited, entry.replied, digests(review), entry.has_own_id))
+        self._result.still_corrected += bool(self._plan.corrections.action(review))
         stamps = stamped(review, self._plan.now)
         return updated(entry.record, stamps, without=STAMPS), fates
 
@@ -233,38 +220,30 @@ class Merge:
         if identifier in EXAMPLES:
             return text, {Fate.EXAMPLE: ()}
         key, match = merge_key(identifier), self._matches.rows.get(identifier)
-        self._keys.add(key)
         entry = self._staged.find(identifier, key) if match is None else match.entry
         if entry is None or entry.key in self._used:  # two reviews of the file may have one key
             return text, self._absent(review, key, loses_reply=bool(review.get(_REPLY)))
         self._used.add(entry.key)
-        fate = None if match is None else match.fate
+        self._result.still_corrected += bool(self._plan.corrections.action(review))
         row = msgspec.json.decode(entry.record)
-        record = self._counting(review, row, fate)
-        merged = self._merged(review, record, entry, key)
+        is_copy = match is not None and match.is_copy
+        merged = self._merged(review, self._counting(review, row, match), entry, key)
         changes, fates = {**merged.changes}, {**merged.fates}
         if "location" in changes:
             move = (word(review.get("location")) or "", word(changes["location"]) or "")
             self._result.moves.update([move] if all(move) else [])
         self._result.unplaced += not {**review, **changes}.get("location")
-        has_own_id = self._plan.log.reviews.get(key, NOTHING).has_own_id
-        if fate is Fate.IDENTIFIED or (fate is Fate.EDITED and not has_own_id):
-            changes["id"] = record["id"]
-            fates = {**_without_no_change(fates), Fate.CHANGED: tuple(merged.changes)}
-            self._result.removed_ids.append(identifier)
-            self._result.successors[identifier] = str(record["id"])
-            key = entry.key
+        if match is not None and not is_copy and entry.has_own_id:
+            self._result.ids[entry.key] = identifier
         self._retain(key)
-        if self._plan.has_typed_ids and fate is not Fate.COPY:
+        if self._plan.has_typed_ids and not is_copy:
             fates |= self._emptied(review, row, entry, key)
         if merged.log_row != self._plan.log.reviews.get(key, NOTHING):
             self._log(key, merged.log_row)
-        if fate is not None:
-            has_reply = bool({**review, **changes}.get(_REPLY))
-            fates[fate] = (_REPLY,) * (has_reply and fate is Fate.EDITED)
+        fates |= {Fate.COPY: ()} if is_copy else {}
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
-        self._note_predecessors(entry, new_text, is_certain=True)
-        if fate is None and entry.has_own_id:
+        self._note_predecessors(entry, new_text)
+        if not is_copy:
             self._note_corrected(review, entry, text, new_text)
         return new_text, fates
 
@@ -272,23 +251,22 @@ class Merge:
         """Note a review that is corrected, or may be a corrected one now, with what it says under its own id."""
         if self._plan.corrections.action(review):
             self._result.corrected_rows.append(new_text)
-            self._result.successions.append(Succession(new_text, [review], is_certain=True))
-        elif new_text != text and self._is_typed(entry):
-            earlier = self._earlier(entry, new_text, text)
-            self._note_predecessors(entry, new_text, earlier, is_certain=False)
+            self._result.successions.append(Succession(new_text, [review]))
+        elif new_text != text and not self._has_other_id(entry):
+            self._note_predecessors(entry, new_text, self._earlier(entry, new_text, text))
 
-    def _counting(self, review: Review, row: Review, fate: Fate | None) -> Review:
+    def _counting(self, review: Review, row: Review, match: Match | None) -> Review:
         """Return the members of a row that count.
 
         Those of a copy fill what is empty: another tool's addresses would come and go.
         """
-        if fate is Fate.COPY:
+        if match is not None and match.is_copy:
             return {
                 name: value
                 for name, value in row.items()
                 if name != "location" and review.get(name) is None
             }
-        if fate is None and self._plan.corrections.action(review):
+        if match is None and self._plan.corrections.action(review):
             return self._without_public_form(review, row)
         return row
 
@@ -351,7 +329,7 @@ class Merge:
         if place is None or place not in self._plan.replaced:
             return Fate.KEPT
         if key in self._staged.skipped or (
-            self._like_erased and not self._like_erased.isdisjoint(sketch(review, key).pair_keys)
+            self._like_erased and not self._like_erased.isdisjoint(_evidence(review))
         ):
             return Fate.SPARED  # a row that is not taken may be of this review
         day = review.get("date")
@@ -367,7 +345,7 @@ class Merge:
         return Fate.REMOVED
 
 
-def _without_no_change(fates: Fates) -> Fates:
-    return {
-        fate: names for fate, names in fates.items() if fate not in (Fate.UNCHANGED, Fate.OLDER)
-    }
+def _evidence(review: Review) -> set[object]:
+    """Return what a review shares with a row that may be of it: its author and day, or its words."""
+    facts = facts_of(review, "")
+    return {facts.person, facts.words_key} - {None, 0}

@@ -38,7 +38,7 @@ class Fate(Enum):
     OLDER = "older"
     """Not changed by a row of the export that is an older version of it; these are unchanged too."""
     COPY = "copy"
-    """In the file under another id, by another tool's export, with an id or edited by hand; these are unchanged or changed too."""
+    """In the file under another id, by another tool's export or with an id; these are unchanged or changed too."""
     EXAMPLE = "example"
     """Written by ``reviewsctl init``, and left out."""
     ANOTHER = "another"
@@ -60,16 +60,10 @@ class Fate(Enum):
     """Changed, though it was edited by hand since the last import."""
     REPLY_REMOVED = "reply removed"
     """Changed so that the owner's reply goes."""
-    EDITED = "edited"
-    """Changed by a row of a table without ids, which two of author, day and words identify."""
-    IDENTIFIED = "identified"
-    """Has the id that the table has given it, where it had one made of its content; these are changed too."""
     ERASED = "erased"
     """Not taken, as it may be an edited version of an erased review."""
     EMPTIED = "emptied"
     """Without some members in the owner's table that an import wrote, which stay; these are unchanged or changed too."""
-    DOUBLED = "doubled"
-    """New, without an id of its own, and by two of author, day and words the edited version of one that stays."""
 
 
 Fates = Mapping[Fate, tuple[str, ...]]
@@ -78,14 +72,7 @@ Fates = Mapping[Fate, tuple[str, ...]]
 _LISTED: Final = frozenset(
     (
         *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
-        *(
-            Fate.OVERWRITTEN,
-            Fate.REPLY_REMOVED,
-            Fate.EDITED,
-            Fate.ERASED,
-            Fate.DOUBLED,
-            Fate.EMPTIED,
-        ),
+        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.ERASED, Fate.EMPTIED),
     )
 )
 
@@ -108,13 +95,11 @@ class Change:
 
 
 class Succession(NamedTuple):
-    """A review of the new file that is, or may be, a corrected one of the old file."""
+    """A review of the new file that may be one or several corrected ones, known so far or not."""
 
     record: bytes
     """The review, as JSON."""
     predecessors: Sequence[Mapping[str, object]]
-    is_certain: bool
-    """Whether it is its only predecessor; else it may be one of several, corrected or not."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,11 +129,9 @@ class MergeResult:
     """The first of those, as messages name them."""
     missing: set[str] = field(default_factory=set)
     """The merge keys of those that are kept only for now."""
-    own_ids: dict[str, bool] = field(default_factory=dict)
-    """By source, whether all its reviews have ids that an import has found in a row."""
     removed_ids: list[str] = field(default_factory=list)
-    successors: dict[str, str] = field(default_factory=dict)
-    """The new id of each of these reviews that was edited in a table without ids."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """The ids of reviews to which a table has given ids of its own, by the merge keys of those."""
     doubles: Counter[str] = field(default_factory=Counter)
     """New reviews that are in the file under another source, by that source."""
     old_doubles: int = 0
@@ -162,12 +145,14 @@ class MergeResult:
     unplaced: int = 0
     """The number of reviews of the export without a location in the new file."""
     successions: list[Succession] = field(default_factory=list)
+    still_corrected: int = 0
+    """The number of reviews of the export that were corrected before."""
     corrected_rows: list[bytes] = field(default_factory=list)
     """The corrected reviews whose ids the export has, as the new file has them."""
     erased_versions: list[Mapping[str, object]] = field(default_factory=list)
     """The rows that may be edited versions of erased reviews."""
     possible_pairs: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
-    """Corrected reviews that are absent, each with a row that may be it all the same (``EditedReviews``)."""
+    """Corrected reviews that are absent, each with a row that may be it all the same (``matching``)."""
     corrected: list[str] = field(default_factory=list)
     """Notes that a sync tells too: on corrections that pass to new rows, and on surnames in replies."""
     notes: list[str] = field(default_factory=list)

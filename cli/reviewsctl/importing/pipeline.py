@@ -9,6 +9,7 @@ from typing import BinaryIO, Final
 from msgspec import structs
 
 from reviewsctl.corrections.imports import KnownCorrections
+from reviewsctl.corrections.notes import corrected_notes
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import import_log, report
 from reviewsctl.importing.business import declared_in, listing
@@ -87,10 +88,10 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         options = named_source(options, exports, prompts, existing.names)
         own_exports = [export for export in exports if export.format.name == own.NAME]
         del document  # it is read again when it is merged
-        rows = read_rows(options, exports, staged, prompts, corrections)
+        log, faults = import_log.load(folder)
+        rows = read_rows(options, exports, staged, prompts, corrections, log.ids)
         check_usable(options, staged, rows)
         rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
-        log, faults = import_log.load(folder)
         if options.replace:
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
@@ -120,7 +121,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         merge = Replacement(options, prompts, folder, staged, plan).write()
     if shortened or own_exports or options.settings.names == "short":
         merge.corrected += report.notes_of_replies(staged, log)
-    notes += [*faults, *merge.notes, *corrections.notes(), *merge.corrected]
+    notes += [*faults, *merge.notes, *corrected_notes(merge), *merge.corrected]
     notes += notes_of_sources(options, staged, merge)
     notes += report.notes_of_names(shortened)
     notes += notes_of_other_places(plan, staged, merge)
@@ -139,9 +140,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             *notes,
             *report.notes_of_merge(
                 merge,
-                has_refused=rows.refused > 0,
                 may_remove=any(export.format.tabular for export in exports) and not options.replace,
-                dry_run=options.dry_run,
             ),
         ],
     )
@@ -275,7 +274,12 @@ class Replacement:
     def _recorded(self, merge: MergeResult, *, is_change: bool) -> ImportLog:
         """Return the import log with this import; what the owner exported says nothing of a platform."""
         change = self._change(merge) if is_change else self.plan.log.change
-        log = structs.replace(self.plan.log, reviews=merge.log_rows, change=change)
+        log = structs.replace(
+            self.plan.log,
+            reviews=merge.log_rows,
+            ids={**self.plan.log.ids, **merge.ids},
+            change=change,
+        )
         if self.plan.by_owner:
             return log
         return recorded(log, self.plan.newest, agreed=older_places(self.plan.older, merge))

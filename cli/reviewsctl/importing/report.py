@@ -12,7 +12,7 @@ from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
 from reviewsctl.importing.import_log import NOTHING, ImportLog
 from reviewsctl.importing.options import ImportOptions
-from reviewsctl.importing.outcomes import Change, Fate, MergeResult
+from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import FUTURE, NO_ID, Entry
 from reviewsctl.importing.rows import RowCounts
@@ -171,7 +171,7 @@ def refusals(rows: RowCounts, most: int | None) -> list[dict[str, str]]:
 
 _MENTIONED: Final = {
     NO_ID: "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
-    "so one that is edited gets another, and is known again by two of author, day and text",
+    "and one that is edited is known again by two of author, day and text",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import"; to name it: {again} with --source NAME or --map source=COLUMN',
     "withheld-reply": "owner replies that are not public: {count}; they were left out",
@@ -198,7 +198,6 @@ _OF_REVIEWS: Final = {
     Fate.SPARED: "{reviews} not removed, since rows that were refused or skipped may be of them",
     Fate.HIDDEN: "{reviews} not removed, since hidden ones are not in an export of reviewsctl; it has them with --all, "
     "and reviewsctl reviews erase takes one out of the file",
-    Fate.IDENTIFIED: "{reviews} known by the ids of the table from now on",
     Fate.TOO_OLD: "{reviews} not removed: older than the export's oldest, which may be where it begins",
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",
@@ -270,17 +269,8 @@ def _note(name: object, text: str) -> str:
     return Detail(text) if name in _DETAILS else text
 
 
-def notes_of_merge(
-    result: MergeResult, *, has_refused: bool, may_remove: bool, dry_run: bool
-) -> list[str]:
-    """Return notes on the reviews that were there.
-
-    Args:
-        result: The outcome of the merge.
-        has_refused: Whether rows were refused.
-        may_remove: Whether a table was imported without ``--replace``.
-        dry_run: Whether nothing was written.
-    """
+def notes_of_merge(result: MergeResult, *, may_remove: bool) -> list[str]:
+    """Return notes on the reviews that were there; ``may_remove`` says that a table was imported without ``--replace``."""
     notes = [
         _note(fate, text.format(count=count, reviews=counted(count, "review")))
         for fate, text in _OF_REVIEWS.items()
@@ -288,12 +278,6 @@ def notes_of_merge(
     ]
     if result.emptied:
         notes.append(_emptied(result.emptied))
-    if count := result.count(Fate.EDITED):
-        notes.append(_edited(count, result.changes[Fate.EDITED]))
-    if count := result.count(Fate.DOUBLED):
-        first = "correct the refused rows, and " if has_refused else ""  # else it removes nothing
-        again = f"{first}{_again(dry_run=dry_run)}"
-        notes.append(_doubled(count, result.changes[Fate.DOUBLED], again))
     if count := result.count(Fate.SHORT_NAME):
         new = "; new ones are in full (--set names=short)" if result.count(Fate.NEW) else ""
         notes.append(
@@ -358,22 +342,4 @@ def _emptied(members: Mapping[str, int]) -> str:
     return (
         f"not in the table any more, and kept as an earlier import wrote it: {counts}; to take it off the page: "
         f"{', '.join(steps)}"
-    )
-
-
-def _edited(count: int, changes: Sequence[Change]) -> str:
-    """Return the note on rows that took the place of reviews; some may be hidden, so it names no author."""
-    named = first_of((change.review.rsplit(", ", 2)[1] for change in changes), _SHOWN)
-    has_reply = any(change.members for change in changes)
-    replies = "; your replies to them stay" if has_reply else ""
-    return f"edited, known by two of author, day and text: {count:,} ({named}){replies}"
-
-
-def _doubled(count: int, changes: Sequence[Change], again: str) -> str:
-    """Return the note on new reviews that are edited ones of the file."""
-    named = first_of((change.review.rpartition(", ")[0] for change in changes), _SHOWN)
-    seem = "seems an edited version of one" if count == 1 else "seem edited versions of ones"
-    return (
-        f"{counted(count, 'new review')} {seem} there ({named}), known by two of author, day and "
-        f"text; if so, {again} with --replace, which keeps your replies"
     )

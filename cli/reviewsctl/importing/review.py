@@ -126,6 +126,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Whether its id is not made of its content."""
         return NO_ID not in self.notes
 
+    def with_id(self, review_id: str) -> "Entry":
+        """Return the row with the id of its review in the file."""
+        record = msgspec.json.decode(self.record, type=dict[str, msgspec.Raw])
+        record["id"] = msgspec.Raw(encoded(review_id))
+        return msgspec.structs.replace(self, key=merge_key(review_id), record=encoded(record))
+
 
 def alike(author: object, day: object, rating: object) -> int:
     """Return a number by which one review is found under another id or source, within one process.

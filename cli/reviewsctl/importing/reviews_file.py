@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, BinaryIO, Final
 
 import msgspec
@@ -144,9 +143,8 @@ def removed_member(
     listed: Iterable[object],
     review_ids: Iterable[str],
     now: datetime.datetime,
-    successors: Mapping[str, str] = MappingProxyType({}),
 ) -> Mapping[str, object]:
-    """Return the member ``removed`` of a new file (corrections.md C15, C35).
+    """Return the member ``removed`` of a new file (corrections.md C15).
 
     It is empty if no review was removed in the last 90 days.
 
@@ -154,13 +152,10 @@ def removed_member(
         listed: The entries of the file.
         review_ids: The ids of the reviews that are removed now.
         now: When.
-        successors: The new ids of those that have one.
     """
     entries = [entry for entry in listed if _removed_at(entry, now) >= now - MAX_REMOVED_AGE]
     at = msgspec.to_builtins(now.astimezone(datetime.UTC))
-    for review_id in review_ids:
-        new = {"successor": successors[review_id]} if review_id in successors else {}
-        entries.append({"id": review_id, "at": at, **new})
+    entries += [{"id": review_id, "at": at} for review_id in review_ids]
     return {"removed": entries} if entries else {}
 
 

@@ -1,7 +1,7 @@
 """Reads the rows of all exports: each is staged, refused or skipped."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,7 +25,7 @@ from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
 from reviewsd.api.jobs import Step
-from reviewsd.api.texts import counted
+from reviewsd.api.texts import counted, merge_key
 
 _MEGABYTE: Final = 1_000_000
 _WORTH_SHOWING: Final = 8 * _MEGABYTE  # bytes; the progress of less is not shown
@@ -86,8 +86,9 @@ def read_rows(
     staged: Staging,
     prompts: Prompts,
     corrections: KnownCorrections,
+    ids: Mapping[str, str],
 ) -> RowCounts:
-    """Stage the rows of all files.
+    """Stage the rows of all files; ``ids`` are those of reviews, by the merge keys of others that rows have for them.
 
     Raises:
         SayMoreError: The operator has to say how columns are meant.
@@ -100,7 +101,7 @@ def read_rows(
         for source in export.sources
     ]
     for format_, where, row, read in _rows(readers, prompts):
-        outcome = _outcome(read, row, corrections)
+        outcome = _outcome(read, row, corrections, ids)
         if isinstance(outcome, Entry) and format_.tabular and staged.has_another(outcome):
             outcome = RowRefusedError(
                 f"{positions[outcome.key]} has the same id, and another author and day; give each review an id of "
@@ -114,6 +115,7 @@ def read_rows(
                 positions.setdefault(outcome.key, where)
             continue
         if outcome.key:
+            outcome.key = merge_key(ids.get(outcome.key, outcome.key))
             is_withdrawn = isinstance(outcome, RowWithdrawnError)
             (staged.withdrawn if is_withdrawn else staged.skipped).add(outcome.key)
         if counts.untaken > max(MAX_USELESS, 9 * staged.added):
@@ -147,11 +149,15 @@ def _rows(
     report(total)
 
 
-def _outcome(read: Reader, row: Row, corrections: KnownCorrections) -> RowOutcome:
+def _outcome(
+    read: Reader, row: Row, corrections: KnownCorrections, ids: Mapping[str, str]
+) -> RowOutcome:
     if row.fault:
         return RowRefusedError(row.fault)
     try:
         entry = read(row)
+        if entry.key in ids:
+            entry = entry.with_id(ids[entry.key])
         reason = corrections.erased_reason(entry)
         return RowSkippedError(reason) if reason else entry
     except RowRefusedError as error:

@@ -48,7 +48,7 @@ class Undone:
     back: int
     """Reviews that were not there before."""
     changed: int
-    """Reviews that differ, or have another id."""
+    """Reviews that differ."""
     gone: int
     """Reviews that were there before."""
     corrected: int
@@ -253,9 +253,9 @@ def _rewrite(
     reviews are kept up to date by these. If the file cannot be read, the version stays as it is.
     """
     there = before or _Content({}, {})
-    other_ids = _other_ids(there, after)
-    earlier = {name: there.reviews.get(other_ids.get(name, name)) for name in after.reviews}
-    different = {name for name, review in after.reviews.items() if review != earlier[name]}
+    different = {
+        name for name, review in after.reviews.items() if review != there.reviews.get(name)
+    }
     gone = [name for name in there.reviews if name not in after.reviews]
 
     def member(name: str, piece: Piece) -> bytes | None:
@@ -274,32 +274,8 @@ def _rewrite(
         entries = {**there.removed, **after.removed}
         known = there.reviews.keys() | after.reviews.keys()
         listed = [entry for name, entry in entries.items() if name not in known]
-        successors = {old: new for new, old in other_ids.items()}
-        return {} if before is None else removed_member(listed, gone, now, successors)
+        return {} if before is None else removed_member(listed, gone, now)
 
     rewrite(out, document, member, records, last)
-    back = sum(review is None for review in earlier.values())
-    return back, len(different) - back, len(gone) - len({*other_ids.values()})
-
-
-def _other_ids(before: _Content, after: _Content) -> dict[str, str]:
-    """Return the ids that reviews had before an undo, by those that they have after it, where they differ.
-
-    A review has another id after its row was edited in a table without ids (corrections.md C24). What the owner
-    decides about it holds for both (C25).
-    """
-    new = after.reviews.keys() - before.reviews.keys()
-    gone = before.reviews.keys() - after.reviews.keys()
-    back = {name: old for name in new if (old := _last_id(name, before)) in gone}
-    return back | {name: old for old in gone if (name := _last_id(old, after)) in new}
-
-
-def _last_id(name: str, content: _Content) -> str:
-    """Return the id that a review has, by the successors of its earlier ids; another name if it is not there."""
-    ids = {name}
-    while name not in content.reviews:
-        name = str(members(content.removed.get(name)).get("successor"))
-        if name in ids:
-            break
-        ids.add(name)
-    return name
+    back = len(different - there.reviews.keys())
+    return back, len(different) - back, len(gone)

@@ -235,9 +235,7 @@ def test_reason_is_that_of_the_strictest() -> None:
 
 
 def passed(record: Mapping[str, object]) -> PassedCorrection:
-    return PassedCorrection(
-        record=record, action="hide", reason="spam", predecessors=["a"], is_certain=True
-    )
+    return PassedCorrection(record=record, action="hide", reason="spam", predecessors=["a"])
 
 
 def test_passed_correction_finds_copies_and_leaves_others_alone() -> None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from reviewsctl.importing.successors import find, sketch
+from reviewsctl.importing.pairs import facts_of, find
 from reviewsctl.importing.undo import undo
 from reviewsd.domain.corrections import Action
 from tests.support.edited import (
@@ -145,7 +145,8 @@ def test_author_and_source_are_compared_as_people_read_them(
     old: Mapping[str, str], new: Mapping[str, str]
 ) -> None:
     facts = {"author": "Ann Lee", "source": "x", "date": "2026-03-14", "rating": 1}
-    absent, row = sketch({**facts, **old}, "old", action="hide"), sketch({**facts, **new}, "new")
+    absent = facts_of({**facts, **old}, "old", action="hide")
+    row = facts_of({**facts, **new}, "new")
     assert [(absent, row)] == find([absent], [row]).pairs
 
 
@@ -209,21 +210,16 @@ def with_ids(*rows: str) -> list[str]:
 def test_review_is_known_by_the_id_that_its_row_gets_later(shop: Shop, *, replace: bool) -> None:
     imported(shop, ANN, BO)
     shop.edit("Bo Li", owner_reply=REPLY)
-    before = {review["id"] for review in shop.file["reviews"]}
-    result = imported(shop, *with_ids(ANN, BO), header=f"id,{HEADER}", replace=replace)
-    assert "2 reviews known by the ids of the table from now on" in result.notes
-    assert (2, before) == (
-        len(shop.file["reviews"]),
-        {entry["id"] for entry in shop.file["removed"]},
-    )
+    before = shop.file["reviews"]
+    imported(shop, *with_ids(ANN, BO), header=f"id,{HEADER}", replace=replace)
+    assert before == shop.file["reviews"]
     other = "2026-04-01,3,Cy Orr,All other words than before.\n"
     imported(shop, *with_ids(ANN, other), header=f"id,{HEADER}", replace=replace, yes=True)
     assert {"Ann Lee", "Cy Orr"} == shop.reviews.keys()
     assert REPLY == shop.reviews["Cy Orr"]["owner_reply"]
-    ids = {review["id"] for review in shop.file["reviews"]}
-    assert not before & ids
-    imported(shop, *with_ids(ANN, other), header=f"id,{HEADER}", replace=replace)
-    assert ids == {review["id"] for review in shop.file["reviews"]}
+    for _ in range(2):
+        assert [one["id"] for one in before] == [one["id"] for one in shop.file["reviews"]]
+        imported(shop, *with_ids(ANN, other), header=f"id,{HEADER}", replace=replace)
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -243,6 +239,60 @@ def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
         assert "Bo Li" in public
         assert "Ann" not in public
         assert "Cy Orr" not in public
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("action", ["hide", "anonymize", "erase"])
+def test_decision_after_a_row_got_its_id_holds_whatever_the_row_says(
+    shop: Shop, action: Action | Literal["erase"], *, replace: bool
+) -> None:
+    imported(shop, ANN, BO)
+    imported(shop, *with_ids(ANN, BO), header=f"id,{HEADER}", replace=replace)
+    if action == "erase":
+        erase(shop, "Ann Lee")
+    else:
+        correct(shop, "Ann Lee", action)
+    rows = with_ids("2026-04-01,3,Cy Orr,All other words than before.\n", BO)
+    for _ in range(2):
+        imported(shop, *rows, header=f"id,{HEADER}", replace=replace, yes=True)
+        assert "Bo Li" in published(shop)
+        assert "Cy Orr" not in published(shop)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("action", ["hide", "anonymize", "erase"])
+def test_old_row_beside_the_edited_one_shows_neither(
+    shop: Shop, action: Action | Literal["erase"], *, replace: bool
+) -> None:
+    imported(shop, LONG, BO)
+    if action == "erase":
+        erase(shop, "Ann Lee")
+    else:
+        correct(shop, "Ann Lee", action)
+    edited = LONG.replace("vase", "vase twice")
+    imported(shop, edited, BO, replace=replace)
+    for rows in ((LONG, edited, BO), (edited, BO, LONG), (edited, BO)):
+        imported(shop, *rows, replace=replace, yes=True)
+        assert "Ann" not in published(shop)
+        assert "Bo Li" in published(shop)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_shown_review_that_gets_the_words_of_a_hidden_one_that_has_left_is_hidden(
+    shop: Shop, *, replace: bool
+) -> None:
+    """Its row was put back over that of another review of the day."""
+    imported(shop, LONG, BO)
+    correct(shop, "Ann Lee")
+    imported(shop, KIND, BO)
+    imported(
+        shop,
+        KIND.replace("Lovely breakfast with a view.", "They broke the blue vase of my old aunt."),
+        BO,
+        replace=replace,
+    )
+    assert "vase" not in published(shop)
+    assert "Bo Li" in published(shop)
 
 
 CHEF = "2026-05-04,1,Uwe Gro\u00df,Der Chef Karl war frech und unversch\u00e4mt zu uns\n"
@@ -410,9 +460,9 @@ def test_hidden_review_stays_so_when_its_text_returns(shop: Shop) -> None:
 
 
 def test_erased_review_does_not_come_back_by_undo(shop: Shop) -> None:
-    """A kept version has it under the id that it had before its row was edited."""
+    """A kept version has it as it was before its row was edited."""
     imported(shop, LONG, BO)
-    imported(shop, LONG.replace("vase", "vase twice"), BO)
+    imported(shop, LONG.replace("vase", "vase twice"), BO.replace("Quick", "Very quick"))
     erase(shop, "Ann Lee")
     for version in (1, 1):
         undo(shop.folder / "reviews.json", version, shop.now)
@@ -438,10 +488,10 @@ def test_erased_review_does_not_come_back_by_a_copied_version(shop: Shop) -> Non
 def test_decision_after_an_undo_holds_for_what_the_undo_took_back(
     shop: Shop, action: Action | Literal["erase"]
 ) -> None:
-    """Undone once more, the review is back under the id that its edited row had."""
+    """Undone once more, the review is back as its edited row had it."""
     imported(shop, LONG, BO)
     for word in ("twice", "three times"):
-        imported(shop, LONG.replace("vase", f"vase {word}"), BO)
+        imported(shop, LONG.replace("vase", f"vase {word}"), BO.replace("Quick", f"Quick {word}"))
     undo(shop.folder / "reviews.json", 2, shop.now)
     if action == "erase":
         erase(shop, "Ann Lee")

@@ -327,7 +327,7 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
         "not taken: Phone",
         (
             "note: without an id of their own: 2; theirs is made of source, author, date, stars and text, "
-            "so one that is edited gets another, and is known again by two of author, day and text"
+            "and one that is edited is known again by two of author, day and text"
         ),
     ]
 
