@@ -6,8 +6,7 @@ Each review is decoded once, typed, and only its place in the file is kept (``re
 
 import datetime
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,7 +14,6 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from reviewsd.api.texts import merge_key
 from reviewsd.domain import times
 from reviewsd.domain.corrected import Withheld, correct
 from reviewsd.domain.corrections import Overlay
@@ -55,37 +53,6 @@ class Dataset:
     def stars(self) -> Mapping[int, int]:
         """Number of reviews for each rating that occurs."""
         return self.records.stars
-
-    @property
-    def current_ids(self) -> Mapping[str, str]:
-        """The ids of shown reviews by the ids that these had before they were edited (C35).
-
-        What is withheld is left out: neither an old address nor a new one leads to it.
-        """
-        return self.earlier_ids(frozenset(self.records.ids), self.withheld.keys)
-
-    def earlier_ids(
-        self, ids: frozenset[str], without: Collection[str] = frozenset()
-    ) -> dict[str, str]:
-        """Return the ids that reviews had before their rows were edited, each with the id that it has.
-
-        Args:
-            ids: The ids that the reviews have.
-            without: Merge keys of ids that are left out, with those before them.
-        """
-        previous: defaultdict[str, list[str]] = defaultdict(list)
-        for removed in self.removed:
-            if removed.successor is not None:
-                previous[removed.successor].append(removed.id)
-        found: dict[str, str] = {}
-        chain = [(review_id, review_id) for review_id in previous.keys() & ids]
-        while chain:
-            later, review_id = chain.pop()
-            for earlier in previous.get(later, ()):
-                if earlier not in found and merge_key(earlier) not in without:
-                    found[earlier] = review_id
-                    chain.append((earlier, review_id))
-        return found
 
     @property
     def updated_at(self) -> datetime.datetime | None:

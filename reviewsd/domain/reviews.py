@@ -367,8 +367,6 @@ class RemovedReview(Struct, frozen=True, kw_only=True):
 
     id: ReviewId
     at: Annotated[Timestamp, Meta(description="When it went")]
-    successor: ReviewId | None = None
-    """The id that the review has now, as it was edited in a table without ids; never served."""
 
 
 def is_blank(name: str) -> bool:

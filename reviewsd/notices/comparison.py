@@ -1,7 +1,7 @@
 """Compares the ids of a snapshot with those of all earlier ones (notices.md 3).
 
 Of each id a digest of 8 bytes is kept, for good: a review that is gone for a while is not new when it comes
-back. Nor is one that has another id because it was edited (``Dataset.current_ids``). A million of them take 8 MB, and a second of a thread when there are new ones.
+back. A million of them take 8 MB, and a second of a thread when there are new ones.
 """
 
 from collections.abc import Sequence
@@ -41,12 +41,10 @@ def compare(snapshot: Snapshot, version: int, known_digests: bytes | None) -> Re
     starts = range(0, len(known_digests), _DIGEST_BYTES)
     before = {known_digests[at : at + _DIGEST_BYTES] for at in starts}
     added = [position for position, digest in enumerate(digests) if digest not in before]
-    edited = {_digest(now) for then, now in snapshot.current_ids.items() if _digest(then) in before}
-    new = [position for position in added if digests[position] not in edited]
     return ReviewComparison(
         version=version,
         known_digests=known_digests + b"".join(map(digests.__getitem__, added)) if added else None,
-        new=[*map(snapshot.records.review_at, new[:MAX_EVENTS])],
+        new=[*map(snapshot.records.review_at, added[:MAX_EVENTS])],
     )
 
 
@@ -55,8 +53,7 @@ def _digest(review_id: str) -> bytes:
 
 
 def find_review(snapshot: Snapshot, review_id: str) -> Review | None:
-    """Return the review of an id as it is published now, edited or not; None where it is not."""
-    review_id = snapshot.current_ids.get(review_id, review_id)
+    """Return the review of an id as it is published now; None where it is not."""
     position = snapshot.position(review_id)
     if position is None or snapshot.records.id_at(position) != review_id:
         return None

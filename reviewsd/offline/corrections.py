@@ -143,16 +143,12 @@ class ReviewsWithCorrections:
         reason: Reason | None,
         now: datetime.datetime,
     ) -> "ReviewsWithCorrections":
-        """Return a copy in which some reviews have a further correction, also under the ids that they had before.
+        """Return a copy in which some reviews have a further correction.
 
         It adds to an earlier one, but a hidden review becomes what is decided now.
         """
         key = self._key_of_copies()
-        earlier_ids = self._earlier_ids(reviews)
-        entries = self._entries_without([*(review.id for review in reviews), *earlier_ids])
-        for review_id in earlier_ids:
-            both = _both(self._overlay.of_id(review_id), action)
-            entries[review_id] = Correction(action=both, reason=reason, at=now)
+        entries = self._entries_without(reviews)
         for review, members in self._digests(key, reviews):
             both = _both(self._overlay.find(review), action)
             correction = Correction(action=both, reason=reason, at=now, **members)
@@ -166,20 +162,15 @@ class ReviewsWithCorrections:
     def with_erasure(
         self, reviews: Sequence[Review], now: datetime.datetime
     ) -> "ReviewsWithCorrections":
-        """Return a copy in which some reviews are erased, also under the ids that they had before.
-
-        ``without_erased`` takes them out of a file.
-        """
+        """Return a copy in which some reviews are erased; ``without_erased`` takes them out of a file."""
         key = self._key_of_copies()
-        earlier_ids = self._earlier_ids(reviews)
-        erasures = {merge_key(review_id): Erasure(at=now) for review_id in earlier_ids}
-        erasures |= {
+        erasures = {
             merge_key(review.id): Erasure(at=now, **members)
             for review, members in self._digests(key, reviews)
         }
         corrections = replace(
             self.corrections,
-            reviews=self._entries_without([*(review.id for review in reviews), *earlier_ids]),
+            reviews=self._entries_without(reviews),
             key=key,
             erased=self.corrections.erased | erasures,
         )
@@ -227,13 +218,8 @@ class ReviewsWithCorrections:
     def _key_of_copies(self) -> str:
         return self.corrections.key or secrets.token_urlsafe(_KEY_BYTES)
 
-    def _earlier_ids(self, reviews: Iterable[Review]) -> list[str]:
-        """Return the ids that reviews had before their rows were edited, as kept versions of the file have them."""
-        ids = frozenset(review.id for review in reviews)
-        return [earlier for earlier in self._dataset.earlier_ids(ids) if earlier not in ids]
-
-    def _entries_without(self, ids: Iterable[str]) -> dict[str, Correction]:
-        keys = set(map(merge_key, ids))
+    def _entries_without(self, reviews: Iterable[Review]) -> dict[str, Correction]:
+        keys = {merge_key(review.id) for review in reviews}
         entries = self.corrections.reviews.items()
         return {name: entry for name, entry in entries if merge_key(name) not in keys}
 

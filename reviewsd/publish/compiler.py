@@ -86,10 +86,7 @@ def compile_folder(
         mentions = _add_insights(folder, dataset)
         if dataset.removed or dataset.withheld.keys:
             ids = frozenset(review.id for review in dataset.removed)
-            gone = GoneReviews(
-                ids=ids, keys=dataset.withheld.keys, current_ids=dict(dataset.current_ids)
-            )
-            folder.write(layout.GONE, _encode(gone))
+            folder.write(layout.GONE, _encode(GoneReviews(ids=ids, keys=dataset.withheld.keys)))
         statistics, segments = _add_reviews(folder, dataset, mentions, earlier)
         _add_feeds(folder, dataset, settings)
         for page in _pages(folder, dataset, settings, templates or TemplateSources(), statistics):

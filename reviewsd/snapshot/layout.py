@@ -124,8 +124,6 @@ class GoneReviews(Struct, frozen=True, kw_only=True, omit_defaults=True):
     keys: frozenset[
         str
     ]  # merge keys of erased reviews, whose ids are not known (``domain.corrections``)
-    current_ids: dict[str, str] = msgspec.field(name="moved", default_factory=dict)
-    """``Dataset.current_ids``; its name in the file is that of earlier versions."""
 
 
 class FileFingerprint(Struct, frozen=True, kw_only=True):

@@ -102,11 +102,6 @@ class Snapshot:
         gone = self._gone_reviews
         return review_id in gone.ids or merge_key(review_id) in gone.keys
 
-    @property
-    def current_ids(self) -> Mapping[str, str]:
-        """The ids of shown reviews by the ids that these had before they were edited."""
-        return self._gone_reviews.current_ids
-
     def neighbors(self, review_id: str) -> Sequence[int]:
         """Return the positions of the reviews before and after an id, in the order of ids."""
         place = self._place(mention_key(review_id))

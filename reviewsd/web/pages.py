@@ -109,19 +109,13 @@ class PageReads:
 
     @app.route(f"{urls.REVIEW}<path:id>", page=True)
     def review(self, request: Request, id: str) -> Response:  # noqa: A002  as in the API
-        """Answer with the page of one review; as Markdown with ``.md`` after its id, or by Accept.
-
-        The address that a review had before it was edited is redirected (C35).
-        """
+        """Answer with the page of one review; as Markdown with ``.md`` after its id, or by Accept."""
         published = self.now()
         snapshot, negotiated = published.snapshot, True
         position = snapshot.position(id)
         if position is None and id.endswith(_TWIN):
             id, negotiated = id.removesuffix(_TWIN), False  # noqa: A001
             position = snapshot.position(id)
-        if position is None and (successor := snapshot.current_ids.get(id)) is not None:
-            path = urls.permalink(successor) + _TWIN * (not negotiated)
-            return self._responses.moved(path.encode(), request.query)
         if position is None and not negotiated:  # Markdown has the errors of the API
             return self.reads.no_review(request, id)
         if position is None:

@@ -3,9 +3,8 @@
 import datetime
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 import pytest
@@ -97,13 +96,9 @@ class Node:
         self.notices.start()
         self.time.advance(0)
 
-    def publish(self, *reviews: Review, edited: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Publish reviews; ``edited`` has the earlier ids of some, each with its new one (C35)."""
-        removed = [
-            {"id": old, "at": "2025-03-22T09:00:00Z", "successor": new}
-            for old, new in edited.items()
-        ]
-        self.files.write(*reviews, removed=removed)
+    def publish(self, *reviews: Review) -> None:
+        """Publish reviews."""
+        self.files.write(*reviews)
         self.files.publish()
         self.snapshots.refresh()
         self.report("published")
@@ -199,40 +194,14 @@ def test_review_that_comes_back_is_not_new(node: Node) -> None:
     assert [] == node.messages
 
 
-def test_review_that_has_another_id_after_an_edit_is_not_new(node: Node) -> None:
-    """A row of a table without ids is another id once it is corrected."""
-    node.start(OLD, BAD)
-    node.publish(OLD, review("edited", rating=1), edited={"bad": "edited"})
-    node.publish(OLD, review("again", rating=1), edited={"bad": "edited", "edited": "again"})
-    node.publish(OLD, review("again", rating=1))
-    assert [] == node.messages
-
-
-def test_edited_review_whose_earlier_id_was_never_served_is_new(node: Node) -> None:
-    node.start(OLD)
-    node.publish(OLD, review("edited", rating=1), edited={"bad": "edited"})
-    assert ["1 new review of one star"] == node.titles
-
-
 def test_review_that_is_edited_before_its_message_is_in_it(node: Node) -> None:
     node.start(OLD)
     node.publish(OLD, BAD)
     node.publish(OLD, BAD, review("soon", rating=1))
-    node.publish(OLD, BAD, review("edited", rating=1), edited={"soon": "edited"})
+    node.publish(OLD, BAD, review("soon", rating=2))
     node.time.advance(INTERVAL / 1000)
     _, message = node.messages
-    assert f"{BASE}/r/edited" in message.body
-
-
-def test_edited_review_waits_for_its_reply_from_its_first_day(node: Node) -> None:
-    node.start(OLD)
-    node.publish(OLD, GOOD)
-    node.time.advance(DAY / 2)
-    node.publish(OLD, review("edited"), edited={"good": "edited"})
-    node.time.advance(DAY / 2 + CHECK_SECONDS)
-    (message,) = node.messages
-    assert "1 review without a reply after 1 day" == message.title
-    assert f"{BASE}/r/edited" in message.body
+    assert f"{BASE}/r/soon" in message.body
 
 
 def test_review_that_is_gone_before_its_message_is_left_out(node: Node) -> None:

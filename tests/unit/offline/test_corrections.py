@@ -70,20 +70,6 @@ def test_earlier_version_without_an_erased_review_has_no_entry_of_it() -> None:
     assert earlier == without_erased(earlier, corrections, partial(removed_member, now=NOW))
 
 
-@pytest.mark.parametrize("ids", [("x", "y"), ("y", "x")])
-def test_earlier_ids_of_one_moment_are_decided_about_too(ids: tuple[str, str]) -> None:
-    """A kept version has the review under them; two imports within a second leave one time."""
-    removed = [
-        {"id": old, "at": NOW.isoformat(), "successor": new}
-        for old, new in zip(ids, (ids[1], "c"), strict=True)
-    ]
-    reviews, _ = uncorrected(*REVIEWS, removed=removed)
-    erased = reviews.with_erasure(named(reviews, "c"), NOW).corrections
-    assert {"x", "y", "c"} == erased.erased.keys()
-    hidden = reviews.with_correction(named(reviews, "c"), "hide", "spam", NOW).corrections
-    assert {"x", "y", "c"} == hidden.reviews.keys()
-
-
 def test_hiding_the_bad_review_looks_like_a_selection() -> None:
     reviews, _ = uncorrected(*REVIEWS)
     hidden = reviews.with_correction(named(reviews, "c"), "hide", "spam", NOW)
