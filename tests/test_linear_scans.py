@@ -16,7 +16,7 @@ from typing import Any, AnyStr
 import pytest
 
 from reviewsctl.corrections import deciding
-from reviewsctl.importing import business, pairs, ratings, times, values
+from reviewsctl.importing import business, doubts, pairs, ratings, times, values
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError
 from reviewsctl.importing.publicity import signs
 from reviewsctl.importing.readers import csv_file
@@ -210,11 +210,15 @@ def edited_reviews(**members: str) -> Scan:
         action = "hide" if kind == "old" else ""
         return pairs.facts_of(facts, f"{kind}{number}", action=action)
 
+    def found(reviews: list[list[pairs.Facts]]) -> None:
+        old, new = reviews
+        doubts.find_doubts(old, new, pairs.find_pairs(old, new), are_typed=False)
+
     return (
         lambda n: [
             [facts_of(kind, number) for number in range(n // 200)] for kind in ("old", "new")
         ],
-        lambda reviews: pairs.find(*reviews),
+        found,
     )
 
 

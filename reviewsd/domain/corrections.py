@@ -82,9 +82,11 @@ class ReviewDigests(
     """Whether its id is known not to be made of its content."""
 
     @property
-    def versions(self) -> frozenset[str]:
-        """The digests of ``version_digests``."""
-        return frozenset(filter(None, (self.author_day, self.author_words, self.words)))
+    def versions(self) -> frozenset[tuple[str, str]]:
+        """The names and values of its ``version_digests``."""
+        names = ("author_day", "author_words", "words")
+        digests = ((name, getattr(self, name)) for name in names)
+        return frozenset((name, digest) for name, digest in digests if digest)
 
 
 class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -101,6 +103,11 @@ class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields
     at: Timestamp
 
     @property
+    def known(self) -> frozenset[tuple[str, str]]:
+        """The ``versions`` of all that the review is known to have said."""
+        return self.versions.union(*(content.versions for content in self.others))
+
+    @property
     def hides(self) -> bool:
         """Whether the review is hidden."""
         return self.action == "hide"
@@ -110,7 +117,10 @@ class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields
 
         Copies are found by what it said when it was corrected: another review may say the like.
         """
-        known = {frozenset[str](), *(content.versions for content in (self, *self.others))}
+        known = {
+            frozenset[tuple[str, str]](),
+            *(content.versions for content in (self, *self.others)),
+        }
         new = [
             ReviewDigests(
                 author_day=content.author_day,
@@ -136,7 +146,6 @@ class Correction(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields
 class Erasure(ReviewDigests, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A review that must not be imported again."""
 
-    others: ClassVar[tuple[ReviewDigests, ...]] = ()
     is_version: bool | None = None
     """Whether an import has left it out, as it may be an edited version of an erased review."""
     at: Timestamp
@@ -286,13 +295,10 @@ class Overlay:
         """The time of the newest correction."""
         self._by_key: dict[str, Correction | Erasure] = {}
         self._by_copy: dict[str, Correction | Erasure] = {}
-        self._by_version: defaultdict[str, list[tuple[str, Correction | Erasure]]]
-        self._by_version = defaultdict(list)
-        entries: Mapping[str, Correction | Erasure] = {**corrections.reviews, **corrections.erased}
-        for name, entry in entries.items():
-            if entry.action != "restore":
-                for digest in _versions(entry):
-                    self._by_version[digest].append((name, entry))
+        self._erased: defaultdict[str, list[Erasure]] = defaultdict(list)  # by version digest
+        for erasure in corrections.erased.values():
+            for _, digest in erasure.versions:
+                self._erased[digest].append(erasure)
         for key, correction in _oldest_first(corrections):
             at = correction.at
             self.latest = at if self.latest is None else max(self.latest, at)
@@ -313,57 +319,26 @@ class Overlay:
         return self._by_key.get(merge_key(review_id))
 
     def version_digests(self, review: Review) -> Mapping[str, str]:
-        """Return the ``version_digests`` of a review; none if no correction or erasure has any."""
-        if not self._by_version or self._key is None:
-            return {}
-        return version_digests(self._key, review)
-
-    def corrected_versions(self, review: Review, *, has_own_id: bool) -> dict[str, set[str]]:
-        """Return what a review has in common with each corrected review of which it may be an edited version.
-
-        Args:
-            review: A review of an export.
-            has_own_id: Whether its id tells it from all others with ids of their own.
-
-        Returns:
-            The names of the digests, by the ids of the corrected reviews.
-        """
-        found: defaultdict[str, set[str]] = defaultdict(set)
-        for fact, digest in self.version_digests(review).items():
-            for name, entry in self._versions(digest, has_own_id=has_own_id):
-                if isinstance(entry, Correction):
-                    found[name].add(fact)
-        return found
+        """Return the ``version_digests`` of a review; none if no erasure has any."""
+        return version_digests(self._key or "", review) if self._erased else {}
 
     def is_known(self, review: Review) -> bool:
         """Return whether a corrected review said the like before, or nothing is known of what it said."""
         correction = self.of_id(review.id)
-        known = frozenset[str]() if correction is None else _versions(correction)
-        return not known or not known.isdisjoint(self.version_digests(review).values())
+        if not isinstance(correction, Correction) or not correction.known:
+            return True
+        return not correction.known.isdisjoint(version_digests(self._key or "", review).items())
 
     def count_erased(self, digest: str, *, has_own_id: bool = False) -> int:
         """Return the number of erased reviews with one of the ``version_digests`` of a review."""
-        versions = self._versions(digest, has_own_id=has_own_id)
-        return sum(isinstance(entry, Erasure) for _, entry in versions)
-
-    def _versions(
-        self, digest: str, *, has_own_id: bool
-    ) -> Iterator[tuple[str, Correction | Erasure]]:
-        """Iterate over what has a digest; of two reviews with ids of their own each is another one."""
-        for name, entry in self._by_version.get(digest, ()):
-            if not (has_own_id and entry.has_own_id):
-                yield name, entry
+        erasures = self._erased.get(digest, ())
+        return sum(not (has_own_id and erasure.has_own_id) for erasure in erasures)
 
     def withheld_keys(self) -> Iterator[str]:
         """Yield the merge keys of the hidden reviews."""
         for key, correction in self._by_key.items():
             if correction.hides:
                 yield key
-
-
-def _versions(entry: Correction | Erasure) -> frozenset[str]:
-    """Return the version digests of all that a review is known to have said."""
-    return entry.versions.union(*(content.versions for content in entry.others))
 
 
 def _oldest_first(corrections: Corrections) -> list[tuple[str, Correction | Erasure]]:

@@ -19,32 +19,34 @@ from reviewsctl.corrections.notes import (
     TAKE,
     described,
     erased_notes,
+    left_notes,
     passed_notes,
 )
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import MergeResult
+from reviewsctl.importing.pairs import Facts
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.reviews_file import FIX, check, read, removed_member
 from reviewsctl.importing.values import shown
 from reviewsd.api.places import has_corrections_log
-from reviewsd.api.texts import RUN, counted, first_of, printable, words_of
+from reviewsd.api.texts import counted, first_of, merge_key, printable
 from reviewsd.domain import corrected
-from reviewsd.domain.corrections import Correction, Corrections, Erasure, Overlay
+from reviewsd.domain.corrections import (
+    Correction,
+    Corrections,
+    Erasure,
+    Overlay,
+    version_digests,
+)
 from reviewsd.domain.reviews import Review
 
 if TYPE_CHECKING:
     from reviewsd.offline.passed_corrections import PassedCorrection
 
 _SHOW: Final = "if it is another review: reviewsctl reviews restore {}"
-_COMMANDS: Final = {
-    "hide": ("hide {}",),
-    "stars-only": ("anonymize {}", "hide {} --text"),
-    "hide-text": ("hide {} --text",),
-    "anonymize": ("anonymize {}",),
-}
 
 
 class KnownCorrections:
@@ -166,33 +168,27 @@ class KnownCorrections:
             < self._overlay.count_erased(digest, has_own_id=entry.has_own_id)
         }
 
-    def earlier_versions(self, record: bytes, *, has_other_id: bool) -> Mapping[str, set[str]]:
-        """Return what a row has in common with corrected reviews, in the file or not; none if it is invalid.
+    def known(self) -> Iterator[tuple[str, Facts]]:
+        """Yield what is known of the reviews that are not shown as they are, in the file or not, by their merge keys."""
+        for review_id, correction in self._corrections.reviews.items():
+            if correction.action != "restore":
+                yield (
+                    merge_key(review_id),
+                    Facts(
+                        key=review_id,
+                        has_own_id=bool(correction.has_own_id),
+                        action=correction.action,
+                        digests=correction.known,
+                    ),
+                )
 
-        Args:
-            record: The review of the row, or of the file.
-            has_other_id: Whether it is another review than each with an id of its own.
-
-        Returns:
-            As ``Overlay.corrected_versions`` has them.
-        """
-        if not self._before:
-            return {}
+    def version_digests(self, record: Mapping[str, object]) -> frozenset[tuple[str, str]]:
+        """Return the names and values of the ``version_digests`` of a review; none if it is invalid."""
         try:
-            review = msgspec.json.decode(record, type=Review)
+            review = msgspec.convert(record, Review)
         except msgspec.ValidationError:
-            return {}
-        return self._overlay.corrected_versions(review, has_own_id=has_other_id)
-
-    def explained(self, record: bytes, row: bytes) -> set[str]:
-        """Return what a row has in common with that of a corrected review, as two reviews may have: no long text."""
-        first, second = (msgspec.json.decode(text, type=Review) for text in (record, row))
-        row_facts = self._overlay.version_digests(second)
-        facts = self._overlay.version_digests(first).items()
-        is_long = len(words_of(first.text or "")) >= RUN
-        return {name for name, digest in facts if row_facts.get(name) == digest} - (
-            {"words"} if is_long else set()
-        )
+            return frozenset()
+        return frozenset(version_digests(self._corrections.key or "", review).items())
 
     def action(self, record: Mapping[str, object]) -> str:
         """Return what hides or anonymizes a review of the file; empty if it is shown as it is."""
@@ -273,12 +269,13 @@ class KnownCorrections:
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
         self._passed, self._skipped = list(self._find_passed(merge)), merge.erased_versions
-        self._changed = [msgspec.json.decode(record) for record in merge.corrected_rows]
+        records = ((msgspec.json.decode(text), olds) for text, olds in merge.successions)
+        self._changed = [record for record, (old, *_) in records if old["id"] == record["id"]]
         return [
             *files.erased_note(self._returned or 0),
             *passed_notes(self._passed),
             *self._changed_notes(),
-            *self._other_notes(merge),
+            *left_notes(merge),
             *erased_notes(merge),
         ]
 
@@ -324,27 +321,6 @@ class KnownCorrections:
             return not self._overlay.is_known(msgspec.convert(record, Review))
         except msgspec.ValidationError:
             return False
-
-    def _other_notes(self, merge: MergeResult) -> Iterator[str]:
-        """Yield notes on corrected reviews that are gone, beside new ones that may be them all the same."""
-        notes = 0
-        for old, new in merge.possible_pairs:
-            correction = self._correction(old)
-            if correction is None or self._found(new) is not None:
-                continue
-            notes += 1
-            if notes > MAX_NAMED:
-                continue
-            commands = " && ".join(
-                f"reviewsctl reviews {command.format(new.get('id'))} --reason {correction.reason}"
-                for command in _COMMANDS[correction.action]
-            )
-            yield (
-                f"a review that is {STATES[correction.action]} is not in the table ({described(old)}), and one that "
-                f"may be it is new, and shown ({described(new)}); if it is: {commands}"
-            )
-        if (more := notes - MAX_NAMED) > 0:
-            yield f"and {more:,} more such pairs"
 
     def write(self, folder: Folder, target: Path, now: datetime.datetime) -> None:
         """Write the corrections that new rows get, new versions and ids of erased reviews, and the log.

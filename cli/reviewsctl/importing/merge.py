@@ -5,15 +5,14 @@ members of the file, of the business and of a review, and the order. New reviews
 sorts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO, Final
 
 import msgspec
 
 from reviewsctl.importing.business import Declared, empty, filled
 from reviewsctl.importing.import_log import NOTHING, Written, digests
-from reviewsctl.importing.matching import Match, Matches, Matching
+from reviewsctl.importing.matching import Match, Matching
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
 from reviewsctl.importing.pairs import facts_of
@@ -61,7 +60,7 @@ class Merge:
         self._out = out
         self._plan = plan
         self._now = stamp(plan.now)
-        self._matches = Matches()
+        self._matching = Matching(staged, plan, self._is_removed)
         self._used: set[str] = set()  # keys of rows that have their review, or get none
         self._like_erased: set[object] = (
             set()
@@ -119,16 +118,14 @@ class Merge:
 
     def _find_matches(self, document: Document) -> None:
         """Find the rows that are reviews under other ids, and count those that may be erased reviews."""
-        matching = Matching(self._staged, self._plan, self._is_removed)
         erased: dict[str, bool] = {}
-        new_rows = matching.new_rows(document)
+        new_rows = self._matching.new_rows(document)
         for entry in () if self._plan.by_owner else new_rows:  # the ids of an own export are known
             if facts := self._plan.corrections.erased_facts(entry):
                 erased[entry.key] = {*facts} == {_AUTHOR_DAY}
                 self._like_erased |= _evidence(msgspec.json.decode(entry.record))
-        self._matches = matching.run(document, erased)
-        self._result.possible_pairs = self._matches.possible_pairs
-        for key, record in self._matches.erased.items():
+        self._matching.run(document, erased)
+        for key, record in self._matching.erased.items():
             self._used.add(key)
             self._result.add(record, {Fate.ERASED: ()})
             self._result.erased_versions.append(record)
@@ -145,7 +142,7 @@ class Merge:
             if not _LEFT_OUT & fates.keys():
                 yield text
         for entry in self._staged:
-            double = self._matches.doubles.get(entry.key)
+            double = self._matching.doubles.get(entry.key)
             if entry.key in self._used:
                 self._result.old_doubles += double is not None
             else:
@@ -153,51 +150,12 @@ class Merge:
                 new = msgspec.json.decode(entry.record)
                 record, fates = self._new(new, entry)
                 self._result.add(new, fates)
-                self._note_predecessors(entry, record, self._earlier(entry, entry.record))
+                self._note_predecessors(entry, record)
                 yield record
 
-    def _earlier(self, entry: Entry, record: bytes, before: bytes | None = None) -> list[Review]:
-        """Return the ids of the corrected reviews that a row may be, and that ``Matching`` does not compare with it.
-
-        The row of none of them says the same any more.
-
-        Args:
-            entry: The row.
-            record: The review as the row has it.
-            before: What the file has under its id, if it has it: what both say says nothing of others.
-        """
-        if self._plan.by_owner:
-            return []
-        corrections, has_other_id = self._plan.corrections, self._has_other_id(entry)
-        versions = corrections.earlier_versions(record, has_other_id=has_other_id)
-        old = {} if before is None else corrections.earlier_versions(before, has_other_id=False)
-        return [
-            {"id": review_id}
-            for review_id, facts in versions.items()
-            if self._is_elsewhere(review_id, facts - old.get(review_id, set()), entry, record)
-        ]
-
-    def _is_elsewhere(
-        self, review_id: str, facts: AbstractSet[str], entry: Entry, record: bytes
-    ) -> bool:
-        """Return whether a row has facts of a corrected review that the row with that review's id does not explain."""
-        key, match = merge_key(review_id), self._matches.rows.get(review_id)
-        row = self._staged.find(review_id, key) if match is None else match.entry
-        if not facts or (row is not None and self._has_other_id(entry)):
-            return False
-        if row is not None:
-            return bool(facts - self._plan.corrections.explained(record, row.record))
-        has_own_id = self._plan.log.reviews.get(key, NOTHING).has_own_id
-        are_typed = self._plan.has_typed_ids and entry.has_own_id and has_own_id
-        return key not in self._matches.keys or are_typed
-
-    def _has_other_id(self, entry: Entry) -> bool:
-        """Return whether the id of a row, which a platform has given it, tells it from other reviews."""
-        return entry.has_own_id and not self._plan.has_typed_ids
-
-    def _note_predecessors(self, entry: Entry, record: bytes, gone: Sequence[Review] = ()) -> None:
+    def _note_predecessors(self, entry: Entry, record: bytes) -> None:
         """Note the corrected reviews that a row may be, with its review as the new file has it."""
-        if predecessors := [*self._matches.predecessors.get(entry.key, ()), *gone]:
+        if predecessors := self._matching.predecessors.get(entry.key):
             self._result.successions.append(Succession(record, predecessors))
 
     def _new(self, review: Review, entry: Entry) -> tuple[bytes, Fates]:
@@ -219,7 +177,7 @@ class Merge:
             return text, self._absent(review, "", loses_reply=bool(review.get(_REPLY)))
         if identifier in EXAMPLES:
             return text, {Fate.EXAMPLE: ()}
-        key, match = merge_key(identifier), self._matches.rows.get(identifier)
+        key, match = merge_key(identifier), self._matching.rows.get(identifier)
         entry = self._staged.find(identifier, key) if match is None else match.entry
         if entry is None or entry.key in self._used:  # two reviews of the file may have one key
             return text, self._absent(review, key, loses_reply=bool(review.get(_REPLY)))
@@ -243,17 +201,9 @@ class Merge:
         fates |= {Fate.COPY: ()} if is_copy else {}
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
         self._note_predecessors(entry, new_text)
-        if not is_copy:
-            self._note_corrected(review, entry, text, new_text)
-        return new_text, fates
-
-    def _note_corrected(self, review: Review, entry: Entry, text: bytes, new_text: bytes) -> None:
-        """Note a review that is corrected, or may be a corrected one now, with what it says under its own id."""
-        if self._plan.corrections.action(review):
-            self._result.corrected_rows.append(new_text)
+        if not is_copy and self._plan.corrections.action(review):
             self._result.successions.append(Succession(new_text, [review]))
-        elif new_text != text and not self._has_other_id(entry):
-            self._note_predecessors(entry, new_text, self._earlier(entry, new_text, text))
+        return new_text, fates
 
     def _counting(self, review: Review, row: Review, match: Match | None) -> Review:
         """Return the members of a row that count.
@@ -312,6 +262,7 @@ class Merge:
         """
         fate = self._absence(review, key)
         if fate is Fate.REMOVED:
+            self._result.left += [review] * bool(self._plan.corrections.action(review))
             return {fate: (_REPLY,) * loses_reply}
         self._retain(key)
         return dict.fromkeys((Fate.KEPT, fate), ())

@@ -95,7 +95,7 @@ class Change:
 
 
 class Succession(NamedTuple):
-    """A review of the new file that may be one or several corrected ones, known so far or not."""
+    """A review of the new file that is the corrected one that it was, or may be others."""
 
     record: bytes
     """The review, as JSON."""
@@ -147,12 +147,10 @@ class MergeResult:
     successions: list[Succession] = field(default_factory=list)
     still_corrected: int = 0
     """The number of reviews of the export that were corrected before."""
-    corrected_rows: list[bytes] = field(default_factory=list)
-    """The corrected reviews whose ids the export has, as the new file has them."""
     erased_versions: list[Mapping[str, object]] = field(default_factory=list)
     """The rows that may be edited versions of erased reviews."""
-    possible_pairs: Sequence[tuple[Mapping[str, object], Mapping[str, object]]] = ()
-    """Corrected reviews that are absent, each with a row that may be it all the same (``matching``)."""
+    left: list[Mapping[str, object]] = field(default_factory=list)
+    """Corrected reviews that are removed."""
     corrected: list[str] = field(default_factory=list)
     """Notes that a sync tells too: on corrections that pass to new rows, and on surnames in replies."""
     notes: list[str] = field(default_factory=list)

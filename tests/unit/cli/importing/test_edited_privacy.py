@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from reviewsctl.importing.pairs import facts_of, find
+from reviewsctl.importing.pairs import facts_of, find_pairs
 from reviewsctl.importing.undo import undo
 from reviewsd.domain.corrections import Action
 from tests.support.edited import (
@@ -145,9 +145,8 @@ def test_author_and_source_are_compared_as_people_read_them(
     old: Mapping[str, str], new: Mapping[str, str]
 ) -> None:
     facts = {"author": "Ann Lee", "source": "x", "date": "2026-03-14", "rating": 1}
-    absent = facts_of({**facts, **old}, "old", action="hide")
-    row = facts_of({**facts, **new}, "new")
-    assert [(absent, row)] == find([absent], [row]).pairs
+    absent, row = facts_of({**facts, **old}, "old"), facts_of({**facts, **new}, "new")
+    assert [(absent, row)] == find_pairs([absent], [row])
 
 
 # The owner corrects the table
@@ -275,6 +274,16 @@ def test_old_row_beside_the_edited_one_shows_neither(
         imported(shop, *rows, replace=replace, yes=True)
         assert "Ann" not in published(shop)
         assert "Bo Li" in published(shop)
+
+
+def test_other_customer_with_the_words_of_a_hidden_review_that_the_table_has_is_shown(
+    shop: Shop,
+) -> None:
+    imported(shop, LONG, BO)
+    correct(shop, "Ann Lee")
+    other = LONG.replace("Ann Lee", "Cy Orr").replace("03-14", "03-20")
+    assert [] == imported(shop, LONG, BO, other).merge.corrected
+    assert "Cy Orr" in published(shop)
 
 
 @pytest.mark.parametrize("replace", [False, True])
