@@ -6,7 +6,7 @@ without a terminal it is a refusal.
 
 import datetime
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -102,25 +102,19 @@ def unannounced(result: MergeResult) -> Iterator[str]:
             yield f"{title}: {counted(count, 'review')} ({first_of(changes, _SHOWN)})"
 
 
-def questions(
-    options: ImportOptions,
-    plan: MergePlan,
-    staged: Staging,
-    result: MergeResult,
-    *,
-    can_ask: bool,
-) -> Iterator[Question]:
+def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterator[Question]:
     """Find what may be a mistake; where the operator can be asked, all that is removed is."""
+    options, staged = plan.options, plan.staged
     older = older_places(plan.older, result)
     yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
     by_column = "; if the column has no places: --map location=" if plan.has_typed_ids else ""
     warnings = (
         (
-            mistyped(plan, staged, result),
+            mistyped(plan, result),
             f"Correct it in the table; if it is a place of its own: {yes}",
         ),
         (
-            "" if options.synced else _other_origin(plan, staged, result),
+            "" if options.synced else _other_origin(plan, result),
             f"If they were written there: {options_of(plan.origin)}; if not: --yes",
         ),
         (
@@ -128,7 +122,7 @@ def questions(
             f"If they are places of their own: {yes}{by_column}",
         ),
         (
-            _other_business(options, plan.titles, staged, result),
+            _other_business(plan, result),
             f"If it is the same business all the same: {yes}",
         ),
         (_older(plan, older), f"If it is what the platform has now: {yes}"),
@@ -174,10 +168,11 @@ def _loss(result: MergeResult, limits: tuple[int, float]) -> str:
     return ""
 
 
-def _other_origin(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
+def _other_origin(plan: MergePlan, result: MergeResult) -> str:
     """Return that the owner's table has the columns of a platform, and a new source of another name; empty if not."""
-    new = sorted(_sources(staged) - result.sources - {NO_SOURCE})
-    if not plan.origin or plan.origin in _sources(staged) or not new:
+    sources = _sources(plan.staged)
+    new = sorted(sources - result.sources - {NO_SOURCE})
+    if not plan.origin or plan.origin in sources or not new:
         return ""
     return (
         f"a table with the columns of {PLATFORMS[plan.origin]}, of which the reviews would be of "
@@ -281,24 +276,22 @@ def _named(place: Place | None) -> str:
     )
 
 
-def _other_business(
-    options: ImportOptions, titles: Mapping[str, str], staged: Staging, result: MergeResult
-) -> str:
+def _other_business(plan: MergePlan, result: MergeResult) -> str:
     """Return why the export may be that of another business or location; empty if it is not.
 
     A location of which the file has a review is no question.
     """
     places = [
         place
-        for place in staged.places()
+        for place in plan.staged.places()
         if place not in result.places
         and place not in result.met
         and place.name not in result.declared
     ]
-    target = options.target.name
+    target = plan.options.target.name
     if not places:
         return ""
-    names = {titles.get(place.name, "") for place in places} - {""}
+    names = {plan.titles.get(place.name, "") for place in places} - {""}
     for title in sorted(names) if result.name else ():
         match likeness(result.name, title):
             case Likeness.OTHER:

@@ -105,14 +105,14 @@ def _keep(
     return sum(map(staged.keep, places))
 
 
-def mistyped(plan: MergePlan, staged: Staging, result: MergeResult) -> str:
+def mistyped(plan: MergePlan, result: MergeResult) -> str:
     """Return that a location of the owner's table is new, and like a known one; empty if none is.
 
     Of two new ones that are alike that of fewer reviews is mistyped.
     """
     if not plan.has_typed_ids:
         return ""
-    counts = Counter(place.name for place in staged.places().elements())
+    counts = Counter(place.name for place in plan.staged.places().elements())
     names = [*sorted(place.name for place in result.places), *result.declared.names()]
     keys = {*map(key_of, names)}
     for name, count in counts.items():

@@ -20,7 +20,6 @@ from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import Review, alike_number, is_copy, is_double
 from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
-from reviewsctl.importing.staging import Staging
 from reviewsd.api.texts import merge_key
 
 _SAID: Final = ("source", "author", "date", "rating", "text")
@@ -38,14 +37,11 @@ class Matching:
     """The matches of an export and a file; of reviews that are not corrected it keeps their facts alone.
 
     Args:
-        staged: The rows.
-        plan: The instructions.
+        plan: The rows, and the instructions.
         is_removed: Called with a review of the file and its merge key, returns whether it is removed if no row is it.
     """
 
-    def __init__(
-        self, staged: Staging, plan: MergePlan, is_removed: Callable[[Review, str], bool]
-    ) -> None:
+    def __init__(self, plan: MergePlan, is_removed: Callable[[Review, str], bool]) -> None:
         self.rows: dict[str, Match] = {}
         """The rows that are reviews of the file, by the ids that these have there."""
         self.predecessors: defaultdict[str, list[Review]] = defaultdict(list)
@@ -54,11 +50,13 @@ class Matching:
         """By the merge keys of rows, the other source that the file has their reviews of."""
         self.erased: Mapping[str, Review] = {}
         """The rows that are not taken, as they may be edited versions of erased reviews, by their merge keys."""
-        self._staged = staged
         self._plan = plan
+        self._staged = plan.staged
         self._corrections = plan.corrections
         self._is_removed = is_removed
-        self._new = {entry.key: entry for entry in staged}  # without those whose id the file has
+        self._new = {
+            entry.key: entry for entry in plan.staged
+        }  # without those whose id the file has
         self._absent: list[Facts] = []
         self._removed: set[str] = set()  # ids of absent ones
         self._corrected: dict[str, Review] = {}  # of the file, by id

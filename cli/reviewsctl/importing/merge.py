@@ -35,7 +35,7 @@ from reviewsctl.importing.reviews_file import (
     updated,
     updated_in_lines,
 )
-from reviewsctl.importing.staging import Place, Staging
+from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import encoded, members, word
 from reviewsd.api.texts import merge_key
 
@@ -55,12 +55,12 @@ _AUTHOR_DAY: Final = "author_day"  # of an ``Erasure``
 class Merge:
     """One merge of an export into a new file."""
 
-    def __init__(self, staged: Staging, out: BinaryIO, plan: MergePlan) -> None:
-        self._staged = staged
-        self._out = out
+    def __init__(self, plan: MergePlan, out: BinaryIO) -> None:
         self._plan = plan
-        self._now = stamp(plan.now)
-        self._matching = Matching(staged, plan, self._is_removed)
+        self._staged = plan.staged
+        self._out = out
+        self._now = stamp(plan.options.now)
+        self._matching = Matching(plan, self._is_removed)
         self._used: set[str] = set()  # keys of rows that have their review, or get none
         self._like_erased: set[object] = (
             set()
@@ -110,9 +110,8 @@ class Merge:
         return updated_in_lines(text, changes) if changes else text
 
     def _removed_member(self) -> Mapping[str, object]:
-        now = self._plan.now.replace(microsecond=0)
-        result = self._result
-        return removed_member(self._removed_before, result.removed_ids, now)
+        now = self._plan.options.now.replace(microsecond=0)
+        return removed_member(self._removed_before, self._result.removed_ids, now)
 
     # Reviews
 
@@ -167,7 +166,7 @@ class Merge:
         self._result.unplaced += not entry.place
         self._log(key, Written(entry.edited, entry.replied, digests(review), entry.has_own_id))
         self._result.still_corrected += bool(self._plan.corrections.action(review))
-        stamps = stamped(review, self._plan.now)
+        stamps = stamped(review, self._plan.options.now)
         return updated(entry.record, stamps, without=STAMPS), fates
 
     def _old(self, review: Review, text: bytes) -> tuple[bytes, Fates]:
@@ -291,7 +290,8 @@ class Merge:
             return Fate.HIDDEN
         if self._plan.has_refused:
             return Fate.SPARED
-        if self._plan.is_gone is not None and not (key and self._plan.is_gone(key)):
+        synced = self._plan.options.synced
+        if synced is not None and not (key and synced.is_gone(key)):
             return Fate.MISSING
         return Fate.REMOVED
 

@@ -1,22 +1,20 @@
-"""The instructions for a merge, which its callers make."""
+"""What one import merges, and how."""
 
-import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.importing.import_log import ImportLog
-from reviewsctl.importing.staging import Place
-
-IsGone = Callable[[str], bool]
-"""Called with the merge key of each review that may be removed, returns whether it is."""
+from reviewsctl.importing.options import ImportOptions
+from reviewsctl.importing.staging import Place, Staging
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergePlan:
-    """Instructions for a merge."""
+    """The rows of an import, and the instructions for a merge."""
 
-    now: datetime.datetime
+    options: ImportOptions
+    staged: Staging = field(default_factory=Staging)
     facts: Mapping[str, object] = field(default_factory=dict)
     """Members of the business, as the export has them."""
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -26,15 +24,11 @@ class MergePlan:
     no review is removed, or ""."""
     has_refused: bool = False
     """Whether rows were refused that may be of any review, so that none is removed."""
-    is_gone: IsGone | None = None
-    """Decides about each review that the export does not have; without it all of them are removed."""
     newest: Mapping[Place, int] = field(default_factory=dict)
     """The newest time of the reviews of each location, in POSIX milliseconds; none of an excerpt."""
     log: ImportLog = field(default_factory=ImportLog)
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""
-    names: str | None = None
-    """The form of names that those of the export bring into the file, ``full`` or ``short``; None for neither."""
     has_typed_ids: bool = False
     """Whether the export is the owner's table, where an id may be mistyped, swapped or given again."""
     origin: str = ""
@@ -44,3 +38,8 @@ class MergePlan:
     around: Mapping[str, object] = field(default_factory=dict)
     """The members beside the reviews of such an export, for a new file."""
     corrections: KnownCorrections = field(default_factory=KnownCorrections)
+
+    @property
+    def names(self) -> str | None:
+        """The form of names that those of the export bring into the file, ``full`` or ``short``; None for neither."""
+        return self.options.settings.names or (None if self.by_owner else "short")

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reviewsctl.importing.merge_plan import IsGone
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Place
@@ -24,7 +23,8 @@ class SyncedRead:
     """Whether it is always the same file that is read, so that a table is what its owner has now."""
     by_hand: str = "reviewsctl import FILE"
     """The command that imports it once by hand."""
-    is_gone: IsGone
+    is_gone: Callable[[str], bool]
+    """Called with the merge key of each review that may be removed, returns whether it is."""
     check: Callable[[MergeResult, Collection[Place]], None]
     """Called with the outcome and the locations that are replaced before anything is written; raises
     ImportRefusedError so that nothing is. It takes the place of the question about what goes."""

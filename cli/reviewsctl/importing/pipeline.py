@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO, Final
 
@@ -99,18 +98,17 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         shortened = staged.shorten(existing.has_short_names) if follows_names else 0
         newest = _newest(options, staged, exports)
         plan = MergePlan(
-            now=options.now,
+            options=options,
+            staged=staged,
             facts=_facts(options, titles, exports),
             titles=titles,
             replaced=_replaced(options, exports, rows, staged),
             has_refused=rows.unidentified > 0,
-            is_gone=None if options.synced is None else options.synced.is_gone,
             newest=newest,
             log=log,
             older=import_log.older_than(
                 newest, log, may_move=all(export.format.generic for export in exports)
             ),
-            names=options.settings.names or (None if own_exports else "short"),
             has_typed_ids=any(export.format.generic for export in exports),
             origin=origin_of(exports, options.settings),
             by_owner=bool(own_exports),
@@ -118,7 +116,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             corrections=corrections,
         )
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
-        merge = Replacement(options, prompts, folder, staged, plan).write()
+        merge = _merged(plan, prompts, folder)
     if shortened or own_exports or options.settings.names == "short":
         merge.corrected += report.notes_of_replies(staged, log)
     notes += [*faults, *merge.notes, *corrected_notes(merge), *merge.corrected]
@@ -155,12 +153,12 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
     with opened(options.target.parent) as folder:
         log, _ = import_log.load(folder)
         plan = MergePlan(
-            now=options.now,
+            options=options,
             replaced=dict.fromkeys(places, ""),
             log=log,
             corrections=KnownCorrections(options.target.parent),
         )
-        return Replacement(options, prompts, folder, Staging(), plan).write()
+        return _merged(plan, prompts, folder)
 
 
 def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:
@@ -224,97 +222,88 @@ def _facts(
 _MAX_FILES: Final = 3  # names of exports in the import log
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """Replaces reviews.json by what it and the export are together."""
-
-    options: ImportOptions
-    prompts: Prompts
-    folder: Folder
-    staged: Staging
-    plan: MergePlan
-
-    def write(self) -> MergeResult:
-        """Merge, ask what may be a mistake, and put the new file in place if it says something else."""
-        if self.options.dry_run:
-            with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # no file
-                merge = self._merge(nowhere)
-            self._ask(merge)
-            return merge
-        folder, name = self.folder, self.options.target.name
-        corrections, now = self.plan.corrections, self.options.now
-        with folder.draft(name) as new:
-            merge = self._merge(new.file)
-            self._ask(merge)
-            is_taken_out = corrections.take_out_erased(self.options.target, new, now)
-            is_change = merge.is_different or folder.look(name) is None
-            merge.is_written = is_change or is_taken_out
-            merge.backup = replace(
-                new,
-                self._recorded(merge, is_change=is_change),
-                now,
-                is_change=is_change,
-                # first: after a crash between both, the new rows are hidden at least
-                first=partial(corrections.write, folder, self.options.target, now),
-            )
+def _merged(plan: MergePlan, prompts: Prompts, folder: Folder) -> MergeResult:
+    """Merge, ask what may be a mistake, and put the new file in place if it says something else."""
+    target, now = plan.options.target, plan.options.now
+    if plan.options.dry_run:
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # no file
+            merge = _merge(plan, folder, nowhere)
+        _ask(plan, prompts, merge)
         return merge
-
-    def _ask(self, merge: MergeResult) -> None:
-        if self.options.synced is not None:
-            self.options.synced.check(merge, self.plan.replaced)
-        self.prompts.show(list(losses(self.options, merge)))
-        can_ask = self.prompts.confirm is not None and not self.options.dry_run
-        doubts = [
-            *self.plan.corrections.doubts(self.staged, merge.sources),
-            *questions(self.options, self.plan, self.staged, merge, can_ask=can_ask),
-        ]
-        merge.notes += agree(self.options, doubts, self.prompts)
-        merge.corrected = self.plan.corrections.pass_on(merge)
-
-    def _recorded(self, merge: MergeResult, *, is_change: bool) -> ImportLog:
-        """Return the import log with this import; what the owner exported says nothing of a platform."""
-        change = self._change(merge) if is_change else self.plan.log.change
-        log = structs.replace(
-            self.plan.log,
-            reviews=merge.log_rows,
-            ids={**self.plan.log.ids, **merge.ids},
-            change=change,
+    with folder.draft(target.name) as new:
+        merge = _merge(plan, folder, new.file)
+        _ask(plan, prompts, merge)
+        is_taken_out = plan.corrections.take_out_erased(target, new, now)
+        is_change = merge.is_different or folder.look(target.name) is None
+        merge.is_written = is_change or is_taken_out
+        merge.backup = replace(
+            new,
+            _recorded(plan, merge, is_change=is_change),
+            now,
+            is_change=is_change,
+            # first: after a crash between both, the new rows are hidden at least
+            first=partial(plan.corrections.write, folder, target, now),
         )
-        if self.plan.by_owner:
-            return log
-        return recorded(log, self.plan.newest, agreed=older_places(self.plan.older, merge))
+    return merge
 
-    def _change(self, merge: MergeResult) -> Change:
-        """Return what this import changes, for the list of what can be undone."""
-        synced, now = self.options.synced, self.options.now
-        names = [str(without_surrogates(path.name)) for path in self.options.exports[:_MAX_FILES]]
-        sources = ", ".join(sorted({place.source for place in self.staged.places()}))
-        exports = ", ".join(names) if synced is None else synced.name
-        counts = ((Fate.NEW, "new"), (Fate.CHANGED, "changed"), (Fate.REMOVED, "removed"))
-        parts = [", ".join(f"{merge.count(fate):,} {word}" for fate, word in counts)]
-        parts += [f"your business: {', '.join(sorted(merge.filled))}"] if merge.filled else []
-        return Change(
-            at=now,
-            text=f"the {'import' if synced is None else 'sync'} of {exports}"
-            f"{sources and f' ({sources})'}, {stamp(now)}: {'; '.join(parts)}",
-            source="" if synced is None else synced.name,
+
+def _merge(plan: MergePlan, folder: Folder, out: BinaryIO) -> MergeResult:
+    name = plan.options.target.name
+    document = plan.corrections.read(folder, name, plan.options.now)
+    return Merge(plan, out).run(document or Document(encoded(_members(plan)), name))
+
+
+def _members(plan: MergePlan) -> dict[str, object]:
+    """Return the members of a new file beside the reviews."""
+    if plan.around:
+        return dict(plan.around)
+    if not plan.facts.get("name"):
+        raise SayMoreError(
+            f"there is no {plan.options.target} yet, and the export does not say what the business is called",
+            'Say it with --set "name=Acme Plumbing"',
         )
+    return {"business": {}}  # the merge fills it
 
-    def _merge(self, out: BinaryIO) -> MergeResult:
-        name = self.options.target.name
-        document = self.plan.corrections.read(self.folder, name, self.options.now) or Document(
-            encoded(self._members()), name
-        )
-        return Merge(self.staged, out, self.plan).run(document)
 
-    def _members(self) -> dict[str, object]:
-        """Return the members of a new file beside the reviews."""
-        if self.plan.around:
-            return dict(self.plan.around)
-        if not self.plan.facts.get("name"):
-            raise SayMoreError(
-                f"there is no {self.options.target} yet, and the export does not say what the business is "
-                "called",
-                'Say it with --set "name=Acme Plumbing"',
-            )
-        return {"business": {}}  # the merge fills it
+def _ask(plan: MergePlan, prompts: Prompts, merge: MergeResult) -> None:
+    options = plan.options
+    if options.synced is not None:
+        options.synced.check(merge, plan.replaced)
+    prompts.show(list(losses(options, merge)))
+    can_ask = prompts.confirm is not None and not options.dry_run
+    doubts = [
+        *plan.corrections.doubts(plan.staged, merge.sources),
+        *questions(plan, merge, can_ask=can_ask),
+    ]
+    merge.notes += agree(options, doubts, prompts)
+    merge.corrected = plan.corrections.pass_on(merge)
+
+
+def _recorded(plan: MergePlan, merge: MergeResult, *, is_change: bool) -> ImportLog:
+    """Return the import log with this import; what the owner exported says nothing of a platform."""
+    log = structs.replace(
+        plan.log,
+        reviews=merge.log_rows,
+        ids={**plan.log.ids, **merge.ids},
+        change=_change(plan, merge) if is_change else plan.log.change,
+    )
+    return (
+        log if plan.by_owner else recorded(log, plan.newest, agreed=older_places(plan.older, merge))
+    )
+
+
+def _change(plan: MergePlan, merge: MergeResult) -> Change:
+    """Return what this import changes, for the list of what can be undone."""
+    synced, now = plan.options.synced, plan.options.now
+    names = [str(without_surrogates(path.name)) for path in plan.options.exports[:_MAX_FILES]]
+    sources = ", ".join(sorted({place.source for place in plan.staged.places()}))
+    exports = ", ".join(names) if synced is None else synced.name
+    counts = ((Fate.NEW, "new"), (Fate.CHANGED, "changed"), (Fate.REMOVED, "removed"))
+    parts = [", ".join(f"{merge.count(fate):,} {word}" for fate, word in counts)]
+    parts += [f"your business: {', '.join(sorted(merge.filled))}"] if merge.filled else []
+    return Change(
+        at=now,
+        text=f"the {'import' if synced is None else 'sync'} of {exports}"
+        f"{sources and f' ({sources})'}, {stamp(now)}: {'; '.join(parts)}",
+        source="" if synced is None else synced.name,
+    )

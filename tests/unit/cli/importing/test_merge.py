@@ -3,6 +3,7 @@
 import datetime
 import io
 import json
+from pathlib import Path
 
 import msgspec
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from reviewsctl.importing.merge import Merge
 from reviewsctl.importing.merge_plan import MergePlan
+from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry, PlatformReview, entry_of
@@ -49,8 +51,18 @@ def merge(
     staged = Staging()
     for entry in new:
         staged.add(entry)
-    plan = MergePlan(now=NOW, replaced=dict.fromkeys(staged.places(), "") if replace else {})
-    merging = Merge(staged, out, plan)
+    options = ImportOptions(
+        exports=[],
+        target=Path("reviews.json"),
+        format_name="auto",
+        settings=Settings(),
+        replace=replace,
+        yes=False,
+        dry_run=False,
+        now=NOW,
+    )
+    replaced = dict.fromkeys(staged.places(), "") if replace else {}
+    merging = Merge(MergePlan(options=options, staged=staged, replaced=replaced), out)
     result = merging.run(Document(there or b'{"business":{"name":"Acme"}}', "reviews.json"))
     return out.getvalue(), result
 

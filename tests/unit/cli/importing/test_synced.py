@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.merge_plan import IsGone
 from reviewsctl.importing.options import Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove
@@ -28,7 +27,7 @@ def accept(_result: MergeResult, _places: Collection[Place]) -> None:
 def synced(
     shop: Shop,
     numbers: str,
-    is_gone: IsGone = lambda _: True,
+    is_gone: Callable[[str], bool] = lambda _: True,
     *,
     rows: str = "",
     check: Callable[[MergeResult, Collection[Place]], None] = accept,
