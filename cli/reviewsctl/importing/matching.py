@@ -22,6 +22,7 @@ from reviewsctl.importing.review_merge import Review, alike_number, is_copy, is_
 from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
 from reviewsd.api.texts import merge_key
 
+_MAX_ALIKE: Final = 10  # rows with one author, day and rating
 _SAID: Final = ("source", "author", "date", "rating", "text")
 
 
@@ -121,7 +122,7 @@ class Matching:
     def _compare(self, document: Document) -> None:
         """Find the rows that say what reviews do under other ids, and the reviews that no row is."""
         contents = {entry.content_key: entry for entry in self._new.values() if entry.content_key}
-        alikes = self._staged.alikes()
+        alikes = self._alikes()
         sources = {entry.source.casefold() for entry in self._new.values()}
         are_own = all(entry.has_own_id for entry in self._new.values())
         for review, identifier in identified(document):
@@ -159,6 +160,14 @@ class Matching:
             self._others.append(
                 known if row is None else without_explained(known, self._facts(row))
             )
+
+    def _alikes(self) -> Mapping[int, list[Entry]]:
+        """Return the rows by ``alike_number``, some of very many with one."""
+        alikes: defaultdict[int, list[Entry]] = defaultdict(list)
+        for entry in () if self._plan.by_owner else self._staged:
+            same = alikes[alike_number(msgspec.json.decode(entry.record))]
+            same += [entry] * (len(same) < _MAX_ALIKE)
+        return alikes
 
     def _note_row(self, review: Review, entry: Entry, known: Facts) -> None:
         """Note a corrected review that has a row, or another one whose row says something else now."""

@@ -20,7 +20,7 @@ from reviewsctl.importing.values import (
     word,
     words,
 )
-from reviewsd.api.texts import author_key, merge_key
+from reviewsd.api.texts import merge_key
 
 MEMBERS: Final = (
     *("author", "author_avatar_url", "rating", "date"),
@@ -97,8 +97,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The id of its location, as the export has it."""
     title: str = ""
     """The title of that location."""
-    alike: int = 0
-    """Equal for reviews with the same author, day and rating (``alike``)."""
     record: bytes
     """The review, as JSON."""
     day: str = ""
@@ -131,14 +129,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         record = msgspec.json.decode(self.record, type=dict[str, msgspec.Raw])
         record["id"] = msgspec.Raw(encoded(review_id))
         return msgspec.structs.replace(self, key=merge_key(review_id), record=encoded(record))
-
-
-def alike(author: object, day: object, rating: object) -> int:
-    """Return a number by which one review is found under another id or source, within one process.
-
-    Names count by their short form, since imports may shorten them.
-    """
-    return hash((author_key(author) if isinstance(author, str) else None, day, rating))
 
 
 def entry_of(review: PlatformReview, settings: Settings) -> Entry:
@@ -179,7 +169,6 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         edited=edited,
         place=place,
         title=words(review.title) or "",
-        alike=alike(author, day.isoformat(), review.rating),
         record=encoded(record),
         day=day.isoformat(),
         blank=_blank(review, settings),

@@ -16,7 +16,7 @@ import msgspec
 
 from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
-from reviewsctl.importing.review import BITS, MEMBERS, Entry, alike
+from reviewsctl.importing.review import BITS, MEMBERS, Entry
 from reviewsctl.importing.values import is_short_form, members
 from reviewsd.api.texts import author_key, is_nameless, plain_text
 
@@ -210,9 +210,14 @@ def _kept_name(there: object, value: object, names: str | None) -> Fate | None:
 
 
 def alike_number(review: Mapping[str, object]) -> int:
-    """Return the number by which a review of the file is found under another id or source; 0 if it is invalid."""
-    parts = tuple(map(review.get, ("author", "date", "rating")))
-    return alike(*parts) if all(isinstance(part, str | int) for part in parts) else 0
+    """Return a number by which a review is found under another id or source, within one process; 0 if it is invalid.
+
+    Names count by their short form, since imports may shorten them.
+    """
+    author, others = review.get("author"), (review.get("date"), review.get("rating"))
+    if not isinstance(author, str) or not all(isinstance(part, str | int) for part in others):
+        return 0
+    return hash((author_key(author), *others))
 
 
 def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> bool:

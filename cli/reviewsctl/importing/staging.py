@@ -6,11 +6,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from reviewsctl.importing.review import MEMBERS, Entry, alike, mask
+from reviewsctl.importing.review import MEMBERS, Entry, mask
 from reviewsctl.importing.values import encoded, short_name
 
 _ALL: Final = mask(MEMBERS)
-_MAX_ALIKE: Final = 10  # reviews with one author, day and rating
 
 
 class Place(NamedTuple):
@@ -125,18 +124,9 @@ class Staging:
             self._reviews[key] = msgspec.structs.replace(
                 entry,
                 record=encoded(record),
-                alike=alike(author, entry.day, record["rating"]),
                 blank=entry.blank & ~mask(["author_avatar_url"]),
             )
         return changed
-
-    def alikes(self) -> Mapping[int, list[Entry]]:
-        """Return the reviews by ``alike``, to find them under another id; some of very many that are."""
-        alikes: defaultdict[int, list[Entry]] = defaultdict(list)
-        for entry in self:
-            if len(same := alikes[entry.alike]) < _MAX_ALIKE:
-                same.append(entry)
-        return alikes
 
     def find(self, identifier: str, key: str) -> Entry | None:
         """Return the review with this id, which an export of reviewsd has, or else with this merge key."""
