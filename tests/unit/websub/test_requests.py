@@ -8,6 +8,7 @@ from reviewsd.config.hub_schema import HubConfig as Settings
 from reviewsd.config.hub_schema import HubLimitsConfig
 from reviewsd.domain.subscription import Caps
 from reviewsd.store.transactions import StoreError
+from reviewsd.websub import requests
 from reviewsd.websub.hub import HubLimits
 from reviewsd.websub.requests import HubResponse
 from tests.support.hub import (
@@ -30,6 +31,16 @@ ACTIVE = "SELECT callback, topic_id FROM subscription"
 
 def host(number: int) -> str:
     return f"https://s{number}.example.org/cb"
+
+
+def ratelimited(process: HubProcess) -> dict[str, float]:
+    """Return the number of requests over each limit (O9)."""
+    counts = process.context.counters.counts()
+    return {
+        key.partition(" ")[2]: number
+        for key, number in counts.items()
+        if key.startswith("ratelimited_total ")
+    }
 
 
 def test_request_is_stored_before_its_response() -> None:
@@ -111,6 +122,7 @@ def test_30_of_150_requests_of_a_network_are_refused() -> None:
 
         assert 120 * [202] + 30 * [429] == [response.status for response in responses]
         assert 1 == responses[-1].retry_after
+        assert {"requests-per-minute": 30} == ratelimited(process)
         assert 202 == process.post(client="192.0.2.8/32").status
 
 
@@ -148,6 +160,7 @@ def test_requests_for_a_host_are_limited_for_all_clients() -> None:
 
         assert 120 * [202] + 5 * [429] == [response.status for response in responses]
         assert "callback host" in responses[-1].text
+        assert {"requests-per-minute-and-host": 5} == ratelimited(process)
 
 
 def test_active_pair_renews_at_a_crowded_host() -> None:
@@ -183,6 +196,17 @@ def test_blocked_host_is_refused_with_all_names_below_it() -> None:
         assert 202 == process.post("https://an-example.org/").status
 
 
+def test_refused_callback_is_counted_by_its_reason() -> None:
+    """O9."""
+    with hub_process() as process:
+        for callback in ("http://subscriber.example.org/", "https://127.0.0.1/", f"{BASE_URL}/"):
+            process.post(callback)
+
+        reasons = ("not-https", "ip-literal", "own-host")
+        expected = {f"callback_refused_total {reason}": 1 for reason in reasons}
+        assert expected == process.context.counters.counts()
+
+
 # Caps ---------------------------------------------------------------------------------------------
 
 SETTINGS = Settings(limits=HubLimitsConfig(active_per_host=3, requests_per_minute=1000))
@@ -211,8 +235,16 @@ def fill_pending(process: HubProcess) -> None:
         assert 202 == process.post(host(number), client=f"192.0.2.{number}/32").status
 
 
-@pytest.mark.parametrize("fill", [fill_host, fill_hub, fill_client, fill_pending])
-def test_new_pair_at_a_cap_is_refused(fill: Callable[[HubProcess], None]) -> None:
+@pytest.mark.parametrize(
+    ("fill", "limit"),
+    [
+        (fill_host, "active-per-host"),
+        (fill_hub, "active"),
+        (fill_client, "pending"),
+        (fill_pending, "pending"),
+    ],
+)
+def test_new_pair_at_a_cap_is_refused(fill: Callable[[HubProcess], None], limit: str) -> None:
     """H5."""
     with hub_process(SETTINGS, limits=LIMITS) as process:
         fill(process)
@@ -220,6 +252,8 @@ def test_new_pair_at_a_cap_is_refused(fill: Callable[[HubProcess], None]) -> Non
         response = process.post()
 
         assert (429, 600) == (response.status, response.retry_after)
+        assert {limit: 1} == ratelimited(process)
+        assert limit in requests.LIMITS
 
 
 @pytest.mark.parametrize("fill", [fill_host, fill_client, fill_pending])
