@@ -19,6 +19,7 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.store.rows import Due
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.client import CallbackClient, CallbackRequest
+from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.dialer import Dialer, LookUp, Resolver
 from reviewsd.websub.outbound.response_parser import NetworkFullError, NoResponseError
 from reviewsd.websub.outbound.tls import Tls
@@ -76,6 +77,22 @@ class Missing:
 
     reason: str
     address: str | None
+
+
+class Upload(Connection):
+    """A Connection whose progress the test sets."""
+
+    has_work = False
+
+    def __init__(
+        self, *, has_work: bool = False, bytes_written: int = 0, accepted: int = 0
+    ) -> None:
+        self.has_work = has_work
+        self.bytes_written = bytes_written
+        self.accepted = accepted
+
+    def bytes_accepted(self) -> int:
+        return self.accepted
 
 
 FULL = "the network is full"

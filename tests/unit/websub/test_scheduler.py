@@ -11,7 +11,6 @@ from twisted.logger import capturedLogs
 
 from reviewsd.store.rows import Claim, Due, Pair
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import MAX_FAILURES, Backoffs
 from reviewsd.websub.scheduler import (
     BATCH_SECONDS,
@@ -21,6 +20,7 @@ from reviewsd.websub.scheduler import (
 )
 from reviewsd.websub.slots import IDLE_PER_PLACE, Slot, Slots
 from tests.support.hub import Time, no_bugs, result_of
+from tests.support.outbound import Upload
 
 PER_HOST = 3
 PLACES = 8
@@ -43,19 +43,6 @@ class RowResult:
     id: int
     retry_after: float | None = None
     """Seconds until it is due again; None: it is done."""
-
-
-class BusyUpload(Connection):
-    """A connection with work to do."""
-
-    has_work = True
-    bytes_written = 0
-
-    def __init__(self) -> None:
-        pass
-
-    def bytes_accepted(self) -> int:
-        return 0
 
 
 class MemoryWork:
@@ -120,7 +107,7 @@ class MemoryWork:
         self.begun.append((self._time.clock.seconds(), claim.id))
         self.running.append(claim.pair.host)
         if claim.pair.host in self.busy_hosts:
-            slot.watch(BusyUpload(), self._time.clock.seconds())
+            slot.watch(Upload(has_work=True), self._time.clock.seconds())
         try:
             seconds = self.seconds.get(claim.pair.host, 0.0)
             await (deferLater(self._time.clock, seconds) if seconds else succeed(None))
@@ -283,29 +270,25 @@ def test_rows_that_another_node_claimed_are_queried_again() -> None:
 # Slots --------------------------------------------------------------------------------------------
 
 
-def test_hanging_host_that_fills_the_query_does_not_delay_another() -> None:
+@pytest.mark.parametrize(
+    ("hosts", "rows", "seconds"),
+    [(1, MAX_ROWS + 500, 2 * BATCH_SECONDS), (10, MAX_ROWS // 10, 2.0)],
+    ids=["query", "slots"],
+)
+def test_hanging_hosts_that_fill_the_query_do_not_delay_another(
+    hosts: int, rows: int, seconds: float
+) -> None:
+    """The rows behind a full query are found as soon as slots are idle, not after MAX_PAUSE."""
     with scheduling() as rig:
-        rig.work.add("hanging", MAX_ROWS + 500)
-        rig.work.seconds["hanging"] = 1000.0
+        for number in range(hosts):
+            rig.work.add(f"hanging {number}", rows)
+            rig.work.seconds[f"hanging {number}"] = 1000.0
         rig.work.add("healthy")
         rig.scheduler.start()
 
-        rig.time.advance(2 * BATCH_SECONDS)
+        rig.time.advance(seconds)
 
-        assert [MAX_ROWS + 500] == rig.work.done
-
-
-def test_hanging_hosts_that_take_all_slots_of_a_query_do_not_delay_another() -> None:
-    """The rows behind a full query are found as soon as slots are idle, not after MAX_PAUSE."""
-    with scheduling() as rig:
-        for number in range(10):
-            rig.work.seconds[f"hanging {number}"] = 300
-            rig.work.add(f"hanging {number}", MAX_ROWS // 10)
-        rig.work.add("quick")
-        rig.scheduler.start()
-        rig.time.advance(2.0)
-
-        assert [MAX_ROWS] == rig.work.done
+        assert [hosts * rows] == rig.work.done
 
 
 def test_backed_off_hosts_that_fill_queries_do_not_delay_another() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 
 from reviewsd.store.rows import Due
-from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.slots import (
     CHECK_INTERVAL,
@@ -26,25 +25,10 @@ from reviewsd.websub.slots import (
     Slot,
     Slots,
 )
+from tests.support.outbound import Upload
 
 PLACES, PER_HOST, PER_NETWORK = 64, 8, 16
 ADDRESS, NEIGHBOR, ELSEWHERE = "203.0.113.7", "203.0.113.99", "198.51.100.1"
-
-
-class Upload(Connection):
-    """A Connection whose progress the test sets."""
-
-    has_work = False
-
-    def __init__(
-        self, *, has_work: bool = False, bytes_written: int = 0, accepted: int = 0
-    ) -> None:
-        self.has_work = has_work
-        self.bytes_written = bytes_written
-        self.accepted = accepted
-
-    def bytes_accepted(self) -> int:
-        return self.accepted
 
 
 class Rig:
@@ -136,6 +120,7 @@ def test_each_count_has_its_limit(row: dict[str, Any], limit: int) -> None:
 @pytest.mark.parametrize(
     ("row", "limit"),
     [
+        ({"host": "a.example.com"}, FIRST_SHARE),
         ({"failing": True}, IDLE_PER_PLACE * PLACES // 2),
         ({"address": ADDRESS}, (1 + IDLE_PER_PLACE) * PER_NETWORK),
         ({"address": ADDRESS, "failing": True}, IDLE_PER_PLACE * PER_NETWORK // 2),
@@ -148,14 +133,6 @@ def test_idle_slots_have_their_limit(row: dict[str, Any], limit: int) -> None:
         slots += more
         rig.find_idle()
     assert limit == len(slots)
-    rig.end(*slots)
-
-
-def test_host_keeps_its_limit_while_its_slots_are_idle() -> None:
-    rig = Rig()
-    slots = rig.fill("a.example.com")
-    rig.find_idle()
-    assert rig.enter("a.example.com") is None
     rig.end(*slots)
 
 
