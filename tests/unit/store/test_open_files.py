@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,22 +10,14 @@ from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import Purpose, StoreError
-from tests.support.stores import blocking, names, opened, rows
+from tests.support.stores import BLOCKS, blocking, names, opened, read, rows
 
-BLOCKS = "SELECT value FROM block ORDER BY value"
 CLIENTS = (Purpose.REQUEST, Purpose.SESSION_END, Purpose.PROBE)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "state.sqlite"
-
-
-def read(path: Path) -> list[str]:
-    """Check a closed store or a copy of one, and return its blocks."""
-    with closing(sqlite3.connect(path)) as connection:
-        assert [("ok",)] == connection.execute("PRAGMA integrity_check").fetchall()
-        return [value for (value,) in connection.execute(BLOCKS)]
 
 
 def delete(path: Path) -> None:

@@ -3,8 +3,8 @@
 import sqlite3
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +21,12 @@ from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.transactions import NewerSchemaError, SqlCursor, StoreError, WrongKeysError
 from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
-from tests.support.stores import blocking, rows, threads
+from tests.support.stores import BLOCKS, blocking, closed_at_end, opening, rows, threads
 
 pytestmark = [needed, pytest.mark.processes]
 
-BLOCKS = "SELECT value FROM block ORDER BY value"
 KEY, OTHER_KEY = bytes(32), bytes([1]) * 32
 TYPES = {"INTEGER": "integer", "BIGINT": "bigint", "TEXT": "text", "BLOB": "bytea"}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with Server() as server:
-        yield server
 
 
 @pytest.fixture
@@ -41,15 +34,13 @@ def url(server: Server) -> str:
     return server.database()
 
 
-@asynccontextmanager
-async def node(url: str, *keys: bytes) -> AsyncIterator[Postgres]:
+def postgres_of(url: str, *keys: bytes) -> Postgres:
+    return Postgres(url, threads, Secrets(keys or (KEY,)))
+
+
+def node(url: str, *keys: bytes) -> AbstractAsyncContextManager[Postgres]:
     """A node's store, open."""
-    store = Postgres(url, threads, Secrets(keys or (KEY,)))
-    try:
-        await store.open()
-        yield store
-    finally:
-        await store.close()
+    return opening(postgres_of(url, *keys))
 
 
 def terminate(server: Server) -> None:
@@ -205,7 +196,7 @@ async def test_tables_are_the_same_as_in_sqlite(server: Server, url: str) -> Non
 
 
 async def test_nodes_that_start_together_migrate_once(url: str) -> None:
-    stores = [Postgres(url, threads, Secrets([KEY])) for _ in range(4)]
+    stores = [postgres_of(url) for _ in range(4)]
     try:
         await gatherResults([Deferred.fromCoroutine(store.open()) for store in stores])
         for store in stores:
@@ -223,15 +214,12 @@ async def test_newer_schema_is_refused_at_the_start_and_later(server: Server, ur
         server.execute(newer, url)
         with pytest.raises(NewerSchemaError, match=rf"version {len(MIGRATIONS) + 1}.*up to"):
             await running.run(blocking("b.com"))
-    starting = Postgres(url, threads, Secrets([KEY]))
-    try:
+    async with closed_at_end(postgres_of(url)) as starting:
         with pytest.raises(NewerSchemaError):
             await starting.open()
         with pytest.raises(NewerSchemaError):
             await rows(starting, BLOCKS)
         assert not starting.healthy
-    finally:
-        await starting.close()
     assert [("a.com",)] == server.execute(BLOCKS, url)
 
 
@@ -242,12 +230,9 @@ async def test_node_with_another_key_is_refused(url: str) -> None:
     """Its signed deliveries would all fail, and the third failure removes a subscription."""
     async with node(url, KEY):
         pass
-    store = Postgres(url, threads, Secrets([OTHER_KEY]))
-    try:
-        with pytest.raises(WrongKeysError, match=r"give all nodes the same secret\.key"):
-            await store.open()
-    finally:
-        await store.close()
+    with pytest.raises(WrongKeysError, match=r"give all nodes the same secret\.key"):
+        async with node(url, OTHER_KEY):
+            pass
 
 
 async def test_key_can_be_replaced_step_by_step(url: str) -> None:
@@ -289,14 +274,11 @@ async def test_server_that_is_down_at_the_start_is_connected_later(url: str) -> 
     with Server() as server:
         url = server.database()
         server.stop("fast")
-        store = Postgres(url, threads, Secrets([KEY]))
-        try:
+        async with closed_at_end(postgres_of(url)) as store:
             with pytest.raises(StoreError):
                 await store.open()
             server.start()
             assert [] == await blocks_after_failure(store)
-        finally:
-            await store.close()
 
 
 async def test_connection_lost_between_transactions_is_replaced_without_a_log_line(
@@ -391,12 +373,9 @@ async def test_password_of_the_url_is_never_logged_or_raised() -> None:
             Postgres("postgresql://me:s3cret@h/x?nonsense=s3cret", threads, Secrets([KEY]))
         assert "s3cret" not in str(refusal.value)
         assert refusal.value.__suppress_context__
-        store = Postgres("postgresql://me:s3cret@127.0.0.1:1/x", threads, Secrets([KEY]))
-        try:
+        async with closed_at_end(postgres_of("postgresql://me:s3cret@127.0.0.1:1/x")) as store:
             with pytest.raises(StoreError) as failure:
                 await store.open()
-        finally:
-            await store.close()
     assert "s3cret" not in f"{failure.value} {messages(events)} {failure.value.__cause__}"
 
 

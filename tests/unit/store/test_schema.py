@@ -11,7 +11,7 @@ from reviewsd.http1.urls import TOPICS
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import NewerSchemaError
-from tests.support.stores import blocking, opened, rows, threads
+from tests.support.stores import blocking, closed_at_end, opened, rows, threads
 
 TABLES = [
     *("block", "ended", "mcp_ended", "meta", "notice", "notice_known"),
@@ -75,8 +75,7 @@ async def test_newer_schema_is_refused_and_not_changed(path: Path) -> None:
     of_version(path, 1)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
-    database = Database(path, threads)
-    try:
+    async with closed_at_end(Database(path, threads)) as database:
         with pytest.raises(
             NewerSchemaError, match=rf"version {len(MIGRATIONS) + 1}.*up to {len(MIGRATIONS)}"
         ):
@@ -84,8 +83,6 @@ async def test_newer_schema_is_refused_and_not_changed(path: Path) -> None:
         with pytest.raises(NewerSchemaError):
             await database.run(blocking("a.com"))
         assert not database.healthy
-    finally:
-        await database.close()
     with closing(sqlite3.connect(path)) as connection:
         assert [("evil.com",)] == connection.execute("SELECT value FROM block").fetchall()
 

@@ -15,9 +15,16 @@ from twisted.logger import capturedLogs, formatEvent
 from reviewsd.store.keys import Secrets
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import SqlCursor, StoreError
-from tests.support.stores import blocking, names, opened, rows, threads
-
-BLOCKS = "SELECT value FROM block ORDER BY value"
+from tests.support.stores import (
+    BLOCKS,
+    blocking,
+    closed_at_end,
+    names,
+    opened,
+    read,
+    rows,
+    threads,
+)
 
 
 @pytest.fixture
@@ -49,13 +56,6 @@ def spoil(path: Path, content: bytes | None) -> bytes:
     content = content or path.read_bytes()[:-8192] + os.urandom(8192)
     path.write_bytes(content)
     return content
-
-
-def read(path: Path) -> list[str]:
-    """Check a closed store or a copy of one, and return its blocks."""
-    with closing(sqlite3.connect(path)) as connection:
-        assert [("ok",)] == connection.execute("PRAGMA integrity_check").fetchall()
-        return [value for (value,) in connection.execute(BLOCKS)]
 
 
 # -- transactions
@@ -159,8 +159,7 @@ async def test_secret_is_on_the_disk_only_sealed(path: Path) -> None:
 async def test_store_that_cannot_be_opened_works_after_the_repair(path: Path) -> None:
     """No restart is needed, and each change is logged once (D9)."""
     remove_obstacle = obstruct(path)
-    database = Database(path, threads)
-    try:
+    async with closed_at_end(Database(path, threads)) as database:
         with capturedLogs() as events:
             with pytest.raises(StoreError, match="unable to open database file"):
                 await database.open()
@@ -175,23 +174,18 @@ async def test_store_that_cannot_be_opened_works_after_the_repair(path: Path) ->
             f"the store {path} cannot be used: unable to open database file",
             f"the store {path} works again",
         ] == [formatEvent(event) for event in events]
-    finally:
-        await database.close()
 
 
 async def test_lock_of_another_program_is_a_failure_that_passes(path: Path) -> None:
     async with opened(path):
         pass
-    database = Database(path, threads)
-    try:
+    async with closed_at_end(Database(path, threads)) as database:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("BEGIN EXCLUSIVE")
             with pytest.raises(StoreError, match="database is locked"):
                 await database.open()
         await database.run(blocking("a.com"))
         assert database.healthy
-    finally:
-        await database.close()
 
 
 @pytest.mark.parametrize(
@@ -204,15 +198,12 @@ async def test_damaged_file_is_a_failure_and_not_written_to(
     async with opened(path) as database:
         await database.run(blocking(*(f"{number:04}.com" for number in range(500))))
     content = spoil(path, content)
-    database = Database(path, threads)
-    try:
+    async with closed_at_end(Database(path, threads)) as database:
         with pytest.raises(StoreError, match=message):
             await database.open()
         with pytest.raises(StoreError, match=message):
             await database.run(blocking("a.com"))
         assert not database.healthy
-    finally:
-        await database.close()
     assert content == content_of(path)
 
 

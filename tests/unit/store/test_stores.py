@@ -2,8 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -13,22 +12,14 @@ from reviewsd.store.keys import Secrets
 from reviewsd.store.postgres import Postgres
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import SqlCursor, StoreError
-from tests.support.postgres import Server, needed
-from tests.support.stores import blocking, rows, threads
-
-BLOCKS = "SELECT value FROM block ORDER BY value"
+from tests.support.postgres import needed
+from tests.support.stores import BLOCKS, blocking, opening, rows, threads
 
 Open = Callable[[], Database | Postgres]
 
 
 class OopsError(Exception):
     """A bug."""
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with Server() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=[needed, pytest.mark.processes])])
@@ -40,24 +31,14 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     return lambda: Postgres(url, threads, Secrets([bytes(32)]))
 
 
-@asynccontextmanager
-async def opened(make: Open) -> AsyncIterator[Database | Postgres]:
-    store = make()
-    try:
-        await store.open()
-        yield store
-    finally:
-        await store.close()
-
-
 async def test_committed_rows_are_there_after_reopening(make: Open) -> None:
     def work(cursor: SqlCursor) -> int:
         cursor.execute("INSERT INTO block (value, created_at) VALUES ('a.com', 1), ('b.com', 2)")
         return cursor.rowcount
 
-    async with opened(make) as store:
+    async with opening(make()) as store:
         assert 2 == await store.run(work)
-    async with opened(make) as store:
+    async with opening(make()) as store:
         assert [("a.com",), ("b.com",)] == await rows(store, BLOCKS)
         assert ("a.com",) == await store.run(lambda cursor: cursor.execute(BLOCKS).fetchone())
 
@@ -67,7 +48,7 @@ async def test_exception_of_a_transaction_rolls_it_back_and_is_raised(make: Open
         blocking("a.com")(cursor)
         raise OopsError
 
-    async with opened(make) as store:
+    async with opening(make()) as store:
         with pytest.raises(OopsError):
             await store.run(work)
         assert [] == await rows(store, BLOCKS)
@@ -76,7 +57,7 @@ async def test_exception_of_a_transaction_rolls_it_back_and_is_raised(make: Open
 
 async def test_sql_error_is_raised_and_leaves_the_store_healthy(make: Open) -> None:
     """It is a bug of ours, not a failure of the store."""
-    async with opened(make) as store:
+    async with opening(make()) as store:
         driver = psycopg if isinstance(store, Postgres) else sqlite3
         for sql in ("SELEC 1", "SELECT * FROM nothing", "SELECT ?"):
             with pytest.raises((driver.ProgrammingError, sqlite3.OperationalError)):
