@@ -63,9 +63,9 @@ class Rows:
         return list(self.run(lambda cursor: intents.find_due(cursor, now, 100, without))[0])
 
     def verify(
-        self, now: int = START, results: tuple[VerificationOutcome, ...] = (), token: str = "t"
+        self, now: int = START, results: tuple[VerificationOutcome, ...] = (), token: str = ""
     ) -> list[IntentClaim]:
-        due = self.verifiable(now)
+        due, token = self.verifiable(now), token or f"t{now}"
         return self.run(lambda cursor: intents.settle_and_claim(cursor, results, due, token, now))
 
     def subscribe(self, count: int = 1) -> None:
@@ -82,9 +82,9 @@ class Rows:
         )
 
     def deliver(
-        self, now: int = START, results: tuple[DeliveryOutcome, ...] = (), token: str = "t"
+        self, now: int = START, results: tuple[DeliveryOutcome, ...] = (), token: str = ""
     ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
-        due = self.owed(now)
+        due, token = self.owed(now), token or f"t{now}"
         return self.run(
             lambda cursor: deliveries.settle_and_claim(cursor, results, due, NEW, token, now)
         )

@@ -4,8 +4,8 @@ import pytest
 
 from reviewsd.domain.subscription import Confirmed, DeliveryFailed, DeliverySucceeded, Unreachable
 from reviewsd.store import rows as hub_rows
-from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
-from reviewsd.store.intents import IntentClaim, VerificationOutcome
+from reviewsd.store.deliveries import DeliveryOutcome
+from reviewsd.store.intents import VerificationOutcome
 from tests.support.hub import START
 from tests.support.hub_rows import CLAIM, HOST, WAITS, Rows
 
@@ -17,21 +17,13 @@ def take_over(rows: Rows, now: int) -> list[tuple[str, int]]:
     return rows.run(lambda cursor: hub_rows.take_over(cursor, now))
 
 
-def deliver(rows: Rows, now: int, *results: DeliveryOutcome) -> list[DeliveryClaim]:
-    return rows.deliver(now, results, token=f"t{now}")[0]
-
-
-def verify(rows: Rows, now: int, *results: VerificationOutcome) -> list[IntentClaim]:
-    return rows.verify(now, results, token=f"t{now}")
-
-
 def test_delivery_of_a_dead_process_waits_longer_after_each_death(rows: Rows) -> None:
     rows.subscribe()
     rows.bump()
     rows.connection.execute("UPDATE subscription SET lease_expires_at = ?", (2 * START,))
     now = START
     for deaths, wait in enumerate(WAIT, 1):
-        assert [deaths - 1] == [claim.deaths for claim in deliver(rows, now)]
+        assert [deaths - 1] == [claim.deaths for claim in rows.deliver(now)[0]]
         assert [(HOST, deaths)] == take_over(rows, now)
         assert [] == rows.owed(now + wait - 1)
         now += wait
@@ -42,7 +34,7 @@ def test_verification_of_a_dead_process_waits_longer_after_each_death(rows: Rows
     rows.ask()
     now = START
     for deaths, wait in enumerate(WAIT, 1):
-        assert [deaths - 1] == [claim.deaths for claim in verify(rows, now)]
+        assert [deaths - 1] == [claim.deaths for claim in rows.verify(now)]
         assert [(HOST, deaths)] == take_over(rows, now)
         assert [] == rows.verifiable(now + wait - 1)
         now += wait
@@ -63,10 +55,10 @@ def test_any_outcome_of_a_delivery_resets_the_deaths(
 ) -> None:
     rows.subscribe()
     rows.bump()
-    deliver(rows, START)
+    rows.deliver(START)
     take_over(rows, START)
-    (claim,) = deliver(rows, START + 1_000)
-    deliver(rows, START + 1_000, DeliveryOutcome(claim=claim, event=event))
+    (claim,) = rows.deliver(START + 1_000)[0]
+    rows.deliver(START + 1_000, (DeliveryOutcome(claim=claim, event=event),))
 
     assert [(0,)] == rows.sql("SELECT deaths FROM subscription")
 
@@ -82,11 +74,11 @@ def test_outcome_without_an_attempt_leaves_the_deaths(
     rows.bump()
     now = START
     for _ in range(deaths):
-        deliver(rows, now)
+        rows.deliver(now)
         take_over(rows, now)
         now += 30_000
-    (claim,) = deliver(rows, now)
-    deliver(rows, now, DeliveryOutcome(claim=claim, event=event))
+    (claim,) = rows.deliver(now)[0]
+    rows.deliver(now, (DeliveryOutcome(claim=claim, event=event),))
 
     assert [(deaths,)] == rows.sql("SELECT deaths FROM subscription")
 
@@ -94,15 +86,11 @@ def test_outcome_without_an_attempt_leaves_the_deaths(
 def test_outcome_of_a_verification_resets_the_deaths(rows: Rows) -> None:
     rows.ask()
     rows.ask(1)
-    verify(rows, START)
+    rows.verify(START)
     take_over(rows, START)
-    first, second = verify(rows, START + 1_000)
-    verify(
-        rows,
-        START + 1_000,
-        VerificationOutcome(first, Unreachable()),
-        VerificationOutcome(second, Confirmed()),
-    )
+    first, second = rows.verify(START + 1_000)
+    outcomes = VerificationOutcome(first, Unreachable()), VerificationOutcome(second, Confirmed())
+    rows.verify(START + 1_000, outcomes)
 
     assert [(0,)] == rows.sql("SELECT deaths FROM verification")
 
@@ -112,11 +100,11 @@ def test_expired_claim_of_another_node_counts_as_a_death(rows: Rows) -> None:
     rows.subscribe()
     rows.bump()
     rows.ask(1)
-    deliver(rows, START)
-    verify(rows, START)
+    rows.deliver(START)
+    rows.verify(START)
     late = START + CLAIM + 1
-    assert ([], []) == (deliver(rows, late), verify(rows, late))
+    assert ([], []) == (rows.deliver(late)[0], rows.verify(late))
 
     again = late + 1_000
-    assert [1] == [claim.deaths for claim in deliver(rows, again)]
-    assert [1] == [claim.deaths for claim in verify(rows, again)]
+    assert [1] == [claim.deaths for claim in rows.deliver(again)[0]]
+    assert [1] == [claim.deaths for claim in rows.verify(again)]
