@@ -29,7 +29,7 @@ SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.5}
 """Share of the mentions of an aspect that most praise, or criticize, if ``MISSED`` more said the opposite."""
 MISSED: Final = 3  # mentions; they count most where few were found (decision 584)
 MIXED_SHARE: Final = (
-    0.35  # of both sentiments where opinions differ, and at least as many as may be missed
+    0.35  # of either sentiment where opinions differ, which ``MISSED`` have at least
 )
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen

@@ -17,9 +17,9 @@ from reviewsctl.corrections import files
 from reviewsctl.corrections.notes import (
     MAX_NAMED,
     TAKE,
+    absent_notes,
     described,
     erased_notes,
-    left_notes,
     passed_notes,
 )
 from reviewsctl.corrections.output import STATES
@@ -275,7 +275,7 @@ class KnownCorrections:
             *files.erased_note(self._returned or 0),
             *passed_notes(self._passed),
             *self._changed_notes(),
-            *left_notes(merge),
+            *absent_notes(merge),
             *erased_notes(merge),
         ]
 

@@ -39,14 +39,16 @@ def corrected_notes(merge: MergeResult) -> list[str]:
     return [f"{counted(count, 'review')} stay{'s' * (count == 1)} corrected"] if count else []
 
 
-def left_notes(merge: MergeResult) -> Iterator[str]:
+def absent_notes(merge: MergeResult) -> Iterator[str]:
     """Yield the note on corrected reviews that go, and that no row seems to be, beside new ones that may be them."""
-    known = {str(old.get("id")) for _, olds in merge.successions for old in olds}
-    left = [review for review in merge.left if str(review.get("id")) not in known]
-    if left and merge.count(Fate.NEW):
-        names = first_of(map(described, left), MAX_NAMED)
+    doubtful_ids = {str(old.get("id")) for _, olds in merge.successions for old in olds}
+    absent = [
+        review for review in merge.absent_corrected if str(review.get("id")) not in doubtful_ids
+    ]
+    if absent and merge.count(Fate.NEW):
+        names = first_of(map(described, absent), MAX_NAMED)
         yield (
-            f"not shown as they are, and not in the export any more: {len(left):,} ({names}); see whether a new review "
+            f"not shown as they are, and not in the export any more: {len(absent):,} ({names}); see whether a new review "
             "is one of them: reviewsctl reviews list"
         )
 

@@ -25,12 +25,12 @@ _MAX_ALIKE: Final = 20  # corrected reviews that one evidence names
 
 
 def without_explained(review: Facts, row: Facts) -> Facts:
-    """Return a corrected review that has a row, with those digests alone by which another row may be it all the same.
+    """Return a corrected review that has a row, with the digests by which another row may still be it.
 
     Two reviews may have one author and day, or one short text; where rows have ids, one may have got a second one.
     """
     is_enough = row.is_long and row.has_own_id
-    explained = {each for each in row.digests if each[0] != "words" or not is_enough}
+    explained = {digest for digest in row.digests if digest[0] != "words" or not is_enough}
     return replace(review, digests=review.digests - explained)
 
 
@@ -48,10 +48,10 @@ def find_doubts(
             without words.
         rows: The new rows, and those of reviews that change, without words and with what is new to them.
         pairs: The absent reviews with the rows that they have.
-        are_typed: Whether an owner has given the rows their ids, who may give a review another one.
+        are_typed: Whether the ids of the rows are those of an owner, who may give a review another one.
 
     Returns:
-        The pairs whose rows are no other, corrected review, and the corrected reviews with the rows that may be them.
+        The pairs with rows that are no other, corrected review, and the corrected reviews with the rows that may be them.
     """
     while True:
         doubts = _doubts(corrected, rows, pairs, are_typed=are_typed)
@@ -72,7 +72,9 @@ def _doubts(
 
     def evidence(row: Facts) -> frozenset[tuple[str, str]]:
         is_crowd = row.person is not None and people[row.person] > MAX_PERSON
-        return frozenset(each for each in row.digests if not (is_crowd and each[0] == "author_day"))
+        return frozenset(
+            digest for digest in row.digests if not (is_crowd and digest[0] == "author_day")
+        )
 
     def may_be(review: Facts, row: Facts) -> bool:
         own = row_of.get(review.key)
@@ -80,8 +82,8 @@ def _doubts(
         if is_other or not may_share_location(review, row):
             return False
         are_own = review.has_own_id and row.has_own_id
-        known = review if own is None else without_explained(review, own)
-        if known.digests & evidence(row) and (are_typed or not are_own):
+        open_facts = review if own is None else without_explained(review, own)
+        if open_facts.digests & evidence(row) and (are_typed or not are_own):
             return True
         if are_own:
             return False
@@ -121,10 +123,10 @@ def _keys(facts: Facts) -> Iterator[object]:
     yield from _lone_keys(facts)
     if len(words) >= MANY:
         yield from ((facts.source, run) for run in runs)
-    for known in filter(None, (facts.day, facts.author_key)):
-        yield from ((facts.source, known, run) for run in runs)
+    for member in filter(None, (facts.day, facts.author_key)):
+        yield from ((facts.source, member, run) for run in runs)
         for length in range(1, min(RUN, len(words) + 1)):
-            yield facts.source, known, str(facts.stars), tuple(words[:length])
+            yield facts.source, member, str(facts.stars), tuple(words[:length])
 
 
 def _lone_keys(facts: Facts) -> Iterator[object]:

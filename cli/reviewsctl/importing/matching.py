@@ -1,6 +1,6 @@
 """Finds the rows of an export that are reviews of the file under other ids (corrections.md C22 to C26, C36).
 
-A row is the review with its id; else the one whose id was made of what the row says; else a copy of all of that; else
+A row is the review with its id; else the one with an id that was made of what the row says; else a copy of all of that; else
 the only one with its source and two of author, day and words (``pairs``). The review keeps its id. Another row may be a
 corrected review all the same (``doubts``).
 """
@@ -57,18 +57,20 @@ class Matching:
         self._is_removed = is_removed
         self._new = {
             entry.key: entry for entry in plan.staged
-        }  # without those whose id the file has
+        }  # without those with an id of the file
         self._absent: list[Facts] = []
         self._removed: set[str] = set()  # ids of absent ones
         self._corrected: dict[str, Review] = {}  # of the file, by id
         # the ids of an own export are known
-        self._known = {} if plan.by_owner else dict(plan.corrections.known())
-        self._has_known = bool(self._known)
-        self._others: list[Facts] = []  # corrected reviews that have a row, or are not in the file
+        self._digests_by_key = {} if plan.by_owner else dict(plan.corrections.known())
+        self._has_corrections = bool(self._digests_by_key)
+        self._doubtful: list[
+            Facts
+        ] = []  # corrected reviews that have a row, or are not in the file
         self._changed: list[Facts] = []  # rows of reviews of the file, with what is new to these
 
     def new_rows(self, document: Document) -> Iterable[Entry]:
-        """Return the rows whose id no review of the file has."""
+        """Return the rows with ids that no review of the file has."""
         for _, identifier in identified(document):
             entry = self._staged.find(identifier, merge_key(identifier))
             if entry is not None:
@@ -84,10 +86,10 @@ class Matching:
                 may be that of a review of the file all the same.
         """
         self._compare(document)
-        corrected = [*self._others, *(review for review in self._absent if review.action)]
+        corrected = [*self._doubtful, *(review for review in self._absent if review.action)]
         evidence = frozenset[tuple[str, str]]().union(*(review.digests for review in corrected))
         rows = []
-        for entry in self._new.values() if self._absent or self._others else ():
+        for entry in self._new.values() if self._absent or self._doubtful else ():
             if erased.get(entry.key, True):
                 row = self._facts(entry)
                 rows.append(replace(row, digests=row.digests & evidence))  # few have any
@@ -107,8 +109,8 @@ class Matching:
         left_out = erased.keys() - {match.entry.key for match in self.rows.values()}
         self.erased = {key: msgspec.json.decode(self._new[key].record) for key in left_out}
         for review, row in doubts:
-            known = self._corrected.get(review.key, {"id": review.key})
-            self.predecessors[row.key].append(known)
+            predecessor = self._corrected.get(review.key, {"id": review.key})
+            self.predecessors[row.key].append(predecessor)
 
     def _facts(self, entry: Entry) -> Facts:
         record = msgspec.json.decode(entry.record)
@@ -117,7 +119,7 @@ class Matching:
         )
 
     def _digests(self, record: Review) -> frozenset[tuple[str, str]]:
-        return self._corrections.version_digests(record) if self._has_known else frozenset()
+        return self._corrections.version_digests(record) if self._has_corrections else frozenset()
 
     def _compare(self, document: Document) -> None:
         """Find the rows that say what reviews do under other ids, and the reviews that no row is."""
@@ -127,13 +129,13 @@ class Matching:
         are_own = all(entry.has_own_id for entry in self._new.values())
         for review, identifier in identified(document):
             key, action = merge_key(identifier), self._corrections.action(review)
-            said = self._known.pop(key, Facts(key=identifier)).digests
+            digests = self._digests_by_key.pop(key, Facts(key=identifier)).digests
             if action:
                 self._corrected[identifier] = review
-                said |= self._digests(review)
+                digests |= self._digests(review)
             entry = self._staged.find(identifier, key)
             if entry is not None:
-                self._note_row(review, entry, Facts(key=identifier, action=action, digests=said))
+                self._note_row(review, entry, Facts(key=identifier, action=action, digests=digests))
                 continue
             has_own_id = self._plan.by_owner or self._plan.log.reviews.get(key, NOTHING).has_own_id
             rows = [
@@ -145,20 +147,20 @@ class Matching:
             )
             if same is not None and self._new.pop(same.key, None) is not None:
                 self.rows[identifier] = Match(same, has_own_id or not same.has_own_id)
-                self._note_row(review, same, Facts(key=identifier, action=action, digests=said))
+                self._note_row(review, same, Facts(key=identifier, action=action, digests=digests))
                 continue
             is_of_source = str(review.get("source")).casefold() in sources
             if action or (is_of_source and not (has_own_id and are_own)):
                 facts = facts_of(review, identifier, has_own_id=has_own_id, action=action)
-                self._absent.append(replace(facts, digests=said))
+                self._absent.append(replace(facts, digests=digests))
                 if self._is_removed(review, key):
                     self._removed.add(identifier)
             doubles = {e.key for e, row in rows if is_double(review, row)}
             self.doubles |= dict.fromkeys(doubles, str(review.get("source")))
-        for known in self._known.values():
-            row = self._staged.find(known.key, merge_key(known.key))
-            self._others.append(
-                known if row is None else without_explained(known, self._facts(row))
+        for corrected in self._digests_by_key.values():
+            row = self._staged.find(corrected.key, merge_key(corrected.key))
+            self._doubtful.append(
+                corrected if row is None else without_explained(corrected, self._facts(row))
             )
 
     def _alikes(self) -> Mapping[int, list[Entry]]:
@@ -169,13 +171,13 @@ class Matching:
             same += [entry] * (len(same) < _MAX_ALIKE)
         return alikes
 
-    def _note_row(self, review: Review, entry: Entry, known: Facts) -> None:
-        """Note a corrected review that has a row, or another one whose row says something else now."""
-        if not self._has_known:
+    def _note_row(self, review: Review, entry: Entry, facts: Facts) -> None:
+        """Note a corrected review that has a row, or another one if its row says something else now."""
+        if not self._has_corrections:
             return
-        if known.action:
-            known = replace(known, has_own_id=entry.has_own_id)
-            self._others.append(without_explained(known, self._facts(entry)))
+        if facts.action:
+            facts = replace(facts, has_own_id=entry.has_own_id)
+            self._doubtful.append(without_explained(facts, self._facts(entry)))
             return
         row = msgspec.json.decode(entry.record)
         is_typed = self._plan.has_typed_ids or not entry.has_own_id

@@ -261,7 +261,7 @@ class Merge:
         """
         fate = self._absence(review, key)
         if fate is Fate.REMOVED:
-            self._result.left += [review] * bool(self._plan.corrections.action(review))
+            self._result.absent_corrected += [review] * bool(self._plan.corrections.action(review))
             return {fate: (_REPLY,) * loses_reply}
         self._retain(key)
         return dict.fromkeys((Fate.KEPT, fate), ())

@@ -86,7 +86,7 @@ class Change:
     members: tuple[str, ...] = ()
     """Those with another value."""
     content: str = ""
-    """Of one that is removed, its stars and first words."""
+    """The stars and the first words of one that is removed."""
 
     @property
     def without_author(self) -> str:
@@ -149,7 +149,7 @@ class MergeResult:
     """The number of reviews of the export that were corrected before."""
     erased_versions: list[Mapping[str, object]] = field(default_factory=list)
     """The rows that may be edited versions of erased reviews."""
-    left: list[Mapping[str, object]] = field(default_factory=list)
+    absent_corrected: list[Mapping[str, object]] = field(default_factory=list)
     """Corrected reviews that are removed."""
     corrected: list[str] = field(default_factory=list)
     """Notes that a sync tells too: on corrections that pass to new rows, and on surnames in replies."""

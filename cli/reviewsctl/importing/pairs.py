@@ -16,7 +16,7 @@ import msgspec
 from reviewsd.api.texts import MANY, RUN, author_key, plain_text, runs_of, words_of
 
 MAX_PERSON: Final = 10
-"""Reviews of one name and day; a name that more have is nobody's."""
+"""Reviews of one name and day; a more frequent name tells nobody apart."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -28,7 +28,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     author: str = ""
     """Without case, white space and the point of a short name."""
     author_key: str = ""
-    """What the name and its short form share; empty without a name."""
+    """The common form of the name and its short form; empty without a name."""
     day: str = ""
     stars: object = None
     location: str = ""
@@ -40,7 +40,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     action: str = ""
     """The correction of a review; empty if it is shown as it is."""
     digests: frozenset[tuple[str, str]] = frozenset()
-    """Of what it says, and of what a corrected review has said, by name (``version_digests``)."""
+    """The ``version_digests`` of its content, and of each content that a corrected review has had, by name."""
 
     @property
     def words(self) -> list[str]:
@@ -54,7 +54,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def person(self) -> object:
-        """What the reviews of its author and day share; None without a name."""
+        """The key of the reviews of its author and day; None without a name."""
         return (self.source, self.author_key, self.day) if self.author_key else None
 
     def pair_keys(self) -> Iterator[object]:

@@ -212,7 +212,7 @@ def _put(
 
 
 class _Content(NamedTuple):
-    """What two versions of reviews.json are compared by."""
+    """The parts of a version of reviews.json that are compared."""
 
     reviews: Mapping[str, Mapping[str, object]]
     """The reviews that are not erased, by their ids, without the times of imports."""
@@ -256,7 +256,7 @@ def _rewrite(
     different = {
         name for name, review in after.reviews.items() if review != there.reviews.get(name)
     }
-    gone = [name for name in there.reviews if name not in after.reviews]
+    absent = [name for name in there.reviews if name not in after.reviews]
 
     def member(name: str, piece: Piece) -> bytes | None:
         if before is not None and name == "updated_at" and piece.value is not None:
@@ -272,10 +272,10 @@ def _rewrite(
 
     def last() -> Mapping[str, object]:
         entries = {**there.removed, **after.removed}
-        known = there.reviews.keys() | after.reviews.keys()
-        listed = [entry for name, entry in entries.items() if name not in known]
-        return {} if before is None else removed_member(listed, gone, now)
+        ids = there.reviews.keys() | after.reviews.keys()
+        listed = [entry for name, entry in entries.items() if name not in ids]
+        return {} if before is None else removed_member(listed, absent, now)
 
     rewrite(out, document, member, records, last)
     back = len(different - there.reviews.keys())
-    return back, len(different) - back, len(gone)
+    return back, len(different) - back, len(absent)
