@@ -57,6 +57,8 @@ class Undone:
     """Erased reviews that the file that was there had again."""
     sources: Sequence[str] = ()
     """The sources whose syncs it takes back."""
+    changes: Sequence[str] = ()
+    """The changes that it takes back or brings back, as the list has them."""
 
     def lines(self, target: Path, number: int, command: str) -> Iterator[str]:
         """Yield it for people, with the number of versions it went back, and its command."""
@@ -65,6 +67,7 @@ class Undone:
         )
         further = command.replace(" undo", f" undo {number + 1}", 1)
         yield f"{line}: {self.back:,} back, {self.changed:,} changed, {self.gone:,} gone"
+        yield from (f"it {change}" for change in self.changes)
         if self.corrected:
             stay = "stays" if self.corrected == 1 else "stay"
             yield (
@@ -158,7 +161,8 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
         sources = sorted({entry.source for entry in there[:number]} - {""})
         taken_out = _take_out_erased(target, now)
         undone = _put(data, folder, target.name, there[number - 1].version, now)
-        return replace(undone, sources=sources, taken_out=taken_out)
+        changes = [entry.change for entry in there[:number]]
+        return replace(undone, sources=sources, taken_out=taken_out, changes=changes)
 
 
 def _take_out_erased(target: Path, now: datetime.datetime) -> int:

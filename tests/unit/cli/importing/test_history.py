@@ -149,6 +149,22 @@ def test_undo_of_an_undo_brings_all_back(three: Shop) -> None:
     assert 2 == len(undo_versions(three.folder / "reviews.json"))
 
 
+def test_undo_says_which_change_it_takes_back_and_brings_back(three: Shop) -> None:
+    """Both printed the same counts, and an owner did not know whether his reply was there."""
+    target = three.folder / "reviews.json"
+    said = [
+        [
+            line
+            for line in undo(target, 1, NOW).lines(target, 1, "reviews undo")
+            if "it " in line[:3]
+        ]
+        for _ in range(2)
+    ]
+    assert [["it takes back the import of 3.json"], ["it brings back the import of 3.json"]] == [
+        [line.partition(" (")[0] for line in lines] for lines in said
+    ]
+
+
 def test_versions_are_described_by_the_imports_between_them(three: Shop, tmp_path: Path) -> None:
     """An import that changed nothing is no change to take back."""
     third = "the import of 3.json (google), 2026-06-04T12:00:00Z: 1 new, 1 changed, 0 removed"
