@@ -224,7 +224,7 @@ class Decision:
             yield (f"{_UPDATE}; copies that others have made may remain, and so does {_ORIGINAL}")
             ids = shlex.join([review.id for review in chosen[:_NAMED]])
             more = " ..." if len(chosen) > _NAMED else ""
-            yield f"to show them as they were: reviewsctl reviews restore {ids}{more}"
+            yield f"to show them again, with name and words: reviewsctl reviews restore {ids}{more}"
         yield f"readers are told: {after.readers_note or 'nothing, as all reviews are shown'}"
         if self._action == "anonymize":
             yield from _names_left(chosen)

@@ -92,7 +92,7 @@ def test_hidden_review_stays_in_the_file_and_is_told_of(shop: Shop) -> None:
     before = (shop.data / "reviews.json").read_bytes()
     out, _ = shop.run("reviews", "hide", ERASED[:12], "--reason", "spam", "--note", "a note")
     assert "readers are told: 1 of 25 reviews is not shown by the owner (1 spam)" in out
-    assert f"to show them as they were: reviewsctl reviews restore {ERASED}\n" in out
+    assert f"to show them again, with name and words: reviewsctl reviews restore {ERASED}\n" in out
     assert before == (shop.data / "reviews.json").read_bytes()
     entry = shop.corrections()["reviews"][ERASED]
     assert ("hide", "spam") == (entry["action"], entry["reason"])
@@ -205,7 +205,7 @@ def test_dry_run_says_what_readers_would_see(shop: Shop, data: Path) -> None:
             "feeds and subscribers get an update; copies that others have made may remain, and so does the"
             " original on the platform, or in your table"
         ),
-        f"to show them as they were: reviewsctl reviews restore {ERASED}",
+        f"to show them again, with name and words: reviewsctl reviews restore {ERASED}",
         "readers are told: 1 of 25 reviews is not shown by the owner (1 spam)",
     ] == notes
     out, _ = shop.run("reviews", "hide", ERASED, "--reason", "spam", "--dry-run", "--json")
