@@ -122,6 +122,10 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             f"If they are places of their own: {yes}{by_column}",
         ),
         (
+            _without_ids(plan, result),
+            f"Name the column that has them, such as --map id=Number; if the table has none any more: {yes}",
+        ),
+        (
             _other_business(plan, result),
             f"If it is the same business all the same: {yes}",
         ),
@@ -164,6 +168,23 @@ def _loss(result: MergeResult, limits: tuple[int, float]) -> str:
             return (
                 f"{removed:,} of {total:,} reviews of {_named(place)} would be removed: is this export "
                 "all that the platform has?"
+            )
+    return ""
+
+
+def _without_ids(plan: MergePlan, result: MergeResult) -> str:
+    """Return that the owner's table has no ids, while all reviews that are there have some; empty if it has.
+
+    Tools that read platforms have ids of their own, or none.
+    """
+    if not plan.has_typed_ids:
+        return ""
+    with_ids = {entry.source for entry in plan.staged if entry.has_own_id}
+    for source in sorted({entry.source for entry in plan.staged} - with_ids - {*PLATFORMS}):
+        if result.own_ids.get(source):
+            return (
+                f"the reviews of {shown(source)} have the ids of a table, and these rows have none (--map id=COLUMN): "
+                "one that was corrected since may be there twice, and shown although it is hidden"
             )
     return ""
 

@@ -138,6 +138,7 @@ class Merge:
             old = members(piece.value)
             text, fates = self._old(old, piece.text)
             self._result.add_old(old, fates)
+            self._note_id(old)
             if not _LEFT_OUT & fates.keys():
                 yield text
         for entry in self._staged:
@@ -151,6 +152,13 @@ class Merge:
                 self._result.add(new, fates)
                 self._note_predecessors(entry, record)
                 yield record
+
+    def _note_id(self, review: Review) -> None:
+        """Note whether a review that an import wrote has an id of its own."""
+        key, source = merge_key(str(review.get("id"))), str(review.get("source"))
+        if (written := self._plan.log.reviews.get(key)) is not None:
+            own_ids = self._result.own_ids
+            own_ids[source] = own_ids.get(source, True) and written.has_own_id
 
     def _note_predecessors(self, entry: Entry, record: bytes) -> None:
         """Note the corrected reviews that a row may be, with its review as the new file has it."""

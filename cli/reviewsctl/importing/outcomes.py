@@ -129,6 +129,8 @@ class MergeResult:
     """The first of those, as messages name them."""
     missing: set[str] = field(default_factory=set)
     """The merge keys of those that are kept only for now."""
+    own_ids: dict[str, bool] = field(default_factory=dict)
+    """By source, whether all its reviews have ids that an import has found in a row."""
     removed_ids: list[str] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
     """The ids of reviews to which a table has given ids of its own, by the merge keys of those."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 from tests.support.shop import SAMPLES, Shop, outscraper, table
@@ -108,5 +108,35 @@ def test_reviews_are_the_same_with_and_without_the_ids_of_a_table(
     numbered(shop, source, mapped=mapped)
     before = shop.reviews
     for is_mapped in (not mapped, mapped, not mapped):
-        numbered(shop, source, mapped=is_mapped)
+        numbered(shop, source, mapped=is_mapped, yes=True)
         assert before == shop.reviews
+
+
+def test_table_without_the_ids_of_the_last_import_is_a_question(shop: Shop) -> None:
+    """Twelve rows whose texts, days and stars were corrected were there twice, and a hidden one was shown."""
+    numbered(shop, mapped=True)
+    before = shop.reviews
+    with pytest.raises(SayMoreError, match=r'"web" have the ids .+ \(--map id=COLUMN\)') as asked:
+        numbered(shop, mapped=False)
+    assert "--map id=Number" in asked.value.remedy
+    shop.answer = False
+    with pytest.raises(ImportRefusedError, match="not wanted"):
+        numbered(shop, mapped=False)
+    assert before == shop.reviews
+    numbered(shop, mapped=True)
+    shop.answer = None
+    numbered(shop, mapped=False, yes=True)
+    assert before.keys() == shop.reviews.keys()
+
+
+@pytest.mark.parametrize(
+    ("source", "second", "mapped"),
+    [("google", "google", True), ("web", "shop", True), ("web", "web", False)],
+)
+def test_table_without_ids_is_no_question_where_none_were(
+    shop: Shop, source: str, second: str, *, mapped: bool
+) -> None:
+    """Two tools read a platform, one of them with its ids; or the source is new, or had none."""
+    numbered(shop, source, mapped=mapped)
+    numbered(shop, second, mapped=False, yes=second == "shop")
+    assert [] == [line for line in shop.lines if "--map id=COLUMN" in line]
