@@ -51,14 +51,16 @@ def keep_location(
     for source in dict.fromkeys(place.source for place in counts):
         own = {place: count for place, count in counts.items() if place.source == source}
         if len(own) > 1 and not all(place.name in declared for place in own if place.name):
-            location = _chosen(own, titles, prompts)
+            location = _chosen(own, titles, prompts, is_synced=options.synced is not None)
             if location == ALL:
                 break
             elsewhere += _keep(location, own, titles, staged, declared)
     return elsewhere
 
 
-def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts) -> str:
+def _chosen(
+    own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts, *, is_synced: bool
+) -> str:
     described = {
         place.name: f"{titles.get(place.name) or 'without a title'} ({counted(count, 'review')})"
         for place, count in own.items()
@@ -67,7 +69,9 @@ def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompt
         names = listed([f"{place}, {text}" for place, text in described.items()])
         raise SayMoreError(
             f"it holds the reviews of {len(own):,} locations: {names}",
-            f"Choose one with --set location=ID, or take all of them with --set location={ALL}",
+            f"Choose one with import.location: ID, or take all of them with import.location: {ALL}"
+            if is_synced
+            else f"Choose one with --set location=ID, or take all of them with --set location={ALL}",
         )
     return prompts.choose(described)
 
