@@ -9,7 +9,7 @@ from reviewsd.analysis.settings import AspectSetting, InsightSettings
 from reviewsd.domain.reviews import Business
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt")
-HOTEL = {"location", "rooms", "breakfast"}
+HOTEL = {"location", "rooms", "breakfast", "pool"}
 RESTAURANT = {"work_quality", "service", "atmosphere"}
 
 
