@@ -4,7 +4,7 @@ import datetime
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
@@ -16,12 +16,14 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers.json_file import Piece
 from reviewsctl.importing.review_merge import CHANGED, stamp
 from reviewsctl.importing.reviews_file import read, replace, rewrite, updated
-from reviewsctl.importing.values import encoded, members
+from reviewsctl.importing.values import encoded, members, shown
 from reviewsd.api.names import surname_in
-from reviewsd.api.texts import merge_key, printable
+from reviewsd.api.texts import merge_key, printable, words_of
 
 if TYPE_CHECKING:
     from reviewsd.domain.reviews import Review
+
+_NAME: Final = 3  # letters of a name that a reply is searched for
 
 
 def text_of(argument: str) -> str:
@@ -101,6 +103,11 @@ def effects_of(text: str, review: "Review", action: str, *, is_imported: bool) -
         if word := surname_in(text, review.author):
             yield (
                 f"readers see {printable(word)!r} in it, which may be the surname of {printable(review.author)}"
+            )
+        names = set(words_of(review.author)) if action == "anonymize" else ()
+        if shown_names := [word for word in words_of(text) if len(word) >= _NAME and word in names]:
+            yield (
+                f"readers see {shown(shown_names[0])} in it, a name of the author, who is anonymous on your page"
             )
     if is_imported:
         yield (

@@ -55,6 +55,16 @@ def shop(ctl: Ctl, tmp_path: Path) -> Shop:
     return Shop(ctl, tmp_path)
 
 
+def test_name_of_an_anonymous_author_in_a_reply_is_pointed_out(shop: Shop) -> None:
+    """The page said "Anonymous", and below it "Dear Jane Doe"."""
+    shop.run("reviews", "anonymize", shop.jane, "--reason", "request")
+    output = shop.run("reviews", "reply", shop.jane, "Dear Jane Doe, thanks").stdout
+    assert (
+        'readers see "jane" in it, a name of the author, who is anonymous on your page\n' in output
+    )
+    assert "readers see" not in shop.run("reviews", "reply", shop.jane, "Thanks!").stdout
+
+
 def test_reply_is_written_into_its_review_alone(shop: Shop) -> None:
     before = shop.reviews()
     output = shop.run("reviews", "reply", shop.jane[:12], "Thank you, Jane!").stdout
