@@ -202,6 +202,8 @@ _OF_REVIEWS: Final = {
     Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
     Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",
     Fate.FULL_NAME: "names that are full already: {count:,}; they stay so (--set names=short)",
+    Fate.ANOTHER: "rows with the id of a review of another author and day: {count:,}; its reply and what you have hidden stay "
+    "with the id, so give each review one of its own",
     Fate.COPY: "there already, by another tool's export, with an id or edited by hand: {count:,}; they stay one each, under "
     "the id they have",
 }

@@ -317,3 +317,19 @@ def test_column_without_places_is_not_named(shop: Shop, places: tuple[str, ...])
     rows = "".join(f"2025-03-1{day},5,{place}\n" for day, place in enumerate(places))
     shop.imported(table(shop.folder / "k.csv", f"Date,Stars,House\n{rows}"))
     assert not [line for line in shop.lines if "places of yours" in line]
+
+
+def test_number_that_was_given_again_is_noted(shop: Shop) -> None:
+    """A customer stood on the page with the reply to another one."""
+    header = "id,date,stars,name,text\n1,2026-03-14,5,Jane,Quick.\n"
+    shop.imported(table(shop.folder / "r.csv", f"{header}2,2026-03-20,1,Uwe,Bad.\n"), source="web")
+    again = table(shop.folder / "r.csv", f"{header}2,2026-04-20,5,Lies,Lovely.\n")
+    notes = shop.imported(again, source="web").notes
+    assert [
+        note
+        for note in notes
+        if note.startswith("rows with the id of a review of another author and day: 1;")
+    ]
+    assert [] == [
+        note for note in shop.imported(again, source="web").notes if "another author" in note
+    ]
