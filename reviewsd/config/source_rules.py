@@ -16,9 +16,6 @@ SECRET_FILES: Final[Mapping[str, str]] = {
 FILES: Final = ("path", "header_file", "client_file", "key_file", "secret_file")
 """Keys that name a file."""
 
-NO_SUCH_KEY: Final = "has no such key"
-"""The end of the fault of a key that sources of another type have."""
-
 _NEEDED: Final[Mapping[str, Sequence[str]]] = {
     "file": ("path",),
     "url": ("url",),
@@ -80,7 +77,7 @@ def _check_type(source: Mapping[str, object], path: str) -> Iterator[tuple[str, 
             yield f"{path}.{key}", f"missing; a source of type {kind} needs it"
     for key in source:
         if key in _OF_TYPES and key not in (*_NEEDED[kind], *_ALLOWED[kind]):
-            yield f"{path}.{key}", f"a source of type {kind} {NO_SUCH_KEY}"
+            yield f"{path}.{key}", f"a source of type {kind} has no such key"
 
 
 def _check_intervals(source: Mapping[str, object], path: str) -> Iterator[tuple[str, str]]:
