@@ -18,6 +18,7 @@ from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.labeling import MAX_PHRASE, PROBLEM_STARS
 from reviewsd.analysis.model_prompt import SENTIMENTS, described, instructions, lists_of, schema
 from reviewsd.analysis.text import fold, tokenise, words_of
+from reviewsd.domain.halves import halves
 from reviewsd.domain.reviews import Business
 
 T = TypeVar("T")
@@ -190,7 +191,7 @@ class ModelLabels:
             at = f"review {review.id}, {kind}[{index}]"
             if name not in self._lists[kind] or name in valid:
                 faults.append(f"{at}: not in the list, or there twice")
-            elif kind == "problems" and review.rating > PROBLEM_STARS:
+            elif kind == "problems" and not _may_have_problems(review):
                 faults.append(f"{at}: the review has five stars")
             else:
                 valid[name] = None
@@ -200,6 +201,11 @@ class ModelLabels:
         """Return whether a text has a name of the person."""
         words = _spaced(word.removesuffix("'s") for word in words_of(text))
         return any(name in words for name in self._names[person])
+
+
+def _may_have_problems(review: Excerpted) -> bool:
+    """Return whether a review may have problems: below five stars, or where it says what was not liked."""
+    return review.rating <= PROBLEM_STARS or not all(half.liked for half in halves(review.text))
 
 
 def contradicts(answer: ReviewAnswer, rating: int) -> bool:

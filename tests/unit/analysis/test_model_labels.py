@@ -115,10 +115,22 @@ def test_invalid_label_is_refused_with_its_place(entries: object, fault: str) ->
     assert fault in result.faults[0]
 
 
-def test_a_review_of_five_stars_has_no_problems() -> None:
-    assert ("review 1, problems[0]: the review has five stars",) == judged(
-        entry(problems=["no-show"]), rating=5
-    ).faults
+@pytest.mark.parametrize(
+    ("text", "stars", "is_valid"),
+    [
+        ("He did not come.", 4, True),
+        ("He did not come.", 5, False),
+        ("Pros: he did come", 5, False),
+        ("Positive review: The price\n\nNegative review: He did not come", 5, True),
+    ],
+)
+def test_problem_in_a_review_of_five_stars_is_under_what_was_not_liked(
+    text: str, stars: int, *, is_valid: bool
+) -> None:
+    """By rules as well (decision 630)."""
+    result = judged(entry(problems=["no-show"]), text, stars)
+    fault = "review 1, problems[0]: the review has five stars"
+    assert (() if is_valid else (fault,)) == result.faults
 
 
 @pytest.mark.parametrize(
