@@ -41,8 +41,8 @@ ENTITIES: Final = {
     "technicians": "people of the business whom the text names, each with the sentiment of what it says about \
 that person, whatever the stars; neutral if it says neither good nor bad",
     "services": "work that the business was asked to do",
-    "problems": "what went wrong with this business; none in reviews of five stars, but for what \
-they list as not liked (\"Cons: ...\")",
+    "problems": 'what went wrong with this business; none in reviews of five stars, but for what \
+they list as not liked ("Cons: ...")',
 }
 
 Lists = Mapping[str, Mapping[str, str]]
