@@ -7,7 +7,7 @@ are not.
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -63,21 +63,10 @@ class Lexicon:
         contrasts = lists.get("contrasts", none)
         self.separators = contrasts | {","}
         """Tokens that are in no wording."""
-        attributive = tuple(lists.get("attributive", none))
         self.never_alone = self.empty_words | self.separators | lists.get("never-alone", none)
         """Words that are no wording alone, such as an adjective in the form before a noun: "nettes"."""
-        self.never_alone |= {
-            word
-            for word in self.valences
-            for ending in attributive
-            if word.endswith(ending) and word.removesuffix(ending) in self.valences
-        }
-        self.oblique = {
-            word
-            for word in self.valences
-            for ending in lists.get("oblique", none)
-            if word.endswith(ending) and word.removesuffix(ending) in self.valences
-        }
+        self.never_alone |= _inflected(self.valences, lists.get("attributive", none))
+        self.oblique = _inflected(self.valences, lists.get("oblique", none))
         """Opinion words in the form of another case, with which no wording begins: "netten Service"."""
         self.third_person = lists.get("third-person", none)
         self.comparing = lists.get("comparing", none)
@@ -189,6 +178,16 @@ class Lexicon:
 def lexicon_of(language: str) -> Lexicon:
     """Return the lexicon of a language (ISO 639)."""
     return Lexicon(language, load(language))
+
+
+def _inflected(words: Collection[str], endings: Iterable[str]) -> frozenset[str]:
+    """Return the words that are another one with one of these endings."""
+    return frozenset(
+        word
+        for ending in endings
+        for word in words
+        if word.endswith(ending) and word.removesuffix(ending) in words
+    )
 
 
 def score(parts: Sequence[Opinion]) -> float:
