@@ -168,9 +168,20 @@ def _parts(senses: Sequence[tuple[Match, Sense]]) -> AbstractSet[int]:
 
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
-    """Remove the matches within a longer one, such as "expensive" in "less expensive than"."""
+    """Remove the matches within a longer one, such as "expensive" in "less expensive than".
+
+    A problem within a complaint remains: "rude" in "rude person".
+    """
     inner = within_longer([match for match, _ in senses])
-    return [item for item in senses if (item[0].start, item[0].end) not in inner]
+    outer = [item for item in senses if (item[0].start, item[0].end) not in inner]
+    strengths = [sense.strength for _, sense in outer]
+    if min(strengths) < 0 >= max(strengths):
+        outer += [
+            (match, sense)
+            for match, sense in senses
+            if sense.problem is not None and (match.start, match.end) in inner
+        ]
+    return outer
 
 
 def _decide_aspect(

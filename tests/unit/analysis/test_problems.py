@@ -20,6 +20,8 @@ def _problems(text: str, language: str = "en", stars: int = 2) -> list[str]:
         ("They left a mess and never cleaned it.", "mess-left-behind"),
         ("They overcharged me and never refunded it.", "billing-mistake"),
         ("They were rude when I called.", "rude-staff"),
+        ("A very rude person came to the till.", "rude-staff"),  # in a longer complaint
+        ("The staff were unfriendly and slow.", "rude-staff"),
         ("They arrived late but called ahead.", "late-arrival"),
         ("The young man never showed up.", "no-show"),
         ("We liked them before. They overcharged me.", "billing-mistake"),
