@@ -50,7 +50,7 @@ class Likeness(Enum):
 
 def likeness(one: str, second: str) -> Likeness:
     """Compare the words of two names, without their legal forms."""
-    shorter, longer = sorted((_words(one), _words(second)), key=len)
+    shorter, longer = sorted((name_words(one), name_words(second)), key=len)
     if sorted(shorter) == sorted(longer) or "".join(shorter) == "".join(longer) or not shorter:
         return Likeness.SAME
     # handles of social networks are written together: harborlaw
@@ -58,7 +58,7 @@ def likeness(one: str, second: str) -> Likeness:
     return Likeness.RELATED if is_related else Likeness.OTHER
 
 
-def _words(name: str) -> list[str]:
+def name_words(name: str) -> list[str]:
     """Return the words of a name without case, accents, legal forms and "and"."""
     words = [
         word for word in normal(name.casefold()).split() if word not in CELLS.sets["conjunctions"]
@@ -148,7 +148,8 @@ def key_of(name: str) -> str:
 class Declared:
     """The declared locations by their names."""
 
-    def __init__(self, locations: object = ()) -> None:
+    def __init__(self, locations: object = (), recognized: Mapping[str, str] | None = None) -> None:
+        """Read ``business.locations``; ``recognized`` has ids by further names, which are no aliases yet."""
         self.listed: Listed = [*map(members, elements(locations))]
         self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -158,6 +159,8 @@ class Declared:
                 names = [location_id, *elements(location.get("aliases"))]
                 self._ids |= {key_of(name): location_id for name in names if isinstance(name, str)}
                 self._names.setdefault(key_of(str(location.get("name"))), location_id)
+        self._written = {*self._ids}
+        self._ids |= {key_of(name): same for name, same in (recognized or {}).items()}
 
     def __contains__(self, name: str) -> bool:
         """Return whether a name is an id or alias."""
@@ -166,6 +169,11 @@ class Declared:
     def find(self, name: str) -> str | None:
         """Return the id of the location with an id, alias or name."""
         return self._ids.get(key_of(name)) or self._names.get(key_of(name))
+
+    def name_of(self, location_id: str) -> str:
+        """Return the name of a location."""
+        names = [place.get("name") for place in self.listed if place.get("id") == location_id]
+        return f"{names[0]}"
 
     def keys(self, location_id: str) -> set[str]:
         """Return the keys of the ids and aliases of a location."""
@@ -192,11 +200,10 @@ class Declared:
         counts = Counter(titles.values())
         ids = {*self._ids}
         for name, title in titles.items():
-            if name in self:
+            if not name or key_of(name) in self._written:
                 continue
-            declared_id = self.find(title) if title else self.find(name)
-            if declared_id is not None:
-                declared = by_id[declared_id]
+            if name in self:
+                declared = by_id[self.find(name)]
                 declared["aliases"] = [*elements(declared.get("aliases")), name]
                 continue
             new = _id(title or name, name, ids)
@@ -207,16 +214,15 @@ class Declared:
         return listed
 
 
-def declared_in(document: Document | None) -> Declared:
-    """Return the locations that a reviews.json declares; none if it is not there.
+def business_in(document: Document | None) -> Facts:
+    """Return the business of a reviews.json; empty if it is not there.
 
     Raises:
         ImportRefusedError: It is no JSON object.
     """
     if document is None:
-        return Declared()
-    business = document.members().get("business", Raw(b"null"))
-    return Declared(members(document.value(business)).get("locations"))
+        return {}
+    return members(document.value(document.members().get("business", Raw(b"null"))))
 
 
 def _id(title: str, name: str, used_ids: Collection[str]) -> str:

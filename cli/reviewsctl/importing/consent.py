@@ -118,7 +118,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             f"If they were written there: {options_of(plan.origin)}; if not: --yes",
         ),
         (
-            leaving(result),
+            leaving(plan, result),
             f"If they are places of their own: {yes}{by_column}",
         ),
         (
@@ -129,6 +129,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             _other_business(plan, result),
             f"If it is the same business all the same: {yes}",
         ),
+        *_maybe_declared(plan, result, yes),
         (_older(plan, older), f"If it is what the platform has now: {yes}"),
         (
             _others(result),
@@ -144,11 +145,25 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             f"{_one_source(result)}; to add them all the same: {yes}",
         ),
         (
-            "" if options.synced else _loss(result, (0, 0) if can_ask else MAX_LOSS),
+            "" if options.synced else _loss(plan, result, (0, 0) if can_ask else MAX_LOSS),
             "If they are to go: --yes; else see why the export does not show them: --dry-run -v",
         ),
     )
     return (question for question in warnings if question[0])
+
+
+def _maybe_declared(plan: MergePlan, result: MergeResult, yes: str) -> Iterator[Question]:
+    """Yield that a new location of a platform may be a declared one."""
+    is_single = len(plan.titles) == 1
+    option = "import.location: {}" if plan.options.synced else "--set location={}"
+    for name, same in plan.same_places.possible.items():
+        if name in plan.titles and name not in result.declared:
+            place = result.declared.name_of(same)
+            known = f"{option.format(same)}, or write" if is_single else "write"
+            yield (
+                f"{plan.titled(name)} would be a new place: is it your {shown(place)}?",
+                f"If so: {known} {shown(name)} into its aliases; if it is a place of its own: {yes}",
+            )
 
 
 def line(fate: Fate, change: Change) -> str:
@@ -159,14 +174,14 @@ def line(fate: Fate, change: Change) -> str:
     return f"{change.review}: {', '.join(change.members)}" if change.members else change.review
 
 
-def _loss(result: MergeResult, limits: tuple[int, float]) -> str:
+def _loss(plan: MergePlan, result: MergeResult, limits: tuple[int, float]) -> str:
     """Return why more may go than is meant; empty where it is no more than the limits."""
     count, part = limits
     for place, removed in result.removed.items():
         total = result.there[place]
         if removed > count and removed > part * total:
             return (
-                f"{removed:,} of {total:,} reviews of {_named(place)} would be removed: is this export "
+                f"{removed:,} of {total:,} reviews of {_named(plan, place)} would be removed: is this export "
                 "all that the platform has?"
             )
     return ""
@@ -216,7 +231,7 @@ def _older(plan: MergePlan, places: Collection[Place]) -> str:
         return ""
     place = max(places, key=lambda place: plan.log.newest[place])
     return (
-        f"the export is older than the last import of {_named(place)}: its newest review is of "
+        f"the export is older than the last import of {_named(plan, place)}: its newest review is of "
         f"{_day(plan.newest[place])}, the last import's of {_day(plan.log.newest[place])}; it may take "
         "edits back, and bring back what was removed"
     )
@@ -287,11 +302,11 @@ def _day(milliseconds: int) -> str:
     return datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).date().isoformat()
 
 
-def _named(place: Place | None) -> str:
+def _named(plan: MergePlan, place: Place | None) -> str:
     if place is None:
         return "no source"
     return (
-        f"{shown(place.source)}, location {shown(place.name)}"
+        f"{shown(place.source)}, location {plan.titled(place.name)}"
         if place.name
         else shown(place.source)
     )
@@ -327,7 +342,7 @@ def _other_business(plan: MergePlan, result: MergeResult) -> str:
         here = {place.name for place in places if place.source == source} - {""}
         if there and here:
             return (
-                f"{target} has reviews of location {listed([*map(shown, sorted(there))])} at {shown(source)}, the export of "
-                f"{listed([*map(shown, sorted(here))])}"
+                f"{target} has reviews of location {listed([*map(plan.titled, sorted(there))])} at {shown(source)}, the export of "
+                f"{listed([*map(plan.titled, sorted(here))])}"
             )
     return ""

@@ -1,7 +1,7 @@
 """The locations of an export: the one that is taken, names that may be mistyped, and reviews without one."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from reviewsctl.importing.business import Declared, key_of
@@ -129,7 +129,7 @@ def mistyped(plan: MergePlan, result: MergeResult) -> str:
     return ""
 
 
-def leaving(result: MergeResult) -> str:
+def leaving(plan: MergePlan, result: MergeResult) -> str:
     """Return that reviews leave declared locations for some that the import declares; empty if none does."""
     after = Declared(result.filled.get("locations", result.declared.listed))
     moves = [
@@ -140,32 +140,29 @@ def leaving(result: MergeResult) -> str:
     if not moves:
         return ""
     (count, old, new), *rest = moves
-    parts = [f"{counted(count, 'review')} of {shown(old)} would move to {shown(new)}"]
-    parts += [f"{count:,} of {shown(old)} to {shown(new)}" for count, old, new in rest]
+    parts = [f"{counted(count, 'review')} of {shown(old)} would move to {plan.titled(new)}"]
+    parts += [f"{count:,} of {shown(old)} to {plan.titled(new)}" for count, old, new in rest]
     return f"{listed(parts)}: new place{'s' * (len({new for *_, new in moves}) > 1)}"
 
 
-def notes_of_places(
-    names: Iterable[str], declared: Declared, unplaced: int, *, is_synced: bool
-) -> list[str]:
+def notes_of_places(plan: MergePlan, declared: Declared, unplaced: int) -> list[str]:
     """Return a note on the reviews of an export that no page of a location has.
 
     Args:
-        names: The locations of the export.
-        declared: Those of reviews.json.
+        plan: The rows of the import.
+        declared: The locations of reviews.json.
         unplaced: How many reviews of the export have none in the new file.
-        is_synced: Whether a sync imports it.
     """
-    places = sorted({*names} - {""})
+    places = sorted({*plan.titles} - {""})
     if not declared.listed and len(places) >= _MIN_PLACES:
         text = (
-            f"{len(places):,} locations are named ({listed(places)}), and have no pages and no filter: reviews.json "
+            f"{len(places):,} locations are named ({listed([*map(plan.titled, places)])}), and have no pages and no filter: reviews.json "
             "declares none in business.locations; once it has one, imports add the others"
         )
         return [text]
     if not unplaced or len(declared.listed) < _MIN_PLACES:
         return []
-    option = "import.location" if is_synced else "--set location=ID"
+    option = "import.location" if plan.options.synced else "--set location=ID"
     remedy = (
         "fill in the table" if places else f"{option}; there are {listed(declared.described())}"
     )

@@ -96,12 +96,11 @@ class Merge:
         name = business.get("name")
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
         self._result.filled = filled(business, self._plan.facts)
-        declared = self._result.declared = Declared(business.get("locations"))
-        titles = self._plan.titles
-        new = {name: titles[name] for name in titles if name and name not in declared}
+        declared = Declared(business.get("locations"), self._plan.same_places.certain)
+        self._result.declared = declared
         changes = dict(self._result.filled)
-        if declared.listed and new:
-            listed = declared.with_new(new)
+        listed = declared.with_new(self._plan.titles) if declared.listed else declared.listed
+        if listed != declared.listed:
             self._result.filled = {**changes, "locations": listed}
             there = _LOCATIONS.decode(text).locations
             pairs = zip(there, declared.listed, listed, strict=False)

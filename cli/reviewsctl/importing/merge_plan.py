@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions
+from reviewsctl.importing.same_place import SamePlaces
 from reviewsctl.importing.staging import Place, Staging
+from reviewsctl.importing.values import shown
+from reviewsd.api.texts import printable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +22,8 @@ class MergePlan:
     """Members of the business, as the export has them."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """The titles of the export's locations, by their names there."""
+    same_places: SamePlaces = field(default_factory=SamePlaces)
+    """The declared locations among those."""
     replaced: Mapping[Place, str] = field(default_factory=dict)
     """The locations from which reviews are removed if the export does not have them, each with a day before which
     no review is removed, or ""."""
@@ -38,6 +43,11 @@ class MergePlan:
     around: Mapping[str, object] = field(default_factory=dict)
     """The members beside the reviews of such an export, for a new file."""
     corrections: KnownCorrections = field(default_factory=KnownCorrections)
+
+    def titled(self, name: str) -> str:
+        """Return how messages name a location of the export: its title, quoted, and its name."""
+        title = self.titles.get(name)
+        return f"{shown(title)} ({printable(name)})" if title else shown(name)
 
     @property
     def names(self) -> str | None:

@@ -11,7 +11,7 @@ from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.corrections.notes import corrected_notes
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import import_log, report
-from reviewsctl.importing.business import declared_in, listing
+from reviewsctl.importing.business import Declared, Facts, business_in, listing
 from reviewsctl.importing.consent import (
     agree,
     losses,
@@ -36,9 +36,10 @@ from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import replace
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
+from reviewsctl.importing.same_place import same_places
 from reviewsctl.importing.source_name import named_source, origin_of
 from reviewsctl.importing.staging import Place, Staging
-from reviewsctl.importing.values import encoded, without_surrogates
+from reviewsctl.importing.values import encoded, without_surrogates, word
 from reviewsctl.terminal.remedies import to_write
 
 
@@ -82,7 +83,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     with opened(place) as folder:
         corrections = KnownCorrections(place)
         document = corrections.read(folder, options.target.name, options.now)
-        declared = declared_in(document)
+        business = business_in(document)
+        declared = Declared(business.get("locations"))
         existing = ExistingSources(document)
         options = named_source(options, exports, prompts, existing.names)
         own_exports = [export for export in exports if export.format.name == own.NAME]
@@ -90,6 +92,15 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         log, faults = import_log.load(folder)
         rows = read_rows(options, exports, staged, prompts, corrections, log.ids)
         check_usable(options, staged, rows)
+        listings = _listings(exports)
+        same = same_places(
+            declared,
+            word(business.get("name")) or "",
+            rows.titles,
+            listings,
+            options.settings.location,
+        )
+        declared = Declared(declared.listed, same.certain)
         rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
         if options.replace:
             check_replaceable(options, exports, rows)
@@ -100,8 +111,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         plan = MergePlan(
             options=options,
             staged=staged,
-            facts=_facts(options, titles, exports),
+            facts=_facts(options, titles, listings),
             titles=titles,
+            same_places=same,
             replaced=_replaced(options, exports, rows, staged),
             has_refused=rows.unidentified > 0,
             newest=newest,
@@ -123,12 +135,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     notes += notes_of_sources(options, staged, merge)
     notes += report.notes_of_names(shortened)
     notes += notes_of_other_places(plan, staged, merge)
-    notes += notes_of_places(
-        (place.name for place in staged.places()),
-        declared,
-        merge.unplaced,
-        is_synced=options.synced is not None,
-    )
+    notes += notes_of_places(plan, declared, merge.unplaced)
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),
@@ -138,6 +145,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             *notes,
             *report.notes_of_merge(
                 merge,
+                titles,
                 may_remove=any(export.format.tabular for export in exports) and not options.replace,
             ),
         ],
@@ -201,20 +209,30 @@ def _is_complete(export: Export, count: int) -> bool:
     return total is not None and count >= total
 
 
+def _listings(exports: Sequence[Export]) -> dict[str, Facts]:
+    """Return the locations as the exports describe them, by their names there."""
+    locations = [source.head.location for export in exports for source in export.sources]
+    listings: dict[str, Facts] = {}
+    for location in locations:
+        earlier = listings.get(location.id, {})
+        listings[location.id] = {
+            **listing(location.listing),
+            **{name: value for name, value in earlier.items() if value},
+        }
+    return listings
+
+
 def _facts(
-    options: ImportOptions, titles: Mapping[str, str], exports: Sequence[Export]
+    options: ImportOptions, titles: Mapping[str, str], listings: Mapping[str, Facts]
 ) -> dict[str, object]:
     """Return what the exports say of the business, where it has one location.
 
     The titles are those of the locations that are imported, by their names.
     """
-    facts: dict[str, object] = {}
-    locations = [source.head.location for export in exports for source in export.sources]
-    for location in locations:
-        if location.id in titles and len(titles) == 1:
-            described = listing(location.listing)
-            facts = {**described, **{name: value for name, value in facts.items() if value}}
-    used = {*filter(None, titles.values())} or {location.title for location in locations} - {""}
+    facts = listings.get(next(iter(titles)), {}) if len(titles) == 1 else {}
+    used = {*filter(None, titles.values())} or {
+        name for each in listings.values() if isinstance(name := each.get("name"), str)
+    }
     name = options.settings.name or (used.pop() if len(used) == 1 else facts.get("name"))
     return {**facts, "name": name}
 

@@ -271,8 +271,16 @@ def _note(name: object, text: str) -> str:
     return Detail(text) if name in _DETAILS else text
 
 
-def notes_of_merge(result: MergeResult, *, may_remove: bool) -> list[str]:
-    """Return notes on the reviews that were there; ``may_remove`` says that a table was imported without ``--replace``."""
+def notes_of_merge(
+    result: MergeResult, titles: Mapping[str, str], *, may_remove: bool
+) -> list[str]:
+    """Return notes on the reviews that were there.
+
+    Args:
+        result: The outcome.
+        titles: The titles of the export's locations, by their names there.
+        may_remove: Whether a table was imported without ``--replace``.
+    """
     notes = [
         _note(fate, text.format(count=count, reviews=counted(count, "review")))
         for fate, text in _OF_REVIEWS.items()
@@ -295,7 +303,7 @@ def notes_of_merge(result: MergeResult, *, may_remove: bool) -> list[str]:
         names = [name for place in sorted(result.met) for name in result.first_kept[place]]
         more = f"; and {without_row - len(names):,} more" if without_row > len(names) else ""
         notes.append(Detail(f"not in the table: {'; '.join(names)}{more}"))
-    new_places, other_names = _new_places(result), _other_names(result)
+    new_places, other_names = _new_places(result), _other_names(result, titles)
     members = [name for name in result.filled if name != "locations"]
     if {*members} - {"name"}:
         notes.append(f"your business got from the export: {', '.join(members)}")
@@ -324,13 +332,13 @@ _TO_EMPTY: Final = {
 """The commands that take members off the page; others are taken out of the file."""
 
 
-def _other_names(result: MergeResult) -> list[str]:
+def _other_names(result: MergeResult, titles: Mapping[str, str]) -> list[str]:
     """Return the names that the export has for declared locations, each with the id."""
     pairs = zip(
         result.declared.listed, Declared(result.filled.get("locations")).listed, strict=False
     )
     return [
-        f"{after.get('id')} ({name})"
+        f"{after.get('id')} ({', '.join(filter(None, (titles.get(f'{name}'), f'{name}')))})"
         for before, after in pairs
         for name in elements(after.get("aliases"))[len(elements(before.get("aliases"))) :]
     ]

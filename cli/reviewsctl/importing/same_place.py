@@ -1,0 +1,107 @@
+"""Which declared location one of an export is, where no alias says so: by its title, street, city or phone."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from reviewsctl.importing.business import Declared, Facts, name_words
+from reviewsctl.importing.values import members, word
+
+_LAST_DIGITS: Final = 8  # of a phone number, with or without the code of its country
+
+
+@dataclass(frozen=True, slots=True)
+class SamePlaces:
+    """The ids of declared locations, by other names that an export has for them."""
+
+    certain: Mapping[str, str] = field(default_factory=dict)
+    possible: Mapping[str, str] = field(default_factory=dict)
+    """Those that a new location of the export may be."""
+
+
+def same_places(
+    declared: Declared,
+    business: str,
+    titles: Mapping[str, str],
+    listings: Mapping[str, Facts],
+    chosen: str | None,
+) -> SamePlaces:
+    """Find the declared locations of an export.
+
+    One that two locations of the export may be is certain of neither, unless both have its name.
+
+    Args:
+        declared: The locations that reviews.json declares.
+        business: The name of the business there.
+        titles: The titles of the export's locations, by their names there; empty where it has none.
+        listings: The locations as the export describes them (``business.listing``), by the same names.
+        chosen: The location that the operator has named: that of an export of a single one.
+    """
+    certain: dict[str, str] = {}
+    likely: dict[str, str] = {}
+    possible: dict[str, str] = {}
+    for name, title in titles.items():
+        if not name or name in declared:
+            continue
+        facts = listings.get(name, {})
+        if same := declared.find(title or name):
+            certain[name] = same
+        elif same := _single(_likely(declared, business, title or name, facts)):
+            likely[name] = same
+        elif title and (same := next(_possible(declared, business, title, facts), "")):
+            possible[name] = same
+    claims = Counter([*likely.values(), *filter(None, map(declared.find, titles))])
+    for name, same in likely.items():
+        (certain if claims[same] == 1 else possible)[name] = same
+    if chosen and len(titles) == 1 and not certain and (same := declared.find(chosen)):
+        certain = {name: same for name in titles if name and name not in declared}
+    return SamePlaces(certain, possible)
+
+
+def _single(ids: Iterator[str]) -> str:
+    """Return the id if there is only one."""
+    found = {*ids}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _likely(declared: Declared, business: str, title: str, facts: Facts) -> Iterator[str]:
+    """Yield the locations whose name a title adds to that of the business, or that are in the same street.
+
+    All shops of a chain may have one title: then the city stands for it.
+    """
+    own_words = _words(title, business) or _words(_city(facts))
+    for location in declared.listed:
+        names = (_words(location.get("name"), business), _words(location.get("id"), business))
+        if own_words and (own_words in names or _street(facts) == _street(location) != ()):
+            yield str(location.get("id"))
+
+
+def _possible(declared: Declared, business: str, title: str, facts: Facts) -> Iterator[str]:
+    """Yield the locations whose names are in a title, that are in the same city, or have the same phone."""
+    own_words, city = _words(title, business), _words(_city(facts))
+    for location in declared.listed:
+        name = _words(location.get("name"), business)
+        is_named = bool(name) and name <= own_words
+        is_near = bool(city) and city in (name, _words(_city(location)))
+        if is_named or is_near or _phone(facts) == _phone(location) != "":
+            yield str(location.get("id"))
+
+
+def _words(name: object, business: str = "") -> frozenset[str]:
+    """Return the words of a name that the business does not have."""
+    return frozenset(name_words(word(name) or "")) - {*name_words(business)}
+
+
+def _city(facts: Facts) -> object:
+    return members(facts.get("address")).get("city")
+
+
+def _street(facts: Facts) -> tuple[frozenset[str], ...]:
+    """Return the words of street and city; empty where one is missing."""
+    parts = (_words(members(facts.get("address")).get("street")), _words(_city(facts)))
+    return parts if all(parts) else ()
+
+
+def _phone(facts: Facts) -> str:
+    return "".join(filter(str.isdecimal, word(facts.get("phone")) or ""))[-_LAST_DIGITS:]

@@ -1,0 +1,141 @@
+"""Locations of an export that are declared already, though no alias says so."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewsctl.importing.errors import SayMoreError
+from tests.support.shop import Shop, google
+
+GENT: dict[str, Any] = {"id": "g", "name": "Gent"}
+ANTWERP: dict[str, Any] = {"id": "a", "name": "Antwerpen"}
+KORENAAR = "Bakkerij De Korenaar"
+MARKET = {"locality": "Gent", "addressLines": ["Korenmarkt 5"]}
+
+
+@pytest.fixture
+def shop(shop: Shop) -> Shop:
+    declare(shop, GENT, ANTWERP)
+    return shop
+
+
+def declare(shop: Shop, *locations: dict[str, Any]) -> None:
+    business = {"name": KORENAAR, "locations": locations}
+    (shop.folder / "reviews.json").write_text(json.dumps({"business": business, "reviews": []}))
+
+
+def takeout(folder: Path, **listings: dict[str, Any]) -> Path:
+    """A Takeout with a location of each number, as its data.json describes it, and one review of each."""
+    path = folder / "takeout.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, listing in listings.items():
+            row = {"author": f"Jo of {number}", "place": number.removeprefix("n")}
+            page = google(folder / "page", row).read_bytes()
+            place = f"Takeout/Google Business Profile/account-1/location-{number.removeprefix('n')}"
+            archive.writestr(f"{place}/reviews.json", page)
+            archive.writestr(f"{place}/data.json", json.dumps(listing))
+    return path
+
+
+def titled(title: str, **listing: object) -> dict[str, Any]:
+    return {"title": f"{KORENAAR} {title}".strip(), **listing}
+
+
+def aliases(shop: Shop) -> dict[str, list[str]]:
+    """Return the aliases of each declared location."""
+    return {place["name"]: place.get("aliases", []) for place in shop.file["business"]["locations"]}
+
+
+def test_location_whose_title_adds_the_name_of_a_declared_one_is_that_one(shop: Shop) -> None:
+    """A Takeout of both shops was a question, and made four places of two."""
+    result = shop.imported(takeout(shop.folder, n1=titled("Gent"), n2=titled("Antwerpen")))
+    assert {"Gent": ["1"], "Antwerpen": ["2"]} == aliases(shop)
+    (note,) = [note for note in result.notes if "place" in note]
+    assert note.endswith(f" name them: g ({KORENAAR} Gent, 1), a ({KORENAAR} Antwerpen, 2)")
+
+
+@pytest.mark.parametrize(
+    ("declared", "listing"),
+    [
+        (GENT, titled("- GENT")),
+        ({"id": "gent", "name": "Korenmarkt"}, titled("Gent")),
+        ({"id": "g", "name": "De Korenaar Gent"}, titled("Gent")),
+        (GENT, {"title": "Korenaar Gent"}),
+        (GENT, titled("", storefrontAddress=MARKET)),
+        (
+            {"id": "x", "name": "Market", "address": {"city": "Gent", "street": "Korenmarkt 5"}},
+            titled("Centrum", storefrontAddress=MARKET),
+        ),
+    ],
+)
+def test_location_is_known_by_its_title_or_its_street(
+    shop: Shop, declared: dict[str, Any], listing: dict[str, Any]
+) -> None:
+    declare(shop, declared, ANTWERP)
+    shop.imported(takeout(shop.folder, n1=listing))
+    assert {declared["name"]: ["1"], "Antwerpen": []} == aliases(shop)
+
+
+POSSIBLE = (
+    titled("Gent Zuid"),
+    titled("Zuid", storefrontAddress=MARKET),
+    titled("Zuid", phoneNumbers={"primaryPhone": "+32 9 123 45 67"}),
+)
+
+
+@pytest.mark.parametrize("listing", POSSIBLE)
+def test_location_that_may_be_a_declared_one_is_a_question(
+    shop: Shop, listing: dict[str, Any]
+) -> None:
+    declare(shop, GENT | {"phone": "0032 (0)9 123 45 67"}, ANTWERP)
+    export = takeout(shop.folder, n1=listing)
+    text = f'"{listing["title"]}" \\(1\\) would be a new place: is it your "Gent"'
+    with pytest.raises(SayMoreError, match=text) as asked:
+        shop.imported(export)
+    assert (
+        'If so: --set location=g, or write "1" into its aliases; if it is a place of its own: --yes'
+        == asked.value.remedy
+    )
+    assert {"Gent": [], "Antwerpen": []} == aliases(shop)
+    shop.imported(export, location="g")
+    assert {"Gent": ["1"], "Antwerpen": []} == aliases(shop)
+
+
+@pytest.mark.parametrize("listing", POSSIBLE[:2])
+def test_location_that_may_be_a_declared_one_is_its_own_if_the_owner_says_so(
+    shop: Shop, listing: dict[str, Any]
+) -> None:
+    shop.imported(takeout(shop.folder, n1=listing), yes=True)
+    assert {"Gent": [], "Antwerpen": [], listing["title"]: ["1"]} == aliases(shop)
+
+
+def test_two_locations_in_the_street_of_one_are_a_question(shop: Shop) -> None:
+    """A shop and its café behind one door are two listings."""
+    address = {"city": "Gent", "street": "Korenmarkt 5"}
+    declare(shop, GENT | {"address": address, "aliases": ["1"]}, ANTWERP)
+    cafe = titled("Koffie", storefrontAddress=MARKET)
+    export = takeout(shop.folder, n1=titled("Gent"), n2=cafe)
+    with pytest.raises(SayMoreError, match='is it your "Gent"') as asked:
+        shop.imported(export, location="all")
+    assert 'If so: write "2" into its aliases; if it is a place of its own: --yes' == (
+        asked.value.remedy
+    )
+
+
+def test_location_of_another_name_is_a_new_place(shop: Shop) -> None:
+    shop.imported(takeout(shop.folder, n1=titled("Brugge")), yes=True)
+    assert {"Gent": [], "Antwerpen": [], f"{KORENAAR} Brugge": ["1"]} == aliases(shop)
+
+
+def test_location_that_the_owner_names_is_the_one_of_an_export_of_one(shop: Shop) -> None:
+    """It was refused, though check recommends it: none was called so."""
+    shop.imported(takeout(shop.folder, n1=titled("Brugge")), location="antwerpen")
+    assert {"Gent": [], "Antwerpen": ["1"]} == aliases(shop)
+
+
+def test_export_of_another_declared_location_than_the_named_one_is_refused(shop: Shop) -> None:
+    with pytest.raises(SayMoreError, match='none is called "antwerpen"'):
+        shop.imported(takeout(shop.folder, n1=titled("Gent")), location="antwerpen")
