@@ -136,6 +136,9 @@ MAX_NAME, _MAX_SLUG = 200, 60
 _ID: Final = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_-]{0,63}")
 _WORD: Final = re.compile("[0-9a-z]+")
 
+OF_PLACES: Final = ("phone", "address", "hours")
+"""Members that each location has for itself."""
+
 Listed = Sequence[Mapping[str, object]]
 """``business.locations``, as it is written."""
 
@@ -189,11 +192,12 @@ class Declared:
         """Return ids and names, for a message."""
         return [f"{location.get('id')} ({location.get('name')})" for location in self.listed]
 
-    def with_new(self, titles: Mapping[str, str]) -> Listed:
+    def with_new(self, titles: Mapping[str, str], listings: Mapping[str, Facts]) -> Listed:
         """Return the declared locations with those of an export.
 
         Args:
             titles: The titles of the export's locations by their names there; empty where it has none.
+            listings: The locations as the export describes them, by the same names.
         """
         listed = [dict(location) for location in self.listed]
         by_id = {location.get("id"): location for location in listed}
@@ -202,15 +206,18 @@ class Declared:
         for name, title in titles.items():
             if not name or key_of(name) in self._written:
                 continue
+            facts = {member: listings.get(name, {}).get(member) for member in OF_PLACES}
             if name in self:
                 declared = by_id[self.find(name)]
                 declared["aliases"] = [*elements(declared.get("aliases")), name]
+                declared |= filled(declared, facts)
                 continue
             new = _id(title or name, name, ids)
             ids.add(key_of(new))
             aliases = [] if key_of(new) == key_of(name) else [name]
             told_apart = f"{title} ({name})" if title and counts[title] > 1 else title or name
-            listed.append({"id": new, "name": told_apart[:MAX_NAME], "aliases": aliases})
+            own = {"id": new, "name": told_apart[:MAX_NAME], "aliases": aliases}
+            listed.append(own | filled({}, facts))
         return listed
 
 

@@ -99,7 +99,9 @@ class Merge:
         declared = Declared(business.get("locations"), self._plan.same_places.certain)
         self._result.declared = declared
         changes = dict(self._result.filled)
-        listed = declared.with_new(self._plan.titles) if declared.listed else declared.listed
+        listed = declared.listed
+        if listed:
+            listed = declared.with_new(self._plan.titles, self._plan.listings)
         if listed != declared.listed:
             self._result.filled = {**changes, "locations": listed}
             there = _LOCATIONS.decode(text).locations

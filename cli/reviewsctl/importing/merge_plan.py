@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reviewsctl.corrections.imports import KnownCorrections
+from reviewsctl.importing.business import Facts
 from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.same_place import SamePlaces
@@ -22,6 +23,8 @@ class MergePlan:
     """Members of the business, as the export has them."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """The titles of the export's locations, by their names there."""
+    listings: Mapping[str, Facts] = field(default_factory=dict)
+    """Those locations as the export describes them."""
     same_places: SamePlaces = field(default_factory=SamePlaces)
     """The declared locations among those."""
     replaced: Mapping[Place, str] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.corrections.notes import corrected_notes
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import import_log, report
-from reviewsctl.importing.business import Declared, Facts, business_in, listing
+from reviewsctl.importing.business import OF_PLACES, Declared, Facts, business_in, listing
 from reviewsctl.importing.consent import (
     agree,
     losses,
@@ -111,8 +111,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         plan = MergePlan(
             options=options,
             staged=staged,
-            facts=_facts(options, titles, listings),
+            facts=_facts(options, titles, listings, declared),
             titles=titles,
+            listings=listings,
             same_places=same,
             replaced=_replaced(options, exports, rows, staged),
             has_refused=rows.unidentified > 0,
@@ -223,13 +224,20 @@ def _listings(exports: Sequence[Export]) -> dict[str, Facts]:
 
 
 def _facts(
-    options: ImportOptions, titles: Mapping[str, str], listings: Mapping[str, Facts]
+    options: ImportOptions,
+    titles: Mapping[str, str],
+    listings: Mapping[str, Facts],
+    declared: Declared,
 ) -> dict[str, object]:
-    """Return what the exports say of the business, where it has one location.
+    """Return what the exports say of the business, where they have one location.
+
+    Its address and phone are those of the business unless that declares several.
 
     The titles are those of the locations that are imported, by their names.
     """
     facts = listings.get(next(iter(titles)), {}) if len(titles) == 1 else {}
+    if len(declared.listed) > 1:
+        facts = {name: value for name, value in facts.items() if name not in OF_PLACES}
     used = {*filter(None, titles.values())} or {
         name for each in listings.values() if isinstance(name := each.get("name"), str)
     }

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from reviewsctl.importing.business import Declared
+from reviewsctl.importing.business import OF_PLACES, Declared, Facts
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
@@ -311,6 +311,8 @@ def notes_of_merge(
         notes.append(
             f"your places got aliases, by which reviews of the export name them: {listed(other_names)}"
         )
+    if described := _described_places(result):
+        notes.append(f"your places got from the export: {listed(described)}")
     if new_places:
         notes.append(f"new place{'s' * (len(new_places) > 1)}: {listed(new_places)}")
     return notes
@@ -332,14 +334,26 @@ _TO_EMPTY: Final = {
 """The commands that take members off the page; others are taken out of the file."""
 
 
+def _pairs(result: MergeResult) -> Iterator[tuple[Facts, Facts]]:
+    """Yield the declared locations, as they were and as they are."""
+    after = Declared(result.filled.get("locations")).listed
+    return zip(result.declared.listed, after, strict=False)
+
+
+def _described_places(result: MergeResult) -> list[str]:
+    """Return the ids of declared locations, each with the members that it had not."""
+    filled = [
+        (after.get("id"), [name for name in OF_PLACES if before.get(name) != after.get(name)])
+        for before, after in _pairs(result)
+    ]
+    return [f"{place} ({', '.join(names)})" for place, names in filled if names]
+
+
 def _other_names(result: MergeResult, titles: Mapping[str, str]) -> list[str]:
     """Return the names that the export has for declared locations, each with the id."""
-    pairs = zip(
-        result.declared.listed, Declared(result.filled.get("locations")).listed, strict=False
-    )
     return [
         f"{after.get('id')} ({', '.join(filter(None, (titles.get(f'{name}'), f'{name}')))})"
-        for before, after in pairs
+        for before, after in _pairs(result)
         for name in elements(after.get("aliases"))[len(elements(before.get("aliases"))) :]
     ]
 

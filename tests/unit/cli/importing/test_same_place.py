@@ -139,3 +139,26 @@ def test_location_that_the_owner_names_is_the_one_of_an_export_of_one(shop: Shop
 def test_export_of_another_declared_location_than_the_named_one_is_refused(shop: Shop) -> None:
     with pytest.raises(SayMoreError, match='none is called "antwerpen"'):
         shop.imported(takeout(shop.folder, n1=titled("Gent")), location="antwerpen")
+
+
+FACTS = {"storefrontAddress": MARKET, "phoneNumbers": {"primaryPhone": "+32 9 123 45 67"}}
+
+
+def test_places_get_address_and_phone_from_the_export(shop: Shop) -> None:
+    """Of one shop the business got them, and of several nobody did."""
+    declare(shop, GENT | {"phone": "09 1"}, ANTWERP)
+    export = takeout(shop.folder, n1=titled("Gent", **FACTS), n2=titled("Brugge", **FACTS))
+    result = shop.imported(export, location="all", yes=True)
+    address = {"street": "Korenmarkt 5", "city": "Gent"}
+    gent, antwerp, bruges = shop.file["business"]["locations"]
+    assert GENT | {"phone": "09 1", "aliases": ["1"], "address": address} == gent
+    assert ANTWERP == antwerp
+    assert ("+32 9 123 45 67", address) == (bruges["phone"], bruges["address"])
+    assert not {"phone", "address"} & shop.file["business"].keys()
+    assert "your places got from the export: g (address)" in result.notes
+
+
+def test_business_of_several_places_gets_no_address_of_one(shop: Shop) -> None:
+    shop.imported(takeout(shop.folder, n1=titled("Gent", **FACTS)))
+    assert not {"phone", "address"} & shop.file["business"].keys()
+    assert "+32 9 123 45 67" == shop.file["business"]["locations"][0]["phone"]
