@@ -62,18 +62,18 @@ def _chosen(
     own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts, *, is_synced: bool
 ) -> str:
     described = {
-        place.name: f"{titles.get(place.name) or 'without a title'} ({counted(count, 'review')})"
+        place.name: f"{titles.get(place.name) or 'without a title'} ({place.name}, {counted(count, 'review')})"
         for place, count in own.items()
     }
     if prompts.choose is None:
-        names = listed([f"{place}, {text}" for place, text in described.items()])
+        names = ", ".join(described.values())
         raise SayMoreError(
-            f"it holds the reviews of {len(own):,} locations: {names}",
+            f"it holds the reviews of {len(own):,} locations: {printable(names)}",
             f"Choose one with import.location: ID, or take all of them with import.location: {ALL}"
             if is_synced
             else f"Choose one with --set location=ID, or take all of them with --set location={ALL}",
         )
-    return prompts.choose(described)
+    return prompts.choose(described | {ALL: "all of them"})
 
 
 def _keep(

@@ -67,7 +67,7 @@ def _choose(locations: Mapping[str, str]) -> str:
     places = list(locations)
     typer.echo("It holds the reviews of several locations:", err=True)
     for index, place in enumerate(places, start=1):
-        echo(f"  {index}  {locations[place]}, {place}", err=True)
+        echo(f"  {index}  {locations[place]}", err=True)
     number: int = typer.prompt("Which one", type=int, err=True)
     if not 1 <= number <= len(places):
         raise typer.BadParameter(f"expected 1 to {len(places)}, got {number}")

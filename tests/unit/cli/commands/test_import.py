@@ -792,7 +792,8 @@ def test_on_a_terminal_it_asks_for_the_location(ctl: Ctl, tmp_path: Path) -> Non
     )
 
     assert 0 == code
-    assert "  2  Acme Plumbing 2 (1 review), 2002" in output
+    assert "  2  Acme Plumbing 2 (2002, 1 review)" in output
+    assert "  3  all of them" in output
     assert (
         "Acme Plumbing 2"
         == json.loads((tmp_path / "reviews.json").read_bytes())["business"]["name"]

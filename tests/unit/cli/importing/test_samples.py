@@ -211,7 +211,7 @@ def test_several_locations_have_to_be_told_apart(tmp_path: Path) -> None:
     titled = Imported(tmp_path / "titled", export, "--set", "location=acme plumbing 1")
     both = Imported(tmp_path / "both", export, "--set", "location=all", "--set", "name=Acme")
 
-    assert "2001, Acme Plumbing 1 (1 review), 2002, Acme Plumbing 2 (1 review)" in unanswered
+    assert "Acme Plumbing 1 (2001, 1 review), Acme Plumbing 2 (2002, 1 review)" in unanswered
     assert "--set location=ID" in unanswered
     assert ["At 2."] == [review["text"] for review in one.reviews]
     assert "Acme Plumbing 2" == one.file["business"]["name"]
