@@ -24,11 +24,12 @@ from reviewsctl.importing import history, import_log
 from reviewsctl.importing.import_log import Change, ImportLog
 from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import replace
-from reviewsd.api.places import KEPT_FOLDER
+from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER
 
 _CORRECTIONS: Final = f"data/{corrections.FILE}"
 _REVIEWS: Final = f"data/{corrections.REVIEWS}"
 _LOG: Final = f"data/{KEPT_FOLDER}/{import_log.FILE}"
+_CORRECTIONS_LOG: Final = f"data/{KEPT_FOLDER}/{CORRECTIONS_LOG}"
 _VERSIONS: Final = f"data/{KEPT_FOLDER}/{history.FOLDER}/"
 _PRIVATE: Final = 0o600
 _DATA_MODE: Final = 0o644  # the daemon runs as another user, and the data are public
@@ -84,7 +85,7 @@ def action(name: str, places: Places) -> Action:
         return "write"
     if name == archive.CONFIG:
         return "keep"
-    return "merge" if name == _CORRECTIONS else "replace"
+    return "merge" if name in {_CORRECTIONS, _CORRECTIONS_LOG} else "replace"
 
 
 def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
@@ -182,12 +183,21 @@ def restore(
             _write_version(target, content, log)
         elif name != _LOG or log is None:
             text = merged if name == _CORRECTIONS and merged is not None else content
+            if name == _CORRECTIONS_LOG and target.exists():
+                text = _merged_lines(content.read(), target.read_bytes())
             is_public = target.parent == places.data or target == places.config
             with opened(target.parent, make=True) as folder:
                 folder.write(target.name, text, _DATA_MODE if is_public else _PRIVATE)
         yield target
     for suffix in ("-wal", "-shm"):  # left by the replaced store
         places.target(f"{archive.STORE}{suffix}").unlink(missing_ok=True)
+
+
+def _merged_lines(archived: bytes, current: bytes) -> bytes:
+    """Return the lines of a log of an archive, and those that the log of the data directory has beside them."""
+    there = {*archived.splitlines()}
+    newer = [line for line in current.splitlines(keepends=True) if line.strip() not in there]
+    return b"".join([archived, *newer])
 
 
 def take_out_erased(places: Places, now: datetime.datetime) -> int:

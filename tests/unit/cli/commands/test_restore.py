@@ -23,6 +23,7 @@ FILES = {
     "config": "config/reviewsd.yaml",
     "reviews": "data/reviews.json",
     "corrections": "data/corrections.json",
+    "log": "data/.reviewsctl/corrections.log",
 }
 CONFIG = b"""
 base_url: https://r.example.com
@@ -227,6 +228,18 @@ def test_export_that_a_source_names_is_listed_where_none_is(ctl: Ctl, tmp_path: 
     notes = [line for line in ctl(*command).stdout.splitlines() if line.startswith("note: ")]
     assert [f"note: not restored: {path} (sources.own.path); put it there before the sync"] == notes
     assert [path] == json.loads(ctl(*command, "--json").stdout)["missing"]
+
+
+def test_log_of_corrections_keeps_the_lines_since_the_backup(ctl: Ctl, tmp_path: Path) -> None:
+    """Erasures since the backup, with their notes, were on no record any more."""
+    file, log = tmp_path / "backup.tar.gz", tmp_path / "restored/.reviewsctl/corrections.log"
+    archive(file, reviews=REVIEWS, corrections=CORRECTIONS, log=b"1\n2\n")
+    command = ("restore", str(file), "--config", str(tmp_path / "r.yaml"), "--force")
+    for before, after in ((None, "1\n2\n"), ("1\n2\n3\n", "1\n2\n3\n"), ("4\n", "1\n2\n4\n")):
+        if before is not None:
+            log.write_text(before)
+        assert 0 == ctl(*command).returncode
+        assert after == log.read_text()
 
 
 def test_kept_versions_are_one_line_of_their_number(ctl: Ctl, tmp_path: Path) -> None:
