@@ -285,14 +285,6 @@ def is_moment(value: object) -> bool:
     return True
 
 
-def only_day(value: object) -> str:
-    """Return the day of a date in any spelling, YYYY-MM-DD; empty if it is none, or may be one of two."""
-    with contextlib.suppress(RowRefusedError, SayMoreError):
-        reading, _ = reading_of([("", value)])
-        return reading(value).date().isoformat()
-    return ""
-
-
 def is_date(value: object) -> bool:
     """Return whether a cell is a date in any spelling; a number alone may be anything."""
     text = word(value) or ""

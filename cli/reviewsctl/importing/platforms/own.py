@@ -13,8 +13,8 @@ from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, S
 from reviewsctl.importing.review import Entry, check_days, mask
 from reviewsctl.importing.reviews_file import EXAMPLES, updated
 from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import milliseconds, only_day
-from reviewsctl.importing.values import encoded, members, short_name, shown, words
+from reviewsctl.importing.times import Reading, milliseconds, reading_of
+from reviewsctl.importing.values import encoded, members, short_name, shown, words, yes_or_no
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.reviews import Review
 
@@ -44,7 +44,7 @@ _ADDITIVE = COLUMNS[-3:]
 _CERTAIN = ("text", "author_avatar_url", "source_url", "owner_reply")
 _REQUIRED = ("id", "author", "rating", "date", "source", "verified")
 _NO_DAY = "Invalid RFC3339 encoded date"  # of msgspec
-_BOOLEANS: Mapping[str, bool] = {"true": True, "false": False}
+_DAYS = ("date", "owner_reply_date")
 
 
 def likeness(head: Head) -> float:
@@ -64,18 +64,28 @@ def around(heads: Iterable[Head]) -> Mapping[str, object]:
 
 
 def parser(head: Head, settings: Settings) -> Parser:
-    """Return the parser of rows."""
-    decoder = msgspec.json.Decoder(Review)
+    """Return the parser of rows; a table has its days as the spreadsheet writes them."""
+    decoder, is_table = msgspec.json.Decoder(Review), head.shape == "table"
+    cells = [(name, _cells(row).get(name)) for row in head.sample for name in _DAYS * is_table]
+    reading, _ = reading_of(cells, settings.date_format)
 
     def read(row: Row) -> Entry:
-        record = encoded(_members(row.fields) if head.shape == "table" else row.fields)
+        identifier = words({**row.fields, **_cells(row.fields)}.get("id"))
         try:
-            if settings.names == "short" and isinstance(author := row.fields.get("author"), str):
+            return entry(_members(row.fields, reading) if is_table else row.fields)
+        except RowRefusedError as error:
+            error.key = error.key or merge_key(identifier or "")
+            raise
+
+    def entry(fields: Fields) -> Entry:
+        record = encoded(fields)
+        try:
+            if settings.names == "short" and isinstance(author := fields.get("author"), str):
                 short = short_name(author) if author.strip() else author
                 record = updated(record, {"author": short, "author_avatar_url": None})
             review = decoder.decode(record)
         except msgspec.DecodeError as error:
-            fault = _fault(error, record, is_table=head.shape == "table")
+            fault = _fault(error, record, is_table=is_table)
             raise RowRefusedError(f"not a review of ours: {fault}") from None
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
@@ -84,7 +94,7 @@ def parser(head: Head, settings: Settings) -> Parser:
         blank = [name for name in _CERTAIN if getattr(review, name) is None]
         if settings.names == "short" and "author_avatar_url" in blank:
             blank.remove("author_avatar_url")
-        location = row.fields.get("location")
+        location = fields.get("location")
         place = location if isinstance(location, str) else ""
         return Entry(
             key=review.id,
@@ -99,6 +109,10 @@ def parser(head: Head, settings: Settings) -> Parser:
     return read
 
 
+def _cells(fields: Fields) -> dict[str, str | None]:
+    return {name.casefold(): words(value) for name, value in fields.items()}
+
+
 def _fault(error: msgspec.DecodeError, record: bytes, *, is_table: bool) -> str:
     """Return why a record is no review, by the column or the member that is at fault."""
     reason, at, path = str(error).rpartition(" - at `$.")
@@ -109,15 +123,16 @@ def _fault(error: msgspec.DecodeError, record: bytes, *, is_table: bool) -> str:
     value = (members(review.get(around[0])) if around else review).get(name)
     fault = f"does not fit: {reason[:1].lower()}{reason[1:].replace('`', '')}"
     if reason == _NO_DAY:
-        fault = f"is no day; write {only_day(value) or 'it as 2026-03-14'}"
+        fault = "is no day; write it as 2026-03-14"
     cell = "an empty cell" if value is None else shown(value)
     return f"{('_' if is_table else '.').join([*around, name])}: {cell} {fault}"
 
 
-def _members(fields: Fields) -> dict[str, object]:
+def _members(fields: Fields, reading: Reading) -> dict[str, object]:
     """Return a row of the exported CSV as an object; columns that were left out are no members."""
-    cells = {name.casefold(): words(value) for name, value in fields.items()}
-    rating, verified = cells.get("rating") or "", (cells.get("verified") or "").casefold()
+    cells = _cells(fields)
+    cells |= {name: reading(cells[name]).date().isoformat() for name in _DAYS if cells.get(name)}
+    rating, verified = cells.get("rating") or "", yes_or_no(cells.get("verified"))
     answer, answered = cells.get("owner_reply_text"), cells.get("owner_reply_date")
     reply: dict[str, object] = {"text": answer or "", "date": answered}
     if not answered:  # its day is that of the review
@@ -125,7 +140,7 @@ def _members(fields: Fields) -> dict[str, object]:
     review: dict[str, object] = {name: cells[name] for name in COLUMNS if name in cells}
     review |= {
         "rating": int(rating) if rating.isascii() and rating.isdigit() else cells.get("rating"),
-        "verified": _BOOLEANS.get(verified, verified),
+        "verified": cells.get("verified") if verified is None else verified,
     }
     if {"owner_reply_text", "owner_reply_date"} & cells.keys():
         review["owner_reply"] = reply if answer or answered else None

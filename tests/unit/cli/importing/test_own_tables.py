@@ -2,8 +2,10 @@
 
 import pytest
 
+from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.platforms.own import COLUMNS
 from reviewsctl.importing.rows import RowCounts
+from reviewsctl.importing.settings import Settings
 from tests.support.shop import Shop, table
 
 CELLS = {
@@ -29,13 +31,6 @@ def imported(shop: Shop, **cells: str) -> RowCounts:
 @pytest.mark.parametrize(
     ("column", "cell", "fault"),
     [
-        (
-            "owner_reply_date",
-            "26/11/2026",
-            'owner_reply_date: "26/11/2026" is no day; write 2026-11-26',
-        ),
-        ("date", "26.11.2026", 'date: "26.11.2026" is no day; write 2026-11-26'),
-        ("date", "3/4/2026", 'date: "3/4/2026" is no day; write it as 2026-03-14'),
         ("date", "", "date: an empty cell does not fit: expected date, got null"),
         ("rating", "7", 'rating: "7" does not fit: expected int <= 5'),
         ("verified", "maybe", 'verified: "maybe" does not fit: expected bool, got str'),
@@ -47,3 +42,53 @@ def test_cell_that_is_no_value_is_named_by_its_column(
     (refusal,) = imported(shop, **{column: cell}).refusals
     assert "row 3" == refusal[0]
     assert refusal[1].startswith(f"not a review of ours: {fault}"), refusal[1]
+
+
+def spreadsheet(
+    shop: Shop, *replies: tuple[str, str], date_format: str | None = None
+) -> dict[str, str | None]:
+    """Import two reviews, then their table as a spreadsheet of Belgium saves it; return the days of replies."""
+    days = ("2026-03-14", "2026-02-01")
+    own = [CELLS | {"id": f"r{day}", "date": day, "owner_reply_text": ""} for day in days]
+    rows = [",".join(row.get(name, "") for name in COLUMNS) for row in own]
+    shop.imported(table(shop.folder / "reviews.csv", "\n".join([",".join(COLUMNS), *rows]) + "\n"))
+    for row, (day, reply_day) in zip(own, replies, strict=True):
+        row |= {"date": day, "owner_reply_text": "Thanks", "owner_reply_date": reply_day}
+        row |= {"verified": "ONWAAR"}
+    rows = [";".join(row.get(name, "") for name in COLUMNS) for row in own]
+    text = "\n".join([";".join(COLUMNS), *rows]) + "\n"
+    result = shop.imported(
+        table(shop.folder / "replies.csv", text),
+        settings=Settings(name="Acme", date_format=date_format),
+    )
+    assert [] == result.rows.refusals
+    return {review["date"]: review["owner_reply"]["date"] for review in shop.file["reviews"]}
+
+
+@pytest.mark.parametrize(
+    ("replies", "date_format"),
+    [
+        ((("14/03/2026", "16/03/2026"), ("1/2/2026", "2/3/2026")), None),
+        ((("14-3-2026", "2026-03-16"), ("01-02-2026", "2-3-2026")), None),
+        ((("3/14/2026", "3/16/2026"), ("2/1/2026", "3/2/2026")), None),
+        ((("14/3/26", "16/3/26"), ("1/2/26", "2/3/26")), "%d/%m/%y"),
+    ],
+)
+def test_days_are_read_as_a_spreadsheet_writes_them(
+    shop: Shop, replies: tuple[tuple[str, str], ...], date_format: str | None
+) -> None:
+    """Every row was refused, and date_format ignored without a word."""
+    assert {"2026-03-14": "2026-03-16", "2026-02-01": "2026-03-02"} == spreadsheet(
+        shop, *replies, date_format=date_format
+    )
+
+
+def test_days_that_can_be_read_in_two_ways_are_a_question(shop: Shop) -> None:
+    with pytest.raises(SayMoreError, match="can be read in two ways") as asked:
+        spreadsheet(shop, ("3/4/2026", "4/5/2026"), ("1/2/2026", "2/3/2026"))
+    assert 'Say which it is: --set "date_format=' in asked.value.remedy
+
+
+def test_day_that_is_none_is_named_with_one_remedy(shop: Shop) -> None:
+    refusals = imported(shop, owner_reply_date="soon").refusals
+    assert [("row 3", 'date "soon" is not understood: write the day, as 2026-03-14')] == refusals
