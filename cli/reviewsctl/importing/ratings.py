@@ -25,7 +25,9 @@ _PERCENT: Final = 100
 _LONG: Final = 60  # characters; no rating is longer
 _FULL, _EMPTY = "★⭐🌟✭✮✯⭑*", "☆✩✰"
 _PLAIN = str.maketrans("", "", "\N{VARIATION SELECTOR-15}\N{VARIATION SELECTOR-16}")
-_DRAWN = re.compile(f"([{_FULL}]{{1,10}})([{_EMPTY}]{{0,10}})")
+_PARTS = {"½": 50, "1/2": 50, "¼": 25, "1/4": 25, "¾": 75, "3/4": 75}
+_PART = re.compile(r"(?<=[0-9])(?:\s*([½¼¾])|\s+(1/2|1/4|3/4))")
+_DRAWN = re.compile(f"([{_FULL}]{{1,10}})(½?)([{_EMPTY}]{{0,10}})")
 _NUMBER = re.compile(
     rf"(?P<drawn>[{_FULL}]\s*)?(?P<number>[0-9]{{1,4}}(?:[.,][0-9]{{1,6}})?)"
     r"(?:\s*(?:/|of|out of|von|sur|su|de|van)\s*(?P<best>[0-9]{1,4})(?:[.,]0{1,6})?)?"
@@ -65,14 +67,20 @@ def rating_of(value: object) -> Rating | None:
 def _spelled(text: str) -> Rating | None:
     text = text.translate(_PLAIN)
     if match := _DRAWN.fullmatch(text.replace(" ", "")):
-        full, total = len(match[1]), len(match[1]) + len(match[2])
-        return Rating(Fraction(full), total if match[2] else None, are_stars=True)
-    if match := _NUMBER.fullmatch(text):
+        full, half, empty = map(len, match.groups())
+        best = full + half + empty if empty else None
+        return Rating(full + Fraction(half, 2), best, are_stars=True)
+    if match := _NUMBER.fullmatch(_PART.sub(_decimal, text)):
         best = _PERCENT if match["percent"] else int(match["best"]) if match["best"] else None
         are_stars = bool(match["drawn"] or match["stars"])
         return Rating(Fraction(match["number"].replace(",", ".")), best, are_stars)
     spelled = _WORDS.get(text.upper())
     return None if spelled is None else Rating(Fraction(spelled), None)
+
+
+def _decimal(part: re.Match[str]) -> str:
+    """Return the part of a number that people write as ``½`` or `` 1/2``."""
+    return f".{_PARTS[part[1] or part[2]]}"
 
 
 def stars(value: object) -> int:

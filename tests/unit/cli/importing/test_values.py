@@ -95,6 +95,13 @@ def test_any_value_is_a_time_or_has_a_reason(value: object) -> None:
         ("5 su 5 stelle", None, 5),
         ("60 %", None, 3),
         ("3 stars", 10, 2),
+        ("★★★★½", 5, 5),
+        ("★★★½☆", 5, 4),
+        ("4½", 5, 5),
+        ("3 1/2", 5, 4),
+        ("3 ½ stars", 5, 4),
+        ("7½/10", None, 4),
+        ("2 1/4 von 5", 5, 2),
     ],
 )
 def test_ratings_are_brought_to_stars_by_the_scale_that_is_said(
@@ -111,6 +118,9 @@ def test_ratings_are_brought_to_stars_by_the_scale_that_is_said(
         ("4.5", None, "unscaled"),
         ("★★★★★★★", None, "unscaled"),
         ("4.5/5", None, "between"),
+        ("4½/5", None, "between"),
+        ("★★★★½", None, "between"),
+        ("41/2", None, None),
         ("0", 10, None),
         ("11", 10, None),
         ("11/10", None, None),
