@@ -1,7 +1,6 @@
 """The routes of the daemon itself: status, reload, probes, backup, test messages."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,7 +30,6 @@ from reviewsd.monitoring.health import Readiness
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.notices.notices import Notices
 from reviewsd.publish.publisher import Publisher
-from reviewsd.runtime.counters import UnknownParameters
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.backup import IN_POSTGRESQL, Backups
@@ -68,7 +66,6 @@ class DaemonRoutes:
     """Returns POSIX seconds."""
     tasks: TaskSet
     """Owns the reloads."""
-    unknown_parameters: UnknownParameters
 
     def __post_init__(self) -> None:
         self._started = self.now()
@@ -90,8 +87,6 @@ class DaemonRoutes:
             data=self._data(),
             config=self.reloading.changes,
             hub=await self.operator.state(),
-            unknown_parameters=_most_first(self.unknown_parameters.ignored),
-            refused_parameters=_most_first(self.unknown_parameters.refused),
         )
         return respond(request, status)
 
@@ -146,10 +141,6 @@ class DaemonRoutes:
         if (last := self.publisher.last) is None:
             return "starting"
         return "failing" if last.outcome == "failed" else "waiting"
-
-
-def _most_first(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _snapshot(snapshot: Snapshot) -> SnapshotStatus:

@@ -90,10 +90,6 @@ class Status(Struct, frozen=True, kw_only=True):
     data: DataStatus
     config: ConfigChanges = ConfigChanges()
     hub: HubState | None = None
-    unknown_parameters: dict[str, int] = {}
-    """Number of ignored parameters of searches, by name."""
-    refused_parameters: dict[str, int] = {}
-    """Number of parameters for which searches were refused, as they resemble a known one, by name."""
 
 
 class BackupContents(Struct, frozen=True, kw_only=True):

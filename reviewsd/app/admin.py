@@ -84,7 +84,6 @@ def build_admin(  # noqa: PLR0913, PLR0917 - the routes report on all of them
             operator=hub.operator,
             now=time.time,
             tasks=context.tasks,
-            unknown_parameters=context.unknown_parameters,
         ),
         HubRoutes(hub.operator, config.base_url, context.tasks),
         ProbeRoutes(readiness, metrics),

@@ -17,7 +17,7 @@ from reviewsd.api.jobs import instant
 from reviewsd.api.program import installed_at
 from reviewsd.api.status import START_FAILURE, StartFailure
 from reviewsd.config.schema import Config
-from reviewsd.runtime.counters import Counters, UnknownParameters
+from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet
@@ -50,7 +50,6 @@ class DaemonContext:
     installed_at: float = field(default_factory=installed_at)
     """When this program was installed, POSIX seconds."""
     counters: Counters = field(default_factory=Counters)
-    unknown_parameters: UnknownParameters = field(default_factory=UnknownParameters)
     tasks: TaskSet = field(default_factory=TaskSet)
     """Holds work that goes on when the client of a request has left, and the task that logs rejections."""
 

@@ -64,7 +64,7 @@ async def build_public(
     read_limit = config.server.read_limit.per_second
     time_budget = TimeBudget(scheduler, networks, reactor.seconds, read_limit)
     budgets = Budgets(time_budget, MemoryBudget(networks))
-    reads = Reads(snapshots, responses, budgets, context.unknown_parameters)
+    reads = Reads(snapshots, responses, budgets)
     pages = PageReads(reads)
     hosts = Hosts(config.base_url, convert.allowed_hosts(config))
     max_connections = fitting_connections(config.server.max_connections, raise_file_limit())

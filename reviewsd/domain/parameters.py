@@ -6,7 +6,7 @@ no blanks, no plus sign); dates are real days as ``YYYY-MM-DD``.
 
 import datetime
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote_to_bytes
 
 from reviewsd.domain.issues import (
@@ -26,38 +26,31 @@ from reviewsd.domain.search_parameters import (
 )
 from reviewsd.domain.search_query import NEWEST, TRUTH, Cursor, SearchQuery, read_day, read_moment
 
-Unknown = Callable[[bytes], None]
-"""Called with the name of an unknown parameter, undecoded."""
-
 MAX_COMPARED = 20
 """Unknown names of one query that are compared with known ones; links carry up to ten."""
 
 
-def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
+def read_query(query: bytes) -> SearchQuery:
     """Parse the query string of a search.
 
     Unknown parameters are ignored unless they resemble a known one. An empty value counts as absent.
 
     Args:
         query: The bytes after the ``?``.
-        unknown: Called with the name of each unknown parameter.
 
     Raises:
         InvalidParametersError: A parameter is invalid; has every issue.
     """
-    values = read_table(query, SEARCH_PARAMETERS, unknown)
+    values = read_table(query, SEARCH_PARAMETERS)
     return SearchQuery(**values)  # type: ignore[arg-type]  # values have their parameter's type
 
 
-def read_table(
-    query: bytes, table: Sequence[SearchParameter], unknown: Unknown = lambda _: None
-) -> dict[str, object]:
+def read_table(query: bytes, table: Sequence[SearchParameter]) -> dict[str, object]:
     """Parse any query string by a table of parameters, and collect every issue.
 
     Args:
         query: The bytes after the ``?``.
         table: The known parameters.
-        unknown: Called with the name of each unknown parameter.
 
     Returns:
         The values by name, without absent ones.
@@ -66,7 +59,7 @@ def read_table(
         InvalidParametersError: A parameter is invalid; has every issue.
     """
     names = tuple(parameter.name for parameter in table)
-    texts, unknown_texts = _split(query, names, unknown)
+    texts, unknown_texts = _split(query, names)
     values: dict[str, object] = {}
     issues: list[Issue] = []
     for parameter in table:
@@ -91,9 +84,7 @@ def read_table(
     return values
 
 
-def _split(
-    query: bytes, names: Sequence[str], unknown: Unknown
-) -> tuple[dict[str, list[bytes]], dict[bytes, bytes]]:
+def _split(query: bytes, names: Sequence[str]) -> tuple[dict[str, list[bytes]], dict[bytes, bytes]]:
     """Return the texts of each known parameter that is sent, and of the unknown ones to compare."""
     texts: dict[bytes, list[bytes]] = {name.encode(): [] for name in names}
     unknown_texts: dict[bytes, bytes] = {}
@@ -104,9 +95,7 @@ def _split(
         values = texts.get(unquote_to_bytes(name) if b"%" in name else name)
         if values is not None:
             values.append(text)
-            continue
-        unknown(name)
-        if text and len(unknown_texts) < MAX_COMPARED:
+        elif text and len(unknown_texts) < MAX_COMPARED:
             unknown_texts[name] = text
     return {name.decode(): parts for name, parts in texts.items() if parts}, unknown_texts
 

@@ -8,7 +8,6 @@ connections. There are no locks: all counting is done in the reactor's thread.
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the buckets of durations, in seconds; the last bucket has none."""
@@ -99,13 +98,3 @@ def merged(*counts: Counts) -> dict[str, float]:
         for name, number in numbers.items():
             sums[name] = sums.get(name, 0) + number
     return sums
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownParameters:
-    """Counts search parameters that do not exist, by name. They are no metric, because clients choose the names."""
-
-    ignored: Counter[str] = field(default_factory=Counter)
-    """Those of searches that were answered."""
-    refused: Counter[str] = field(default_factory=Counter)
-    """Those that resemble a known one, so that their search was refused."""

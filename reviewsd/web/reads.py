@@ -7,7 +7,6 @@ A read finds a document that was rendered at publication, or joins slices of it;
 import hashlib
 import zlib
 from binascii import b2a_base64
-from collections import Counter
 from collections.abc import Generator, Iterator
 from functools import partial
 from http import HTTPStatus
@@ -16,7 +15,6 @@ from urllib.parse import unquote_to_bytes
 
 from werkzeug.exceptions import NotFound
 
-from reviewsd.domain.issues import UNRECOGNIZED, InvalidParametersError
 from reviewsd.domain.parameters import read_date, read_query
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import problems, urls
@@ -24,7 +22,6 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import PreparedDocument, Response, Responses
 from reviewsd.publish import documents
-from reviewsd.runtime.counters import UnknownParameters
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
@@ -42,10 +39,6 @@ COPIED = 16_384
 """Most bytes of a search result that is joined; the records of a larger one stay views of the document, so
 that a slow client holds no memory."""
 
-MAX_NAMES: Final = 20  # unknown parameters with a count of their own
-OTHER_NAMES: Final = "..."  # the count of all further ones, because clients can invent any number
-_MAX_NAME: Final = 40  # bytes
-
 
 class Reads:
     """Answers reads from the current snapshot.
@@ -54,24 +47,16 @@ class Reads:
         snapshots: The data.
         responses: Makes the responses.
         budgets: Time and memory of all clients.
-        unknown_parameters: Counts search parameters that do not exist.
     """
 
     app: Final = PublicApp()
 
-    def __init__(
-        self,
-        snapshots: Snapshots,
-        responses: Responses,
-        budgets: Budgets,
-        unknown_parameters: UnknownParameters | None = None,
-    ) -> None:
+    def __init__(self, snapshots: Snapshots, responses: Responses, budgets: Budgets) -> None:
         self.snapshots = snapshots
         """The data."""
         self.responses = responses
         """Makes the responses."""
         self.time, self.memory = budgets
-        self._unknown = unknown_parameters or UnknownParameters()
         self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
@@ -103,27 +88,8 @@ class Reads:
     @app.route(urls.SEARCH, cost=COSTLY)
     def search(self, request: Request) -> Answer:
         """Answer with a page of the reviews that match all filters."""
-        query = self._query(request)
+        query = read_query(request.query)
         return self.time.run(request, self._search(request, query, self.snapshots.current))
-
-    def _query(self, request: Request) -> SearchQuery:
-        """Return the query of a search, and count its unknown parameters (contract 3).
-
-        Raises:
-            InvalidParametersError: It is refused.
-        """
-        names: list[bytes] = []
-        try:
-            query = read_query(request.query, names.append)
-        except InvalidParametersError as error:
-            for issue in error.issues:
-                if issue.code == UNRECOGNIZED:
-                    name = issue.path[0].encode("ascii", "backslashreplace")
-                    count_name(self._unknown.refused, name)
-            raise
-        for name in names:
-            count_name(self._unknown.ignored, name)
-        return query
 
     def _search(
         self, request: Request, query: SearchQuery, snapshot: Snapshot
@@ -248,11 +214,3 @@ def entity_tag(facts: bytes, digest: bytes) -> bytes:
 
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
-
-
-def count_name(counts: Counter[str], name: bytes) -> None:
-    """Count a name that a client has chosen."""
-    label = name[:_MAX_NAME].decode("ascii", "backslashreplace")
-    if label not in counts and len(counts) >= MAX_NAMES:
-        label = OTHER_NAMES
-    counts[label] += 1

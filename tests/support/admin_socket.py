@@ -16,7 +16,6 @@ from reviewsd.admin.status import DaemonRoutes
 from reviewsd.api.jobs import ConfigChanges, Guard
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher, Report
-from reviewsd.runtime.counters import UnknownParameters
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.websub.operator import Operator
@@ -68,7 +67,6 @@ def operator_routes(
         data_dir="/d",
         now=now,
         tasks=tasks,
-        unknown_parameters=UnknownParameters(),
     )
     return daemon, HubRoutes(operator, BASE, tasks)
 

@@ -4,7 +4,7 @@ Every text of the daemon passes ``printable``, so a hostile review cannot steer 
 """
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from reviewsctl.terminal.hub_views import Field
 from reviewsctl.terminal.insights import origin_line
@@ -34,12 +34,6 @@ def status_fields(
     if sources is not None:
         yield "sources", printable(sources)
     yield from _config(status.config)
-    for outcome, parameters in (
-        ("ignored", status.unknown_parameters),
-        ("refused", status.refused_parameters),
-    ):
-        if parameters:
-            yield outcome, _unknown(parameters)
     yield "address", printable(status.base_url)
     yield "listening", printable(", ".join(status.listen))
     uptime = duration(status.uptime_seconds)
@@ -154,12 +148,6 @@ def _config(config: ConfigChanges) -> Iterator[Field]:
     elif config.restart:
         keys = printable(", ".join(config.restart))
         yield "config", colored(f"needs a restart: {keys}", "yellow")
-
-
-def _unknown(parameters: Mapping[str, int]) -> str:
-    """Return unknown parameters of searches, with their counts."""
-    counts = ", ".join(f"{printable(name)} ({times:,})" for name, times in parameters.items())
-    return f"unknown search parameters: {counts}"
 
 
 def _hub(hub: HubState, now: datetime.datetime) -> Iterator[Field]:

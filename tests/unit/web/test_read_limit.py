@@ -1,13 +1,11 @@
-"""server.read_limit of a real daemon (S14), and unknown parameters in status."""
+"""server.read_limit of a real daemon (S14)."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from reviewsd.web.budgets import COSTLY
-from reviewsd.web.reads import MAX_NAMES, OTHER_NAMES, count_name
 from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.daemon import Answer, Daemon
 
@@ -83,32 +81,6 @@ def test_batch_costs_as_much_as_its_messages(tmp_path: Path) -> None:
 def test_unlimited_reads_have_no_ratelimit_field(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         assert "RateLimit" not in daemon.get(SEARCH).headers
-
-
-def test_unknown_parameters_of_refused_searches_are_not_called_ignored(tmp_path: Path) -> None:
-    with Daemon(tmp_path) as daemon:
-        for _ in range(2):
-            assert 200 == daemon.get(f"{SEARCH}?%C3%BC=1&limit=1&utm_source=x").status
-        assert 400 == daemon.get(f"{SEARCH}?ratng=5&limit=x&utm_source=x").status
-        assert 400 == daemon.get(f"{SEARCH}?limit=x&utm_source=x").status
-        status = daemon.status()
-        assert {"%C3%BC": 2, "utm_source": 2} == status["unknown_parameters"]
-        assert {"ratng": 1} == status["refused_parameters"]
-        lines = (
-            "\nignored    unknown search parameters: %C3%BC (2), utm_source (2)"
-            "\nrefused    unknown search parameters: ratng (1)\n"
-        )
-        assert lines in daemon.ctl("status").stdout
-
-
-def test_unknown_names_are_bounded() -> None:
-    """Clients can invent any number of names."""
-    counts = Counter[str]()
-    for index in range(100):
-        count_name(counts, b"x" * 30 + b"%d" % index)
-    count_name(counts, b"y" * 1_000)
-    assert (MAX_NAMES + 1, 101) == (len(counts), counts.total())
-    assert [(OTHER_NAMES, 81)] == counts.most_common(1)
 
 
 def test_several_tokens_are_taken_at_once() -> None:
