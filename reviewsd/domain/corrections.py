@@ -18,7 +18,7 @@ from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER
 from reviewsd.api.texts import RUN, author_key, merge_key, plain_text, words_of
 from reviewsd.domain.data_errors import DataError
-from reviewsd.domain.json_file import Findings, JsonFile
+from reviewsd.domain.json_file import BOM, Findings, JsonFile
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import Review, ReviewId, Text, Timestamp
 
@@ -211,7 +211,7 @@ def load(text: RecordText, findings: Findings) -> Corrections | None:
     if isinstance(version, int) and version > VERSION:
         file.refuse("$.version", f"{version} is of a later reviewsd; this one knows {VERSION}")
         return None
-    corrections = file.decode(Raw(bytes(text).removeprefix(b"\xef\xbb\xbf")), _CORRECTIONS, "$", 0)
+    corrections = file.decode(Raw(bytes(text).removeprefix(BOM)), _CORRECTIONS, "$", 0)
     for review_id, correction in () if corrections is None else corrections.reviews.items():
         if correction.reason is None and correction.action != "restore":
             file.refuse(f'$.reviews["{review_id}"].reason', "missing", review_id)

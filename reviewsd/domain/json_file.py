@@ -25,7 +25,7 @@ from reviewsd.domain.strict_json import JsonBuffer
 _MIB = 1 << 20
 _UTF8_CHUNK = 1 << 14  # bytes; the kernel maps new memory for each large str
 _CONTINUATION = bytes(range(0x80, 0xC0))  # bytes within a UTF-8 character, at most three in a row
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _MAX_DIGITS = 4000  # of an integer shown in a finding; Python itself refuses more than 4,300
 _OPENING = re.compile(rb"\s*([{[])")
 _EMPTY: dict[bytes, object] = {b"{": {}, b"[": []}
@@ -97,7 +97,7 @@ class JsonFile:
 
     def split(self, text: RecordText) -> tuple[dict[str, Raw], dict[str, int]] | None:
         """Return the members of the file's object, and the offsets of their values."""
-        skipped = len(_BOM) if text[: len(_BOM)] == _BOM else 0
+        skipped = len(BOM) if text[: len(BOM)] == BOM else 0
         view = memoryview(text)[skipped:]
         if (offset := _first_not_utf8(view)) is not None:
             self.refuse("", f"not UTF-8 at byte {offset + skipped}")
@@ -203,10 +203,10 @@ def fault(text: bytes) -> tuple[int, int, str] | None:
 
 def located(text: memoryview, error: strict_json.NotJsonError) -> tuple[int, int, str]:
     """Return line and column of a fault, both counted from 1, and its reason in words."""
-    return *_line_and_column(text, error.offset), f"invalid JSON: {error.reason}"
+    return *line_and_column(text, error.offset), f"invalid JSON: {error.reason}"
 
 
-def _line_and_column(text: memoryview, offset: int) -> tuple[int, int]:
+def line_and_column(text: memoryview, offset: int) -> tuple[int, int]:
     """Return the line and column of a byte, both counted from 1, the column in characters."""
     line, column = 1, 1
     for start in range(0, offset, _MIB):

@@ -1,25 +1,28 @@
-"""Lines and columns of JSON paths, for an editor to jump to.
-
-One pass over the text follows the paths of the findings, and skips everything else with the standard
-library's scanner.
-"""
+"""Lines and columns of JSON paths, for an editor to jump to."""
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+import msgspec
+from msgspec import Raw
+
+from reviewsd.domain import strict_json
 from reviewsd.domain.diagnostic_text import MAX_LINE
+from reviewsd.domain.json_file import BOM, line_and_column
 
 MAX_BYTES: Final = 1 << 26
-"""Largest file in which paths are located: the pass takes four times the memory of the file."""
+"""Largest file in which paths are located."""
 
 _STEP: Final = re.compile(r'\.(?P<name>[^.\[]+)|\[(?P<index>[0-9]+)\]|\[(?P<quoted>"[^]]*)\]')
-_BLANK: Final = re.compile(r"[ \t\n\r]*")
-_DECODER: Final = json.JSONDecoder()
+_ITEMS: Final = msgspec.json.Decoder(list[Raw])
 
-PathStep: TypeAlias = str | int
+PathSteps: TypeAlias = tuple[str | int, ...]
+"""The names and indexes of a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,47 +41,40 @@ def locate(text: bytes, paths: Collection[str]) -> dict[str, TextLocation]:
     An absent member has the location of the object that should have it.
 
     Args:
-        text: A JSON file; the result has no paths behind a syntax error.
+        text: A JSON file.
         paths: Paths of findings; the result has none that is shortened or empty.
     """
     if len(text) > MAX_BYTES:
         return {}
-    content = text.decode("utf-8-sig", "replace")
-    by_steps = {steps: path for path in paths if (steps := _steps(path)) is not None}
+    text = text.removeprefix(BOM)
+    targets = {path: steps for path in paths if (steps := _steps(path)) is not None}
+    begin = len(text) - len(text.lstrip())
     offsets: dict[str, int] = {}
-    try:
-        for steps, offset in _walk(content, _skip_blank(content, 0), (), set(by_steps)):
-            offsets[by_steps[steps]] = offset
-    except (ValueError, IndexError, RecursionError):
-        pass
-    return {path: _location(content, offset) for path, offset in offsets.items()}
+    with suppress(
+        strict_json.NotJsonError, strict_json.UnfitError, msgspec.DecodeError, RecursionError
+    ):
+        offsets.update(_walk(text[begin:], begin, targets))  # those before a fault
+    view = memoryview(text)
+    return {path: place_at(text, *line_and_column(view, at)) for path, at in offsets.items()}
 
 
 def place_at(text: bytes, line: int, column: int) -> TextLocation:
     """Return the location of a line and a column, both counted from 1."""
+    text = text.removeprefix(BOM)
     start = 0
     for _ in range(line - 1):
         start = text.index(b"\n", start) + 1
     end = text.find(b"\n", start)
-    source = text[start : len(text) if end < 0 else end]
-    if len(source) > MAX_LINE:
-        return TextLocation(line, column, "")
-    return TextLocation(line, column, source.decode(errors="replace").removesuffix("\r"))
+    end = min(len(text) if end < 0 else end, start + 4 * MAX_LINE + 1)
+    source = text[start:end].decode(errors="replace").removesuffix("\r")
+    return TextLocation(line, column, source if len(source) <= MAX_LINE else "")
 
 
-def _location(content: str, offset: int) -> TextLocation:
-    start = content.rfind("\n", 0, offset) + 1
-    end = content.find("\n", offset)
-    end = len(content) if end < 0 else end
-    source = content[start:end].removesuffix("\r") if end - start <= MAX_LINE else ""
-    return TextLocation(content.count("\n", 0, offset) + 1, offset - start + 1, source)
-
-
-def _steps(path: str) -> tuple[PathStep, ...] | None:
+def _steps(path: str) -> PathSteps | None:
     """Parse a path; None if it is not one."""
     if not path.startswith("$"):
         return None
-    steps: list[PathStep] = []
+    steps: list[str | int] = []
     at = 1
     while at < len(path):
         step = _STEP.match(path, at)
@@ -97,36 +93,33 @@ def _steps(path: str) -> tuple[PathStep, ...] | None:
     return tuple(steps)
 
 
-def _walk(
-    text: str, at: int, path: tuple[PathStep, ...], targets: set[tuple[PathStep, ...]]
-) -> Iterator[tuple[tuple[PathStep, ...], int]]:
-    """Yield offsets of the targets in the value at an offset; later ones are more exact."""
-    depth = len(path)
-    below = {steps for steps in targets if steps[:depth] == path}
-    next_steps = {steps[depth] for steps in below if len(steps) > depth}
-    for steps in below:
-        yield steps, at
-    if not next_steps or text[at] not in "{[":
+def _walk(value: bytes, begin: int, targets: Mapping[str, PathSteps]) -> Iterator[tuple[str, int]]:
+    """Yield paths with the offsets of their values; later ones are more exact.
+
+    Args:
+        value: A value of the file.
+        begin: Its offset in the file.
+        targets: Paths to it and into it, and their steps from here.
+    """
+    below: defaultdict[str | int, dict[str, PathSteps]] = defaultdict(dict)
+    for path, steps in targets.items():
+        yield path, begin
+        if steps:
+            below[steps[0]][path] = steps[1:]
+    for step, part, offset in _parts(value) if below else ():
+        if step in below:
+            yield from _walk(bytes(part), begin + offset, below[step])
+
+
+def _parts(value: bytes) -> Iterator[tuple[str | int, Raw, int]]:
+    """Yield name or index, value and offset of each part of an object or an array."""
+    if value.startswith(b"["):
+        end = 1
+        for index, item in enumerate(_ITEMS.decode(value)):
+            offset = value.index(item, end)
+            end = offset + len(item)
+            yield index, item, offset
         return
-    closing = "}" if text[at] == "{" else "]"
-    index = 0
-    at = _skip_blank(text, at + 1)
-    while text[at] != closing:
-        step: PathStep = index
-        if closing == "}":
-            name, at = _DECODER.raw_decode(text, at)
-            step = str(name)
-            at = _skip_blank(text, _skip_blank(text, at) + 1)  # the colon
-        if step in next_steps:
-            yield from _walk(text, at, (*path, step), below)
-        _, at = _DECODER.raw_decode(text, at)
-        at = _skip_blank(text, at)
-        index += 1
-        if text[at] == ",":
-            at = _skip_blank(text, at + 1)
-
-
-def _skip_blank(text: str, at: int) -> int:
-    blank = _BLANK.match(text, at)
-    assert blank is not None  # noqa: S101 - it matches the empty string
-    return blank.end()
+    members = strict_json.split(value)
+    for name, offset, _ in strict_json.walk(value, members):
+        yield name, members[name], offset

@@ -16,6 +16,7 @@ from reviewsd.domain import times
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset
+from reviewsd.domain.json_file import BOM
 from reviewsd.domain.lint_business import business_warnings, misnamed
 from reviewsd.domain.lint_insights import insight_warnings
 from reviewsd.domain.locations import several
@@ -33,7 +34,6 @@ _NAMED: Final = 3  # locations in a warning
 _STEP: Final = 10_000  # records between two calls of Progress
 _LATEST_ZONE: Final = datetime.timezone(datetime.timedelta(hours=14))
 """The time zone in which each day begins first; only later days are in the future everywhere."""
-_BOM: Final = b"\xef\xbb\xbf"
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE)
 
 
@@ -66,7 +66,7 @@ def doubts(
     if updated_at is not None and updated_at > now:
         yield _finding("$.updated_at", _in_future(times.spelled(updated_at)))
     counts = Counter[tuple[str, str]]()
-    yield from _records(reviews.removeprefix(_BOM), now, progress, counts)
+    yield from _records(reviews.removeprefix(BOM), now, progress, counts)
     if several(dataset.business):
         yield from _without_location(counts)
     places = dict.fromkeys(place for _, place in counts if place)

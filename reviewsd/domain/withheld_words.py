@@ -16,6 +16,7 @@ from reviewsd.api.texts import RUN, runs_of, words_of
 from reviewsd.domain import insights as insight_types
 from reviewsd.domain.corrected import Withheld
 from reviewsd.domain.data_errors import member
+from reviewsd.domain.json_file import BOM
 
 _PLAIN: Final = frozenset(
     {"version", "generated_at", "model", "earliest", "latest", "trend", "month", "sentiment"}
@@ -55,7 +56,7 @@ def remove_words(
         texts: Yields the texts of the shown reviews.
         removed: Called with the JSON path of everything that is left out.
     """
-    insights = insights.removeprefix(b"\xef\xbb\xbf")
+    insights = insights.removeprefix(BOM)
     hidden = [words_of(text) for text in withheld.texts]
     runs = {run for words in hidden for run in runs_of(words)}
     spaced = [_spaced(words) for words in hidden]
