@@ -7,43 +7,14 @@ server, whose requests have no bodies, is that of the admin site as well.
 from collections.abc import Awaitable, Callable
 
 from klein import Klein
-from twisted.internet.interfaces import IHalfCloseableProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.web import http, server
+from twisted.web import server
 from werkzeug.exceptions import HTTPException
-from zope.interface import implementer
 
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 
 _log = Logger()
-
-
-@implementer(IHalfCloseableProtocol)
-class _HalfClosedChannel(http.HTTPChannel):
-    """Sends all responses to a client that has closed its half of the connection (RFC 9112 9.6).
-
-    ``nc`` and ``socat`` close it after the request. Twisted would drop the requests under way.
-    """
-
-    _half_closed = False
-
-    def readConnectionLost(self) -> None:
-        """Close after the last response: the client has closed its half."""
-        self._half_closed = True
-        self._close_if_done()
-
-    def writeConnectionLost(self) -> None:
-        """Do nothing: this side never closes only its half."""
-
-    def requestDone(self, request: http.Request) -> None:
-        """Start the next request, or close after the last response."""
-        super().requestDone(request)
-        self._close_if_done()
-
-    def _close_if_done(self) -> None:
-        if self._half_closed and not self._handlingRequest:
-            self.loseConnection()
 
 
 class _BodilessRequest(server.Request):
@@ -63,7 +34,6 @@ class BodilessSite(server.Site):
     """A site without request bodies, tracebacks in responses, and access log."""
 
     displayTracebacks = False
-    protocol = _HalfClosedChannel  # type: ignore[assignment]  # declared for the wrapper that knows HTTP/2
     requestFactory = _BodilessRequest
 
     def log(self, request: object) -> None:

@@ -182,35 +182,6 @@ async def test_failure_of_a_route_is_a_problem_and_logged(
 # -- reads
 
 
-@pytest.mark.parametrize(
-    ("head", "answers"),
-    [
-        ("GET /v1/hub HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 1),
-        (2 * "GET /v1/hub HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 2),
-        ("POST /v1/reload HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 1),
-        ("GET /v1/hub HTTP/1.1\r\nHost: rev", 0),
-        ("POST /v1/reload HTTP/1.1\r\nHost: reviewsd\r\nContent-Length: 9\r\n\r\n1", 0),
-        ("", 0),
-    ],
-)
-async def test_client_that_half_closes_is_answered_and_disconnected(
-    office: Office, head: str, answers: int
-) -> None:
-    """nc and socat half-close after the request (RFC 9112 9.6)."""
-    answer = (await deferToThread(half_closed, office.path, head.encode())).decode()
-    assert answers == answer.count("HTTP/1.1 200 OK")
-
-
-def half_closed(path: Path, head: bytes) -> bytes:
-    """Send a request, half-close, and read to the end."""
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(30)
-        client.connect(str(path))
-        client.sendall(head)
-        client.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: client.recv(65_536), b""))
-
-
 async def test_status_of_good_data(office: Office) -> None:
     await office.publisher.reload()
     office.time += 12.34
