@@ -1,6 +1,6 @@
 """Warnings about the members of reviews.json beside the reviews (data-model.md 5, second table)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -19,7 +19,6 @@ from reviewsd.domain.reviews import (
     Distribution,
     LanguageTag,
     Location,
-    OpeningHours,
     RemovedReview,
     mean,
 )
@@ -117,7 +116,6 @@ def _place(
     for index, opening in enumerate(place.hours):
         if opening.opens == opening.closes != _MIDNIGHT:
             yield f"{path}.hours[{index}].closes", _ALL_DAY
-    yield from _overlaps(place.hours, f"{path}.hours")
 
 
 def _category(category: str | None) -> Iterator[tuple[str, str]]:
@@ -141,30 +139,6 @@ def _with_word(category: str) -> list[str]:
         for name, parts in types.items()
         if parts[0] in words or name.casefold().startswith(beginnings)
     ] or [name for name, parts in types.items() if not set(parts).isdisjoint(words)]
-
-
-def _overlaps(hours: Sequence[OpeningHours], path: str) -> Iterator[tuple[str, str]]:
-    """Yield the openings that begin while another one of their day is open."""
-    overlaps: dict[int, int] = {}
-    order = sorted(range(len(hours)), key=lambda index: (hours[index].day, hours[index].opens))
-    last = order[0] if order else 0  # the one of the day that ends last so far
-    for index in order[1:]:
-        opening, longest = hours[index], hours[last]
-        if opening.day != longest.day:
-            last = index
-            continue
-        if opening.opens < _end(longest):
-            overlaps[index] = last
-        if _end(opening) > _end(longest):
-            last = index
-    for index, other in sorted(overlaps.items()):
-        reason = f"overlaps with {path}[{other}], which is of {hours[index].day} too"
-        yield f"{path}[{index}]", reason
-
-
-def _end(opening: OpeningHours) -> str:
-    """Return when an opening ends on its day; one past midnight lasts until the end of the day."""
-    return opening.closes if opening.opens < opening.closes else "24:00"
 
 
 def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:
