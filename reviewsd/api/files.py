@@ -34,8 +34,6 @@ class Facts(Struct, frozen=True, kw_only=True):
     stars: dict[str, int]
     withheld: str = ""
     """What readers are told about withheld reviews; empty if none is withheld."""
-    replies_until: datetime.date | None = None
-    """The latest day of a review or reply."""
     insights: bool
     analysed: int
     uncovered: int

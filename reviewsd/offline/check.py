@@ -30,7 +30,7 @@ from reviewsd.domain.diagnostic_text import rendered
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts
-from reviewsd.domain.reviews import Review, mean
+from reviewsd.domain.reviews import mean
 from reviewsd.domain.withheld_words import remove_words
 from reviewsd.offline.corrections import check_present
 from reviewsd.offline.needed_files import files_fault, unread_addresses
@@ -265,21 +265,11 @@ def _facts(dataset: Dataset, settings: Data) -> Facts:
         average=mean(dataset.stars),
         stars={str(stars): dataset.stars.get(stars, 0) for stars in range(1, 6)},
         withheld=dataset.withheld.sentence(len(days)),
-        replies_until=max(_days(dataset), default=None),
         insights=insights is not None,
         analysed=0 if insights is None else insights.analysed,
         uncovered=0 if insights is None else _uncovered(dataset, insights),
         made=insights is None and settings.insights == "auto",
     )
-
-
-def _days(dataset: Dataset) -> Iterator[datetime.date]:
-    """Yield the days of all reviews and replies."""
-    for raw in dataset.records.raws(0, len(dataset.records)):
-        review = msgspec.json.decode(raw, type=Review)
-        yield review.date
-        if review.owner_reply is not None:
-            yield review.owner_reply.date
 
 
 def _uncovered(dataset: Dataset, insights: InsightsFile) -> int:

@@ -55,7 +55,6 @@ def report(
 
 
 def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
-    write(folder, [REVIEW | {"owner_reply": {"text": "Thanks.", "date": "2025-03-02"}}])
     document, _ = report(folder)
     assert {
         "type": "result",
@@ -73,7 +72,6 @@ def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
             "average": 4.0,
             "stars": {"1": 0, "2": 0, "3": 0, "4": 1, "5": 0},
             "withheld": "",
-            "replies_until": "2025-03-02",
             "insights": False,
             "analysed": 0,
             "uncovered": 0,
