@@ -66,7 +66,6 @@ class YamlDocument:
     def __init__(self, file: str, lines: list[str]) -> None:
         self._file, self._lines = file, lines
         self._visited: set[int] = set()
-        self._end = Mark(1, 1)  # of the last node
         self.value: YamlValue = None
         self.fatal = False
         """Whether the text could not be read; its only fault is in ``faults``."""
@@ -139,6 +138,8 @@ class YamlDocument:
     def add(self, node: yaml.Node, path: str) -> YamlValue:
         """Return the value of a node at a JSON path, and keep its places and faults, in the order of the text."""
         mark, is_alias = self._enter(node)
+        if is_alias:  # its node has the place of the anchor
+            mark = self.keys.get(path, mark)
         self.values[path] = mark
         if is_alias:
             self._break(mark, path, "aliases are not supported; write the value out")
@@ -176,18 +177,9 @@ class YamlDocument:
         return mapping
 
     def _enter(self, node: yaml.Node) -> tuple[Mark, bool]:
-        """Return the place of a node, and whether it is an alias.
-
-        The node of an alias has the place of its anchor, so the text is searched for the alias.
-        """
+        """Return the place of a node, and whether it is an alias: one that was met before."""
         is_alias = id(node) in self._visited
         self._visited.add(id(node))
-        if is_alias:
-            mark = self._find("*", self._end)
-            self._end = Mark(mark.line, mark.column + 1)
-            return mark, is_alias
-        is_scalar = isinstance(node, yaml.ScalarNode)
-        self._end = self._mark(node.end_mark if is_scalar else node.start_mark)
         return self._mark(node.start_mark), is_alias
 
     def _mark(self, mark: yaml.Mark | None) -> Mark:
@@ -200,15 +192,6 @@ class YamlDocument:
         if mark.line >= len(self._lines):
             return Mark(len(self._lines), len(self._lines[-1]) + 1)
         return Mark(mark.line + 1, mark.column + 1)
-
-    def _find(self, character: str, after: Mark) -> Mark:
-        """Return the next place of a character; ``after`` if there is none."""
-        for line in range(after.line, len(self._lines) + 1):
-            start = after.column - 1 if line == after.line else 0
-            index = self._lines[line - 1].find(character, start)
-            if index >= 0:
-                return Mark(line, index + 1)
-        return after
 
     def _break(self, mark: Mark, path: str, reason: str) -> None:
         """Add a fault that leaves its path without a value."""
