@@ -149,14 +149,14 @@ def part(content: bytes, room: int = MAX_UNPACKED) -> Part:
 
 
 def records(parts: Sequence[Part], settings: Settings) -> tuple[list[bytes], list[str]]:
-    """The reviews of an export of one file as JSON, and why its other rows are none."""
+    """The reviews of an export as JSON, and why its other rows are none."""
     export = chosen(parts, "auto")
-    (source,) = export.sources
-    read = export.format.reader(source.head, settings)
     reviews, reasons = [], []
-    for _, row in source.rows():
-        try:
-            reviews.append(read(row).record)
-        except (RowRefusedError, RowSkippedError) as reason:
-            reasons.append(str(reason))
+    for source in export.sources:
+        read = export.format.reader(source.head, settings)
+        for _, row in source.rows():
+            try:
+                reviews.append(read(row).record)
+            except (RowRefusedError, RowSkippedError) as reason:
+                reasons.append(str(reason))
     return reviews, reasons

@@ -199,12 +199,32 @@ def test_rating_is_the_column_that_has_ratings() -> None:
     assert ["Rating"] == chosen(mistyped, Settings(), ())["rating"]
 
 
-def test_column_with_dates_is_named_where_none_is_called_so() -> None:
+@pytest.mark.parametrize(
+    ("row", "missing", "option"),
+    [
+        (
+            {
+                "Room": "12",
+                "Stars": "5",
+                "Guest left on": "12/06/2026",
+                "Answered on": "13/06/2026",
+            },
+            "date",
+            "'date=Guest left on'",
+        ),
+        ({"Wertung": "5", "Wann": "bald", "Wer": "Jane"}, "rating or date", "rating=COLUMN"),
+    ],
+    ids=["dates", "none"],
+)
+def test_column_with_dates_is_named_where_none_is_called_so(
+    row: Fields, missing: str, option: str
+) -> None:
     """A hotel has the day of departure; the message said --map date=COLUMN."""
-    row = {"Room": "12", "Stars": "5", "Guest left on": "12/06/2026", "Answered on": "13/06/2026"}
     with pytest.raises(SayMoreError) as caught:
         chosen([row], Settings(), ())
-    assert caught.value.remedy.startswith("Name it, as in --map 'date=Guest left on'\n")
+    assert f"no column looks like {missing}; there are: {', '.join(row)}" == caught.value.detail
+    remedy = f"Name it, as in --map {option}\nDates are days such as 2026-03-14"
+    assert caught.value.remedy.startswith(remedy)
 
 
 LONG = "They came at once and were friendly."

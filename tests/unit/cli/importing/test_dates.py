@@ -58,18 +58,34 @@ def test_days_of_a_platform_are_read_in_the_order_that_one_of_them_proves(tmp_pa
     assert (["2025-03-05"], ["2025-03-06"]) == (days(german), answered(german[0]))
 
 
-def test_days_of_a_platform_that_can_be_read_in_two_ways_are_a_question(tmp_path: Path) -> None:
-    rows = ("2025-03-02 09:10:11,A,5,,", "05/03/2025 09:10:11,B,5,2025-03-06,Thanks")
+@pytest.mark.parametrize(
+    ("header", "rows", "example", "remedy"),
+    [
+        (
+            TRUSTPILOT,
+            ("2025-03-05 09:10:11,A,5,,", "05/03/2025 09:10:11,B,5,2025-03-06,Thanks"),
+            '"Review Created (UTC)" can be read in two ways, for example 05/03/2025 09:10:11',
+            '--set "date_format=%m/%d/%Y %H:%M:%S" or --set "date_format=%d/%m/%Y %H:%M:%S"',
+        ),
+        (
+            "Date,Rating,Name",
+            ("05/03/2025,5,Jane", "05/03/2025,4,Max"),
+            '"Date" can be read in two ways, for example 05/03/2025',
+            '--set "date_format=%m/%d/%Y" or --set "date_format=%d/%m/%Y"',
+        ),
+    ],
+    ids=["platform", "own"],
+)
+def test_days_that_can_be_read_in_two_ways_are_a_question(
+    tmp_path: Path, header: str, rows: tuple[str, str], example: str, remedy: str
+) -> None:
     with pytest.raises(SayMoreError) as caught:
-        readings(tmp_path, TRUSTPILOT, *rows)
-    formatted = readings(tmp_path, TRUSTPILOT, *rows, date_format="%d/%m/%Y")
+        readings(tmp_path, header, *rows)
+    formatted = readings(tmp_path, header, *rows, date_format="%d/%m/%Y")
 
-    assert (
-        'the dates in column "Review Created (UTC)" can be read in two ways, for example '
-        "05/03/2025 09:10:11" == caught.value.detail
-    )
-    assert '--set "date_format=%d/%m/%Y %H:%M:%S"' in caught.value.remedy
-    assert ["2025-03-02", "2025-03-05"] == days(formatted)
+    assert f"the dates in column {example}" == caught.value.detail
+    assert remedy in caught.value.remedy
+    assert ["2025-03-05", "2025-03-05"] == days(formatted)
 
 
 def test_a_count_of_seconds_that_excel_has_rounded_gives_way_to_the_date(tmp_path: Path) -> None:

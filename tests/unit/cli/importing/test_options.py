@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.settings import parsed
-from tests.support.shop import NOW, Shop, table
+from tests.support.shop import NOW, SAMPLES, Shop, table
 
 PATTERN = "--set date_format: expected a pattern as %d/%m/%Y, got"
 
@@ -67,6 +67,12 @@ def test_unknown_format_is_answered_with_the_nearest(
     with pytest.raises(SayMoreError) as caught:
         shop.imported(export, format_name=name)
     assert error in f"{caught.value.detail}\n{caught.value.remedy}"
+
+
+def test_format_that_is_none_of_the_exports_is_refused(shop: Shop) -> None:
+    with pytest.raises(ImportRefusedError, match="this is not podium") as caught:
+        shop.imported(SAMPLES / "apify.json", format_name="podium")
+    assert 1 == caught.value.exit_code
 
 
 @pytest.mark.parametrize("name", ["CSV", "Auto"])

@@ -6,6 +6,7 @@ import os
 import struct
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -45,19 +46,37 @@ def test_pipe_is_to_be_standard_input(tmp_path: Path) -> None:
     assert "reviewsctl import -" in refusal(tmp_path / "pipe").remedy
 
 
-def test_archive_with_a_wrong_offset_is_damaged(tmp_path: Path) -> None:
+def with_wrong_offset(archive: bytes) -> bytes:
     """It was blamed on permissions."""
+    at = archive.index(b"PK\x05\x06") + 16
+    return archive[:at] + struct.pack("<I", 0x7FFFFFFF) + archive[at + 4 :]
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        (with_wrong_offset, "Download or export it again."),
+        (lambda archive: archive[:-20], "File is not a zip file"),
+        (lambda archive: archive[:-90] + bytes(90), "File is not a zip file"),
+        (
+            lambda archive: archive.replace(b"2025", b"2026", 1),
+            "is damaged: Bad CRC-32",
+        ),
+    ],
+    ids=["wrong offset", "cut", "zeros at its end", "member"],
+)
+def test_damaged_archive_is_refused_and_nothing_is_written(
+    tmp_path: Path, damage: Callable[[bytes], bytes], text: str
+) -> None:
     path = tmp_path / "x.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.csv", TABLE)
-    content = bytearray(path.read_bytes())
-    at = content.index(b"PK\x05\x06") + 16
-    content[at : at + 4] = struct.pack("<I", 0x7FFFFFFF)
-    path.write_bytes(content)
+    path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(ImportRefusedError) as caught:
         Shop(tmp_path).imported(path)
 
-    assert "Download or export it again." in caught.value.remedy
+    assert text in f"{caught.value.detail}\n{caught.value.remedy}"
+    assert [path] == list(tmp_path.iterdir())
 
 
 def test_bad_listing_of_a_location_keeps_no_reviews_back(tmp_path: Path) -> None:
