@@ -14,7 +14,8 @@ from reviewsctl.files.installation import plan
 from reviewsctl.files.steps import CopyFile
 from tests.support.commands import Ctl, reviewsctl
 from tests.support.daemon import Daemon
-from tests.unit.cli.commands.test_import import SAMPLES, THERE
+from tests.support.shop import SAMPLES
+from tests.unit.cli.commands.test_import import THERE
 from tests.unit.cli.commands.test_service import installation
 
 pytestmark = [
