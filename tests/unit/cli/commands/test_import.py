@@ -5,7 +5,6 @@ import inspect
 import json
 import os
 import re
-import shutil
 import signal
 import stat
 import subprocess
@@ -20,7 +19,6 @@ from reviewsctl.importing.settings import SETTINGS
 from tests.support.admin_fake import STATUS, admin_fake, document, events
 from tests.support.commands import CLI, Ctl, at_a_terminal, on_a_terminal, reviewsctl, started
 from tests.support.daemon import until
-from tests.support.sheets import spreadsheet
 from tests.support.shop import SAMPLES, google
 
 pytestmark = pytest.mark.processes
@@ -124,52 +122,6 @@ def reviews_of(data: Path) -> list[dict[str, object]]:
     return reviews
 
 
-def test_replace_follows_deletions_at_its_source_and_location_only(ctl: Ctl, data: Path) -> None:
-    """An export says nothing of other platforms, nor of the other locations of a business."""
-    file = json.loads(THERE)
-    file["reviews"] += [
-        {**file["reviews"][1], "id": "gone", "author": "Gone", "location": "2001"},
-        {**file["reviews"][1], "id": "old", "author": "Old"},
-        {**file["reviews"][1], "id": "elsewhere", "location": "9"},
-        {**file["reviews"][1], "id": "yelp", "source": "yelp"},
-    ]
-    (data / "reviews.json").write_text(json.dumps(file))
-    takeout = shutil.copytree(TAKEOUT, data.parent / "takeout")
-    for page in takeout.rglob("reviews_001.json"):  # its refused row keeps all that is there
-        reviews = json.loads(page.read_bytes())["reviews"]
-        page.write_text(json.dumps({"reviews": [row for row in reviews if "createTime" in row]}))
-    words = (str(takeout), "--replace")
-    dry = imported(ctl, data, *words, "--dry-run")
-    run = imported(ctl, data, *words)
-    listed = [
-        "removed, as they are not public, or not in the export: 1 review",
-        '  Gone, 2025-03-14, google, 4/5, "Old text"',
-    ]
-
-    assert [f"would be {listed[0]}", *listed[1:]] == dry.stdout.splitlines()[:2]
-    assert [f"to be {listed[0]}", *listed[1:]] == run.stdout.splitlines()[:2]
-    assert "imported 6 new, 1 changed, 0 unchanged, 1 removed, 0 refused" in run.stdout
-    ids = {review["id"] for review in reviews_of(data)}
-    assert {"mine-1", "old", "elsewhere", "yelp"} <= ids
-    assert "gone" not in ids
-
-
-def test_sheet_that_is_not_read_is_named(ctl: Ctl, tmp_path: Path, data: Path) -> None:
-    head = "id,date,rating,author\n"
-    for name, rows in {
-        "a": f"{head}1,2025-01-01,5,Ann Lee\n",
-        "b": f"{head}2,2024-01-01,4,Bo Li\n3,2024-01-01,none,Bo Li\n",
-        "c": "date,price\n2025-01-01,5\n",
-    }.items():
-        (tmp_path / name).write_text(rows)
-    book = spreadsheet(tmp_path / "a", tmp_path / "x.xlsx", Old=tmp_path / "b", Fees=tmp_path / "c")
-    run = imported(ctl, data, str(book), "--source", "website", "-v")
-
-    assert "imported 2 new, 0 changed, 0 unchanged, 1 refused" in run.stdout
-    assert '\n  row 3 of sheet Old: rating "none" is not' in run.stdout
-    assert 'not read: x.xlsx: sheet "Fees" (other columns)' in run.stdout
-
-
 def test_printed_commands_can_be_typed(ctl: Ctl, tmp_path: Path) -> None:
     """A folder with a blank."""
     shop = tmp_path / "my shop"
@@ -230,17 +182,6 @@ def test_the_export_of_another_business_is_a_question(ctl: Ctl, tmp_path: Path, 
     assert 7 == len(reviews_of(data))
 
 
-def test_an_export_of_another_location_without_a_name_is_a_question(ctl: Ctl, data: Path) -> None:
-    file = json.loads(THERE)
-    file["reviews"][1]["location"] = "9"
-    (data / "reviews.json").write_text(json.dumps(file))
-    run = imported(ctl, data, str(SAMPLES / "google_batch.json"), code=2)
-    imported(ctl, data, str(SAMPLES / "google_batch.json"), "--yes")
-
-    assert 'has reviews of location "9" at "google", the export of "2001"' in run.stderr
-    assert 4 == len(reviews_of(data))
-
-
 def test_several_files_are_one_import(ctl: Ctl, data: Path) -> None:
     """Pages of one platform, and several platforms, at once: nothing is written before all is read."""
     names = ("takeout", "trustpilot.csv", "google_batch.json", "plain.json")
@@ -291,34 +232,6 @@ def test_a_new_file_can_be_read_by_the_daemon(ctl: Ctl, tmp_path: Path) -> None:
     imported(ctl, tmp_path, TAKEOUT)
 
     assert 0o644 == stat.S_IMODE((tmp_path / "reviews.json").stat().st_mode)
-
-
-def test_a_new_file_needs_the_name_of_the_business(ctl: Ctl, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    folder.mkdir()
-    run = imported(ctl, folder, str(SAMPLES / "yelp.json"), code=2)
-    imported(ctl, folder, str(SAMPLES / "yelp.json"), "--set", "name=Acme")
-
-    assert "does not say what the business is called" in run.stderr
-    assert 'Say it with --set "name=Acme Plumbing"' in run.stderr
-    assert {"name": "Acme"} == json.loads((folder / "reviews.json").read_bytes())["business"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"business": {"name": "x"}, "reviews": [{]}', "reviews.json:1:42: invalid JSON"),
-        ("[]", "reviews.json: it is no object of JSON"),
-    ],
-)
-def test_a_broken_file_is_not_overwritten(ctl: Ctl, data: Path, text: str, message: str) -> None:
-    (data / "reviews.json").write_text(text)
-    run = imported(ctl, data, TAKEOUT, code=1)
-
-    assert message in run.stderr
-    assert "Fix it, or move it away" in run.stderr
-    assert text == (data / "reviews.json").read_text()
-    assert ["reviews.json"] == [file.name for file in data.iterdir()]
 
 
 def test_the_data_directory_is_that_of_the_configuration(

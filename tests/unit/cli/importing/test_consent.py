@@ -1,5 +1,6 @@
 """Possible mistakes are questions: another business, another location, terms that forbid it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
-from tests.support.shop import SAMPLES, Shop, outscraper, table
+from tests.support.shop import SAMPLES, Shop, google, outscraper, table
 
 
 def test_location_with_a_longer_name_is_a_question(shop: Shop, tmp_path: Path) -> None:
@@ -23,11 +24,24 @@ def test_location_with_a_longer_name_is_a_question(shop: Shop, tmp_path: Path) -
     assert {"Ann", "Bo"} == shop.reviews.keys()
 
 
-def test_other_location_with_the_same_name_is_a_question(shop: Shop, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "export",
+    [
+        lambda folder: outscraper(folder / "b.json", "Acme", "place-2", "Bo"),
+        lambda folder: google(folder / "b.json", {"author": "Bo", "place": "place-2"}),
+    ],
+    ids=["same name", "no name"],
+)
+def test_other_location_without_another_name_is_a_question(
+    shop: Shop, tmp_path: Path, export: Callable[[Path], Path]
+) -> None:
     """All shops of a chain have one name."""
     shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"))
-    with pytest.raises(SayMoreError, match='has reviews of location "place-1"'):
-        shop.imported(outscraper(tmp_path / "b.json", "Acme", "place-2", "Bo"))
+    question = 'has reviews of location "place-1" at "google", the export of "place-2"'
+    with pytest.raises(SayMoreError, match=question):
+        shop.imported(export(tmp_path))
+    shop.imported(export(tmp_path), yes=True)
+    assert {"Ann", "Bo"} == shop.reviews.keys()
 
 
 def test_longer_name_is_no_question_when_there_are_no_other_reviews(
@@ -45,6 +59,30 @@ def test_renamed_business_is_no_question_when_its_reviews_are_there(
     shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"), name=None)
     shop.imported(outscraper(tmp_path / "b.json", "Summit Heating", "place-1", "Ann", "Bo"))
     assert {"Ann", "Bo"} == shop.reviews.keys()
+
+
+def test_new_file_needs_the_name_of_the_business(shop: Shop) -> None:
+    with pytest.raises(SayMoreError, match="does not say what the business is called") as caught:
+        shop.imported(SAMPLES / "yelp.json", name=None)
+    assert 'Say it with --set "name=Acme Plumbing"' in caught.value.remedy
+    shop.imported(SAMPLES / "yelp.json", name="Acme")
+    assert {"name": "Acme"} == shop.file["business"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"business": {"name": "x"}, "reviews": [{]}', "reviews.json:1:42: invalid JSON"),
+        ("[]", "reviews.json: it is no object of JSON"),
+    ],
+)
+def test_broken_file_is_not_overwritten(shop: Shop, text: str, message: str) -> None:
+    (shop.folder / "reviews.json").write_text(text)
+    with pytest.raises(ImportRefusedError, match=message) as caught:
+        shop.imported(SAMPLES / "takeout")
+    assert "Fix it, or move it away" in caught.value.remedy
+    assert ["reviews.json"] == [file.name for file in shop.folder.iterdir()]
+    assert text == (shop.folder / "reviews.json").read_text()
 
 
 def test_two_businesses_in_one_export_are_a_question(shop: Shop, tmp_path: Path) -> None:

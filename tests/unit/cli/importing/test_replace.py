@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.report import lines
 from tests.support.shop import SAMPLES, Shop, google, table
 
 A, B, C, D = ({"author": author} for author in "ABCD")
@@ -64,6 +66,31 @@ def test_export_that_is_a_part_replaces_nothing(shop: Shop, tmp_path: Path, name
     assert [hint for hint in HINTS.values() if any(hint in note for note in notes)] == [
         hint for known, hint in HINTS.items() if known == reason
     ]
+
+
+def test_replace_follows_deletions_at_its_source_and_location_only(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """An export says nothing of other platforms, nor of the other locations of a business."""
+    shop.imported(google(tmp_path / "a.json", A, {**B, "text": "Old text"}))
+    content = shop.file
+    others: dict[str, dict[str, Any]] = {
+        "old": {"location": None},
+        "elsewhere": {"location": "9"},
+        "yelp": {"source": "yelp"},
+    }
+    for name, members in others.items():
+        content["reviews"].append({**shop.reviews["B"], **members, "id": name, "author": name})
+    (shop.folder / "reviews.json").write_text(json.dumps(content))
+    export = google(tmp_path / "b.json", A)
+    for dry_run, is_done in ((True, "would be"), (False, "to be")):
+        result = shop.imported(export, replace=True, dry_run=dry_run)
+        heading = f"{is_done} removed, as they are not public, or not in the export: 1 review"
+        listed = shop.lines[shop.lines.index(heading) :][1]
+        assert '  B, 2026-01-01, google, 5/5, "Old text"' == listed
+    shown = lines(shop.options, result, [], undo="")
+    assert "imported 0 new, 0 changed, 1 unchanged, 1 removed, 0 refused" in shown[0]
+    assert {"A", "old", "elsewhere", "yelp"} == shop.reviews.keys()
 
 
 def test_pages_that_have_the_total_together_replace(shop: Shop, tmp_path: Path) -> None:

@@ -142,6 +142,23 @@ def test_hidden_sheet_is_not_read_and_named() -> None:
     assert ['sheet "Old" (hidden)'] == source_of(file).unread
 
 
+def test_sheets_with_the_same_columns_are_one_table(shop: Shop, tmp_path: Path) -> None:
+    first, old, fees = (
+        table(tmp_path / name, text)
+        for name, text in (
+            ("a", "id,date,rating,author\n1,2025-01-01,5,Ann Lee\n"),
+            ("b", "id,date,rating,author\n2,2024-01-01,4,Bo Li\n3,2024-01-01,none,Bo Li\n"),
+            ("c", "date,price\n2025-01-01,5\n"),
+        )
+    )
+    done = shop.imported(spreadsheet(first, tmp_path / "x.xlsx", Old=old, Fees=fees))
+    assert {"Ann Lee", "Bo Li"} == shop.reviews.keys()
+    assert [("row 3 of sheet Old", 'rating "none" is not')] == [
+        (where, reason[:20]) for where, reason in done.rows.refusals
+    ]
+    assert 'not read: x.xlsx: sheet "Fees" (other columns)' in shop.lines
+
+
 def test_workbook_with_only_hidden_tables_is_refused(tmp_path: Path) -> None:
     opendocument(tmp_path / "x.ods", hidden=True)
     (file,) = parts_of(tmp_path / "x.ods")
