@@ -123,14 +123,6 @@ def test_a_table_has_few_columns() -> None:
         list(csv_file.rows(file, csv_file.dialect_of(file)))
 
 
-def test_the_lines_of_old_macs_are_lines() -> None:
-    file = part(b"date,rating\r2025-01-01,5\r")
-
-    assert [(2, {"date": "2025-01-01", "rating": "5"})] == list(
-        csv_file.rows(file, csv_file.dialect_of(file))
-    )
-
-
 def test_guesses_look_at_no_more_rows_than_memory_has_room_for() -> None:
     source = source_of(part(b"date,rating,text\n" + b"1,2,%b\n" % (b"x" * MIB) * 20))
 

@@ -6,6 +6,12 @@ from reviewsctl.importing.business import Likeness, filled, likeness, listing
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.reviews_file import EXAMPLES, NO_NAME
 
+
+def period(day: str, opens: Fields, closes: Fields) -> Fields:
+    """Opening hours of a day, as Google has them."""
+    return {"openDay": day, "openTime": opens, "closeDay": day, "closeTime": closes}
+
+
 LISTING: Fields = {
     "title": "Acme Plumbing",
     "categories": {"primaryCategory": {"name": "gcid:plumber", "displayName": "Plumber"}},
@@ -20,42 +26,31 @@ LISTING: Fields = {
     },
     "regularHours": {
         "periods": [
-            {
-                "openDay": "MONDAY",
-                "openTime": {"hours": 8},
-                "closeDay": "MONDAY",
-                "closeTime": {"hours": 17, "minutes": 30},
-            },
-            {
-                "openDay": "TUESDAY",
-                "openTime": {},
-                "closeDay": "TUESDAY",
-                "closeTime": {"hours": 24},
-            },
+            period("MONDAY", {"hours": 8}, {"hours": 17, "minutes": 30}),
+            period("TUESDAY", {}, {"hours": 24}),
         ]
     },
-}
-ADDRESS = {
-    "street": "12 Quay St, Unit 3",
-    "city": "Portsmouth",
-    "region": "NH",
-    "postal_code": "03801",
-    "country": "US",
 }
 MONDAY = {"day": "monday", "opens": "08:00", "closes": "17:30"}
 
 
 def test_takeout_describes_the_business() -> None:
-    common = {
+    address = {
+        "street": "12 Quay St, Unit 3",
+        "city": "Portsmouth",
+        "region": "NH",
+        "postal_code": "03801",
+        "country": "US",
+    }
+
+    assert {
         "name": "Acme Plumbing",
         "category": "Plumber",
         "phone": "+1 555-0100",
         "url": "https://acme.example/",
-        "address": ADDRESS,
-    }
-    tuesday = {"day": "tuesday", "opens": "00:00", "closes": "24:00"}
-
-    assert {**common, "hours": [MONDAY, tuesday]} == listing(LISTING)
+        "address": address,
+        "hours": [MONDAY, {"day": "tuesday", "opens": "00:00", "closes": "24:00"}],
+    } == listing(LISTING)
 
 
 @pytest.mark.parametrize("odd", [None, [], "x", 5, [None], {"periods": 1}, [{"openDay": "X"}]])

@@ -457,22 +457,16 @@ def item(text: str) -> dict[str, object]:
 
 OURS = {"id": "a", "author": "Ann", "rating": 5, "date": "2025-03-14", "source": "shop"}
 DATED = {"_id": {"$oid": "1"}, "stars": 5, "createdAt": {"$date": "2025-03-14T10:00:00Z"}}
+GOOD, BAD = item("Good."), item("Bad.")
 LISTS: dict[str, object] = {
-    "by their names": {
-        "approved": [item("Good.")],
-        "pending": [item("Bad.")],
-        "spam": [item("Bad.")],
-    },
-    "within an object": {"data": {"reviews": [item("Good.")], "hiddenReviews": [item("Bad.")]}},
+    "by their names": {"approved": [GOOD], "pending": [BAD], "spam": [BAD]},
+    "within an object": {"data": {"reviews": [GOOD], "hiddenReviews": [BAD]}},
     "by a member beside them": [
-        {"status": "approved", "reviews": [item("Good.")]},
-        {"status": "spam", "reviews": [item("Bad.")]},
+        {"status": "approved", "reviews": [GOOD]},
+        {"status": "spam", "reviews": [BAD]},
     ],
     "by objects within": {
-        "items": [
-            item("Good.") | {"review": {"state": "live"}},
-            item("Bad.") | {"meta": {"hidden": 1}},
-        ]
+        "items": [GOOD | {"review": {"state": "live"}}, BAD | {"meta": {"hidden": 1}}]
     },
     "of our own shape": [
         OURS | {"verified": True, "approved": True, "text": "Good."},

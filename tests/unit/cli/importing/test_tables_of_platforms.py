@@ -97,22 +97,8 @@ def test_parts_of_a_name_and_a_text_are_joined() -> None:
     assert ("Max", "Ok.") == (second["author"], second["text"])
 
 
-def test_school_grades_are_stars_from_the_other_end() -> None:
-    table = "Schulnote,Datum,Name,Kommentar\n1,14.03.2025,Ann,Gut\n6,15.03.2025,Bob,Schlecht\n"
-
-    assert [5, 1] == [review["rating"] for review in reviews(table, "6-1")]
-
-
-def test_best_rating_beside_a_rating_is_its_scale() -> None:
-    table = (
-        "ratingValue,bestRating,date,author,text\n8,10,2025-03-14,Ann,Good\n4,5,2025-03-15,Bob,Ok\n"
-    )
-
-    assert [4, 4] == [review["rating"] for review in reviews(table)]
-
-
 @pytest.mark.parametrize(
-    "best", ["maxRating", "Max score", "score_max", "rating_scale", "ratingRange"]
+    "best", ["bestRating", "maxRating", "Max score", "score_max", "rating_scale", "ratingRange"]
 )
 def test_best_rating_has_many_names(best: str) -> None:
     table = f"rating,{best},date,author,text\n4,10,2025-03-14,Ann,Good\n5,10,2025-03-15,Bob,Ok\n"
