@@ -1,16 +1,17 @@
 """Messages repeat names and cells of strangers: on one line, and unable to steer a terminal."""
 
 import gzip
+import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.settings import Settings
-from tests.support.sheets import spreadsheet
+from tests.support.sheets import ROOT, book, links
 from tests.support.shop import Shop
 
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x9b2J\u202e\nError: forged"
@@ -22,12 +23,13 @@ def table(*rows: list[str]) -> bytes:
     return "\r\n".join(",".join(f'"{cell}"' for cell in row) for row in cells).encode()
 
 
-def archive(path: Path, members: dict[str, bytes]) -> Path:
+def archive(members: Mapping[str, bytes]) -> bytes:
     """A zip."""
-    with zipfile.ZipFile(path, "w") as file:
-        for name, content in members.items():
-            file.writestr(name, content)
-    return path
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        for name, member in members.items():
+            file.writestr(name, member)
+    return content.getvalue()
 
 
 def takeout(place: str) -> bytes:
@@ -41,62 +43,46 @@ def takeout(place: str) -> bytes:
     return json.dumps({"reviews": [review]}).encode()
 
 
-def damaged(path: Path) -> Path:
+def damaged() -> bytes:
     """A zip with a byte changed within a member."""
-    content = archive(path, {f"{EVIL}.csv": table(["date", "rating"], ["2025-01-01", "5"])})
-    content.write_bytes(content.read_bytes().replace(b"2025-01", b"2026-01", 1))
-    return content
+    content = archive({f"{EVIL}.csv": table(["date", "rating"], ["2025-01-01", "5"])})
+    return content.replace(b"2025-01", b"2026-01", 1)
 
 
-def sheet(folder: Path) -> Path:
+def sheet() -> bytes:
     """A spreadsheet with a workbook that names a missing sheet."""
-    (folder / "x.csv").write_bytes(table(["date"], ["1"]))
-    book = spreadsheet(folder / "x.csv", folder / "whole.xlsx")
-    with zipfile.ZipFile(book) as workbook:
-        members = {name: workbook.read(name) for name in workbook.namelist()}
-    links = members["xl/_rels/workbook.xml.rels"]
-    members["xl/_rels/workbook.xml.rels"] = links.replace(b"sheet1", "\x85&#x202e;".encode())
-    return archive(folder / "x.xlsx", members)
+    return archive(
+        {
+            "_rels/.rels": ROOT.encode(),
+            "xl/workbook.xml": book(["R"]).encode(),
+            "xl/_rels/workbook.xml.rels": links(1).replace("sheet1", "\x85&#x202e;").encode(),
+        }
+    )
 
 
-CASES: dict[str, Callable[[Path], Path]] = {
-    "a member": lambda folder: archive(folder / "x.zip", {f"{EVIL}.json": b'{"a": 1}'}),
-    "a member that is no table": lambda folder: archive(folder / "x.zip", {f"{EVIL}.csv": b"x"}),
-    "a member that is damaged": lambda folder: damaged(folder / "x.zip"),
-    "a member that is no JSON": lambda folder: archive(folder / "x.zip", {f"{EVIL}.json": b"[{"}),
-    "a sheet": sheet,
-    "members of JSON": lambda folder: written(folder, "x.json", json.dumps({EVIL: 1}).encode()),
-    "columns": lambda folder: written(folder, "x.csv", table([EVIL, "b"], ["1", "2"])),
-    "cells": lambda folder: written(
-        folder, "x.csv", table(["date", "rating"], [EVIL, EVIL], ["2025-01-01", EVIL])
-    ),
-    "a column of dates": lambda folder: written(
-        folder, "x.csv", table(["rating", "date \x9b\n"], ["5", "1/2/2025\n"])
-    ),
-    "a column that looks like text": lambda folder: written(
-        folder, "x.csv", table(["date", "rating", EVIL], ["2025-01-01", "5", f"a b c d {EVIL} f"])
-    ),
-    "ages": lambda folder: written(
-        folder, "x.csv", table(["rating", f"date {EVIL}"], ["5", f"{EVIL} weeks ago"])
-    ),
-    "a cell too many": lambda folder: written(
-        folder, "x.csv", table(["date", "rating"], ["2025-01-01", "5", EVIL])
-    ),
-    "ten points": lambda folder: written(
-        folder, "x.csv", table(["date", "rating"], ["2025-01-01", "9"], ["2025-01-01", EVIL])
-    ),
-    "gzip": lambda folder: written(folder, "x.gz", gzip.compress(EVIL.encode() + b"\n1")),
-    "locations": lambda folder: archive(
-        folder / "x.zip", {f"{letter}.json": takeout(f"{letter}{EVIL}") for letter in "ab"}
-    ),
+EXPORTS = {
+    "a member": ("x.zip", archive({f"{EVIL}.json": b'{"a": 1}'})),
+    "a member that is no table": ("x.zip", archive({f"{EVIL}.csv": b"x"})),
+    "a member that is damaged": ("x.zip", damaged()),
+    "a member that is no JSON": ("x.zip", archive({f"{EVIL}.json": b"[{"})),
+    "a sheet": ("x.xlsx", sheet()),
+    "members of JSON": ("x.json", json.dumps({EVIL: 1}).encode()),
+    "gzip": ("x.gz", gzip.compress(EVIL.encode() + b"\n1")),
+    "locations": ("x.zip", archive({f"{name}.json": takeout(f"{name}{EVIL}") for name in "ab"})),
 }
-
-
-def written(folder: Path, name: str, content: bytes) -> Path:
-    """A file."""
-    path = folder / name
-    path.write_bytes(content)
-    return path
+TABLES = {
+    "columns": [[EVIL, "b"], ["1", "2"]],
+    "cells": [["date", "rating"], [EVIL, EVIL], ["2025-01-01", EVIL]],
+    "a column of dates": [["rating", "date \x9b\n"], ["5", "1/2/2025\n"]],
+    "a column that looks like text": [
+        ["date", "rating", EVIL],
+        ["2025-01-01", "5", f"a b c d {EVIL} f"],
+    ],
+    "ages": [["rating", f"date {EVIL}"], ["5", f"{EVIL} weeks ago"]],
+    "a cell too many": [["date", "rating"], ["2025-01-01", "5", EVIL]],
+    "ten points": [["date", "rating"], ["2025-01-01", "9"], ["2025-01-01", EVIL]],
+}
+CASES = EXPORTS | {case: ("x.csv", table(*rows)) for case, rows in TABLES.items()}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +97,9 @@ def written(folder: Path, name: str, content: bytes) -> Path:
 def test_a_refusal_is_made_of_printable_lines(
     tmp_path: Path, case: str, mapped: dict[str, str], location: str | None
 ) -> None:
-    export = CASES[case](tmp_path)
+    name, content = CASES[case]
+    export = tmp_path / name
+    export.write_bytes(content)
     settings = Settings(verified=False, columns=mapped, location=location)
     with pytest.raises(ImportRefusedError) as caught:
         Shop(tmp_path).imported(export, settings=settings)

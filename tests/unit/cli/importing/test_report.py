@@ -1,5 +1,6 @@
 """The report of an import: short, with the reasons for what was refused."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -246,6 +247,21 @@ def test_dates_that_are_not_taken_have_a_line_with_the_option(
 
 
 NUMBERED = "{},Date,Stars\n1,2025-03-14,5\n{},2025-03-15,4\n"
+IDS = "has another value in each row; if it is the review's own number, which stays with it"
+PLACES = "has the same values again and again; if they are places of yours"
+
+
+def placed(*places: str, column: str = "House") -> str:
+    """A table with a column of places, or of something else."""
+    rows = "".join(f"2025-03-1{day},5,{place}\n" for day, place in enumerate(places))
+    return f"Date,Stars,{column}\n{rows}"
+
+
+def noted(shop: Shop, text: str, mapped: dict[str, str]) -> list[str]:
+    """Import a table, and return the notes on its columns."""
+    settings = Settings(name="Acme", source="web", columns=mapped)
+    shop.imported(table(shop.folder / "k.csv", text), settings=settings)
+    return [line for line in shop.lines if line.startswith("note: column")]
 
 
 @pytest.mark.parametrize(
@@ -257,66 +273,42 @@ NUMBERED = "{},Date,Stars\n1,2025-03-14,5\n{},2025-03-15,4\n"
 )
 def test_column_that_may_have_ids_is_named(shop: Shop, name: str) -> None:
     """A hairdresser's "Nr" was her customers' own number, and each corrected row was a second review."""
-    shop.imported(table(shop.folder / "k.csv", NUMBERED.format(name, 2)))
-    option = "--map id=Nr" if name == "Nr" else "--map "
-    note = (
-        f'note: column "{name}" has another value in each row; if it is the review\'s own number, which stays with '
-        f"it: {option}"
-    )
-    assert [line for line in shop.lines if line.startswith(note)]
+    (note,) = noted(shop, NUMBERED.format(name, 2), {})
+    assert f'note: column "{name}" {IDS}: --map {shlex.quote(f"id={name}")}' == note
+
+
+@pytest.mark.parametrize("name", ["Haus", "Filiale", "Building", "Punto vendita", "Gebäude"])
+def test_column_that_may_have_places_is_named(shop: Shop, name: str) -> None:
+    """It was listed as not taken, and nothing said that it could be."""
+    (note,) = noted(shop, placed("North", "South", "North", column=name), {})
+    assert f'note: column "{name}" {PLACES}: --map {shlex.quote(f"location={name}")}' == note
 
 
 @pytest.mark.parametrize(
-    ("table_text", "mapped"),
+    ("text", "mapped"),
     [
         (NUMBERED.format("Nr", 1), {}),
         (NUMBERED.format("Nr", ""), {}),
         (NUMBERED.format("Order", 2), {}),
         (NUMBERED.format("Nr", 2), {"id": "Nr"}),
         (NUMBERED.format("Nr", 2), {"id": ""}),
+        (placed("North", "South", "North"), {"location": ""}),
+        (placed("North", "North", "North"), {}),
+        (placed("A", "B", "C"), {}),
+        (placed("", "", ""), {}),
+        (placed("10", "7.5", "10"), {}),
+        (placed('"9,5"', '"9,5"', "8/10"), {}),
+        (placed("10", "10", "-"), {}),
     ],
-    ids=["twice", "empty", "other name", "taken", "refused"],
+    ids=[
+        *("id twice", "no id", "other name", "id is taken", "id is refused", "place is refused"),
+        *("one place", "all places", "no place", "scores", "with commas", "with a dash"),
+    ],
 )
-def test_column_that_has_no_ids_is_not_named(
-    shop: Shop, table_text: str, mapped: dict[str, str]
+def test_column_without_ids_or_places_is_not_named(
+    shop: Shop, text: str, mapped: dict[str, str]
 ) -> None:
-    shop.imported(
-        table(shop.folder / "k.csv", table_text),
-        settings=Settings(name="Acme", source="web", columns=mapped),
-    )
-    assert not [line for line in shop.lines if "has another value in each row" in line]
-
-
-@pytest.mark.parametrize("name", ["Haus", "Filiale", "Building", "Punto vendita", "Gebäude"])
-def test_column_that_may_have_places_is_named(shop: Shop, name: str) -> None:
-    """It was listed as not taken, and nothing said that it could be."""
-    rows = "2025-03-14,5,North\n2025-03-15,4,South\n2025-03-16,5,North\n"
-    export = table(shop.folder / "k.csv", f"Date,Stars,{name}\n{rows}")
-    shop.imported(export)
-    what = "has the same values again and again; if they are places of yours"
-    option = f"'location={name}'" if " " in name or "ä" in name else f"location={name}"
-    note = f'note: column "{name}" {what}: --map {option}'
-    assert note in shop.lines
-    shop.imported(export, settings=Settings(columns={"location": ""}, source="import"))
-    assert note not in shop.lines
-
-
-@pytest.mark.parametrize(
-    "places",
-    [
-        ("North", "North", "North"),
-        ("A", "B", "C"),
-        ("", "", ""),
-        ("10", "7.5", "10"),
-        ('"9,5"', '"9,5"', "8/10"),
-        ("10", "10", "-"),
-    ],
-    ids=["one", "all", "no", "scores", "scores with commas", "scores with a dash"],
-)
-def test_column_without_places_is_not_named(shop: Shop, places: tuple[str, ...]) -> None:
-    rows = "".join(f"2025-03-1{day},5,{place}\n" for day, place in enumerate(places))
-    shop.imported(table(shop.folder / "k.csv", f"Date,Stars,House\n{rows}"))
-    assert not [line for line in shop.lines if "places of yours" in line]
+    assert [] == noted(shop, text, mapped)
 
 
 def test_number_that_was_given_again_is_noted(shop: Shop) -> None:
