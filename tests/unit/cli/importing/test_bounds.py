@@ -142,49 +142,40 @@ def sheet(**parts: object) -> Callable[[], bytes]:
 
 
 FAR = "its cells take more than 384 MB of memory"
+CELL = b'<c t="s"><v>0</v></c>'
+STRING, BROKEN = "more than 2,097,152 characters", "cannot be read"
+DOCTYPE = b'<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
+ENTITY = b'<row><c t="str"><v>&b;</v></c></row>'
+CORNER = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+
+
+def string(size: int) -> Pieces:
+    """A shared string."""
+    return [b"<si><t>", (b"x", size), b"</t></si>"]
+
 
 SHEETS: dict[str, tuple[Callable[[], bytes], str]] = {
-    "a long string": (
-        sheet(
-            strings=[b"<si><t>", (b"x", 3 * MIB), b"</t></si>"],
-            rows=[b'<row><c t="s"><v>0</v></c></row>'],
-        ),
-        "more than 2,097,152 characters",
-    ),
-    "a row that does not end": (sheet(rows=[b"<row><c><v>", (b"1", 3 * MIB)]), "cannot be read"),
+    "a long string": (sheet(strings=string(3 * MIB), rows=[b"<row>%b</row>" % CELL]), STRING),
+    "a row that does not end": (sheet(rows=[b"<row><c><v>", (b"1", 3 * MIB)]), BROKEN),
     "cells of a row": (
         sheet(rows=[b"<row>", (b"<c><v>1</v></c>", 1001), b"</row>"]),
         "more than 1,000 columns",
     ),
     "a far column": (sheet(rows=[b'<row><c r="ALM1"><v>1</v></c></row>']), "1,000 columns"),
     "a far row": (sheet(rows=[DAY, DAY.replace(b"<row>", b'<row r="4000000000">')]), FAR),
-    "a far corner": (
-        sheet(rows=[DAY, b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>']), FAR
-    ),
-    "a comment that does not end": (sheet(rows=[b"<!--", (b"-x", 2 * MIB)]), "cannot be read"),
-    "entities": (
-        sheet(
-            prologue=[b'<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'],
-            rows=[b'<row><c t="str"><v>&b;</v></c></row>'],
-        ),
-        "unrecognized entity",
-    ),
+    "a far corner": (sheet(rows=[DAY, CORNER]), FAR),
+    "a comment that does not end": (sheet(rows=[b"<!--", (b"-x", 2 * MIB)]), BROKEN),
+    "entities": (sheet(prologue=[DOCTYPE], rows=[ENTITY]), "unrecognized entity"),
     "a string repeated": (
-        sheet(
-            strings=[b"<si><t>", (b"x", MIB), b"</t></si>"],
-            rows=[(b'<row><c t="s"><v>0</v></c></row>', 129)],
-        ),
+        sheet(strings=string(MIB), rows=[(b"<row>%b</row>" % CELL, 129)]),
         "repeat too much text",
     ),
     "a string repeated in a row": (
-        sheet(
-            strings=[b"<si><t>", (b"x", MIB), b"</t></si>"],
-            rows=[b"<row>", (b'<c t="s"><v>0</v></c>', 3), b"</row>"],
-        ),
+        sheet(strings=string(MIB), rows=[b"<row>", (CELL, 3), b"</row>"]),
         "a row or string of more than 2,097,152",
     ),
-    "no string": (sheet(rows=[b'<row><c t="s"><v>-1</v></c></row>']), "cannot be read"),
-}  # fmt: skip
+    "no string": (sheet(rows=[b'<row><c t="s"><v>-1</v></c></row>']), BROKEN),
+}
 
 
 @pytest.mark.parametrize("case", SHEETS)
