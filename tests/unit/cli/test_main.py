@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from reviewsctl.commands.root import COMMANDS, GROUPS
+from reviewsctl.commands.root import COMMANDS, GROUPS, app
 from reviewsctl.daemon.default_paths import SOCKET
 from reviewsctl.daemon.units import START
 from reviewsd.api.places import SYSTEM
@@ -60,19 +61,28 @@ def result(outcome: str, problems: list[str] | None = None) -> dict[str, object]
     }
 
 
-def progress(done: int, stage: str = "validating") -> dict[str, object]:
-    return {"type": "progress", "stage": stage, "done": done, "total": 1000}
+def pushed(failed: int = 0) -> dict[str, object]:
+    """Return the result of a push to 1,000 subscribers."""
+    counts = {"total": 1000, "delivered": 1000 - failed, "failed": failed, "removed": 0}
+    return {"type": "result", **counts}
+
+
+def progress(done: int, stage: str = "validating", failed: int = 0) -> dict[str, object]:
+    step = {"stage": stage, "done": done, "total": 1000, "failed": failed}
+    return {"type": "progress", **step}
 
 
 SCRIPT: Mapping[str, Scripted] = {
     "GET /v1/status": document(STATUS),
     "POST /v1/reload": events(result("published")),
+    "GET /v1/blocks": document({"blocks": []}),
 }
+JOBS = {"reload": ("reload",), "push": ("subs", "push")}
 
 
 def scripted(daemon: AdminFake, **answers: Scripted) -> None:
-    """Replaces answers: ``status=``, ``reload=``."""
-    targets = {name: f"{'POST' if name == 'reload' else 'GET'} /v1/{name}" for name in answers}
+    """Replaces answers: ``status=``, ``reload=``, ``push=``."""
+    targets = {name: f"{'POST' if name in JOBS else 'GET'} /v1/{name}" for name in answers}
     daemon.script = {**SCRIPT, **{targets[name]: answer for name, answer in answers.items()}}
 
 
@@ -82,16 +92,11 @@ def scripted(daemon: AdminFake, **answers: Scripted) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (["status"], 0),
-        (["status", "--json"], 0),
-        (["status", "--quiet"], 0),
         (["open", "--print"], 0),
         (["--version"], 0),
-        (["reload"], 0),
         (["reload", "--wait"], 0),  # ExecReload= of units that an earlier version installed
         (["--help"], 0),
         ([], 2),
-        (["statsu"], 2),
         (["status", "--yaml"], 2),
         (["status", "extra"], 2),
     ],
@@ -102,27 +107,32 @@ def test_exit_codes_with_a_healthy_daemon(
     assert code == ctl(*arguments).returncode
 
 
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        (events(result("published")), 0),
-        (events(result("unchanged")), 0),
-        (events(result("refused", PROBLEMS)), 1),
-        (events(result("failed")), 1),
-        (events(progress(1), cut=True), 1),
-        (problem(403, "Forbidden", "This socket is for reading."), 1),
-        (problem(404, "Not Found", "No such job."), 4),
-        (problem(503, "Stopping", "The daemon is stopping."), 1),
-        (document({"type": "result"}), 1),
-    ],
-    ids=["published", "unchanged", "refused", "failed", "cut", "403", "404", "503", "nonsense"],
+ANOTHER_VERSION = dataclasses.replace(
+    events(progress(500), result("published")), headers={**HEADERS, "Reviewsd-Version": "0.0.9"}
 )
-def test_exit_codes_of_a_reload(ctl: Ctl, daemon: AdminFake, answer: Scripted, code: int) -> None:
-    scripted(daemon, reload=answer)
-    run = ctl("reload", "--quiet")
 
-    assert code == run.returncode
-    assert (code != 0) == bool(run.stderr)  # an error is never silent, not even a quiet one's
+
+@pytest.mark.parametrize(
+    ("job", "answer", "code", "says"),
+    [
+        ("reload", ANOTHER_VERSION, 0, ""),
+        ("reload", events(result("unchanged")), 0, ""),
+        ("reload", events(result("refused", PROBLEMS)), 1, "Error: reload refused"),
+        ("reload", events(result("failed")), 1, "Error: reload failed"),
+        ("reload", problem(403, "Forbidden", "Read only."), 1, "Error: forbidden: Read only."),
+        ("push", events(progress(500), pushed()), 0, ""),
+        ("push", events(progress(500), pushed(failed=1)), 1, "Error: push incomplete: 999 "),
+        ("push", events(progress(1), cut=True), 1, "See its outcome: reviewsctl status\n"),
+    ],
+)
+def test_quiet_job_prints_its_error_alone(
+    ctl: Ctl, daemon: AdminFake, job: str, answer: Scripted, code: int, says: str
+) -> None:
+    scripted(daemon, **{job: answer})
+    run = ctl(*JOBS[job], "-q")
+
+    assert (code, "") == (run.returncode, run.stdout)
+    assert (says in run.stderr) if code else ("" == run.stderr)
 
 
 @pytest.mark.parametrize(
@@ -162,30 +172,23 @@ def test_a_degraded_status_is_an_answer(ctl: Ctl, daemon: AdminFake) -> None:
 
     assert (0, "") == (run.returncode, run.stderr)
     assert "\x1b" not in run.stdout
-    assert "serving data of 2026-11-21 07:00:00 UTC; last reload failed: refused" in run.stdout
     for line in PROBLEMS:
         assert f"           {line}\n" in run.stdout  # in a pipe a line stays whole
 
 
-def test_json_is_the_daemons_own_on_one_line(ctl: Ctl, daemon: AdminFake) -> None:
-    newer = {**STATUS, "new": ["member", 1.0, "Jörg"]}
-    scripted(daemon, status=document(newer))
-    run = ctl("status", "--json")
-
-    assert run.stdout == json.dumps(newer, separators=(",", ":"), ensure_ascii=False) + "\n"
-    assert run.stderr == ""
-
-
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_control_characters_of_the_daemon_do_not_reach_the_terminal(
-    ctl: Ctl, daemon: AdminFake, options: list[str]
+@pytest.mark.parametrize(
+    ("command", "target"), [("status", "GET /v1/status"), ("hub blocks", "GET /v1/blocks")]
+)
+def test_json_is_the_daemons_own_on_one_line(
+    ctl: Ctl, daemon: AdminFake, command: str, target: str
 ) -> None:
-    hostile = {**STATUS, "base_url": "https://\x1b[2J\x9b2J\x07.example.com"}
-    scripted(daemon, status=document(hostile))
-    run = ctl("status", *options)
+    newer = {**STATUS, "blocks": [], "new": ["member", 1.0, "Jörg", "\x1b[2J\x9b2J\x07"]}
+    daemon.script = {target: document(newer)}
+    run = ctl(*command.split(), "--json")
 
-    assert "https://\\u001b[2J\\u009b2J\\u0007.example.com" in run.stdout
-    assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in run.stdout.replace("\n", ""))
+    line = json.dumps(newer, separators=(",", ":"), ensure_ascii=False)
+    line = line.replace("\x9b", "\\u009b")
+    assert (0, f"{line}\n", "") == (run.returncode, run.stdout, run.stderr)
 
 
 def test_an_error_of_the_daemon_is_told_without_its_control_characters(
@@ -285,31 +288,27 @@ def test_a_daemon_of_another_version_is_warned_about(ctl: Ctl, daemon: AdminFake
 # reload
 
 
-def test_quiet_says_nothing_when_it_worked(ctl: Ctl, daemon: AdminFake) -> None:
-    another = {**HEADERS, "Reviewsd-Version": "0.0.9"}
-    done = events(progress(500), result("published"))
-    scripted(daemon, reload=dataclasses.replace(done, headers=another))
-    for option in ("-q", "--quiet"):
-        run = ctl("reload", option)
-        assert (run.stdout, run.stderr) == ("", "")
-
-
-def test_quiet_json_of_a_reload_is_its_outcome(ctl: Ctl, daemon: AdminFake) -> None:
-    """As of other commands: quiet leaves out the progress, and --json asks for the document."""
-    scripted(daemon, reload=events(progress(500), result("published")))
-    run = ctl("reload", "--quiet", "--json")
-    assert (0, "published") == (run.returncode, json.loads(run.stdout)["outcome"])
-
-
-def test_json_of_a_reload_is_the_daemons_events_and_its_refusal_an_error(
-    ctl: Ctl, daemon: AdminFake
+@pytest.mark.parametrize(
+    ("job", "outcome", "error"),
+    [
+        ("reload", result("published"), {}),
+        ("reload", result("refused", PROBLEMS), {"title": "reload refused", "problems": PROBLEMS}),
+        ("push", pushed(failed=1), {}),
+    ],
+)
+def test_json_of_a_job_is_the_daemons_events_and_a_quiet_one_its_outcome(
+    ctl: Ctl, daemon: AdminFake, job: str, outcome: dict[str, object], error: dict[str, object]
 ) -> None:
-    messages = [progress(500), result("refused", PROBLEMS)]
-    scripted(daemon, reload=events(*messages))
-    run = ctl("reload", "--json")
+    messages = [progress(500), outcome]
+    scripted(daemon, **{job: events(*messages)})
+    run, quiet = ctl(*JOBS[job], "--json"), ctl(*JOBS[job], "--quiet", "--json")
 
     assert messages == [json.loads(line) for line in run.stdout.splitlines()]
-    assert json.loads(run.stderr) == {"error": {"title": "reload refused", "problems": PROBLEMS}}
+    assert outcome == json.loads(quiet.stdout)
+    assert int(outcome != result("published")) == run.returncode
+    assert run.stderr == (
+        json.dumps({"error": error}, separators=(",", ":")) + "\n" if error else ""
+    )
 
 
 class Reached(threading.Event):
@@ -324,23 +323,27 @@ class Reached(threading.Event):
         return super().wait(timeout)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signal_detaches_from_a_reload_and_ends_with_its_code(
-    ctl: Ctl, daemon: AdminFake, number: signal.Signals
+@pytest.mark.parametrize(
+    ("job", "options", "number"),
+    [("reload", (), signal.SIGINT), ("push", ("--json",), signal.SIGHUP)],
+)
+def test_signal_detaches_from_a_job_and_ends_with_its_code(
+    ctl: Ctl, daemon: AdminFake, job: str, options: tuple[str, ...], number: signal.Signals
 ) -> None:
     over = Reached()
-    scripted(daemon, reload=events(progress(500), over, result("published")))
-    with started(ctl.environment, "reload") as run:
+    scripted(daemon, **{job: events(progress(500), over, result("published"))})
+    with started(ctl.environment, *JOBS[job], *options) as run:
         over.reached.wait(60)
         run.send_signal(number)
         stdout, stderr = run.communicate(timeout=60)
     over.set()
 
     assert run.returncode == 128 + number
-    assert stdout == ""
-    assert stderr == (
-        "Error: detached: the daemon goes on with the reload; how it ends: reviewsctl status\n"
-    )
+    detail = f"the daemon goes on with the {job}; how it ends: reviewsctl status"
+    if options:
+        assert {"error": {"title": "detached", "detail": detail}} == json.loads(stderr)
+    else:
+        assert ("", f"Error: detached: {detail}\n") == (stdout, stderr)
 
 
 def test_quiet_test_of_notices_names_the_failed_target(ctl: Ctl, daemon: AdminFake) -> None:
@@ -355,15 +358,15 @@ def test_quiet_test_of_notices_names_the_failed_target(ctl: Ctl, daemon: AdminFa
 
 def test_a_terminal_gets_a_bar_and_colors(ctl: Ctl, daemon: AdminFake) -> None:
     nothing = {**progress(0, "correcting"), "total": 0}
-    steps = (progress(250), progress(1000), nothing, progress(1000, "writing"))
-    scripted(daemon, reload=events(*steps, result("published")))
-    screen = on_a_terminal(ctl.environment, "reload")
+    steps = (progress(250, failed=3), progress(1000, failed=3), nothing, progress(1000, "writing"))
+    scripted(daemon, push=events(*steps, pushed()))
+    screen = on_a_terminal({**ctl.environment, "COLUMNS": "120"}, "subs", "push")
 
-    assert "validating" in screen
+    assert "validating, 3 failed" in screen
     assert "1000/1000" in screen
     assert "0/100 " not in screen
     assert "correcting" not in screen
-    assert "\x1b[32mpublished\x1b[0m: revision" in screen
+    assert "\x1b[32mpushed\x1b[0m: 1,000 of 1,000 delivered" in screen
 
 
 def test_no_color_gives_plain_text(ctl: Ctl, daemon: AdminFake) -> None:
@@ -405,9 +408,15 @@ def test_character_that_a_terminal_cannot_encode_is_escaped(ctl: Ctl, daemon: Ad
 # Help and options
 
 
+def help_of(*command: str) -> str:
+    """Return the help of a command, as a terminal of 80 columns shows it."""
+    runner = CliRunner(env={"COLUMNS": "80"})
+    return runner.invoke(app, [*command, "--help"], prog_name="reviewsctl").stdout
+
+
 @pytest.mark.parametrize("command", PAGES)
-def test_help_teaches_with_a_paragraph_and_an_example(ctl: Ctl, command: str) -> None:
-    text = ctl(*command.split(), "--help").stdout
+def test_help_teaches_with_a_paragraph_and_an_example(command: str) -> None:
+    text = help_of(*command.split())
     summary, paragraph = text.split("\n\n")[1:3]
 
     assert summary.endswith(".")
@@ -415,10 +424,8 @@ def test_help_teaches_with_a_paragraph_and_an_example(ctl: Ctl, command: str) ->
     assert f"Examples:\n    reviewsctl {command}" in text
 
 
-def test_the_root_help_lists_every_command_whole_and_the_exit_codes(
-    ctl: Ctl,
-) -> None:
-    text = ctl("--help").stdout
+def test_the_root_help_lists_every_command_whole_and_the_exit_codes() -> None:
+    text = help_of()
     for heading, names in GROUPS.items():
         commands = text.split(f"\n{heading}:\n")[1].split("\n\n")[0]
         assert list(names) == [line.split()[0] for line in commands.splitlines()]
@@ -428,9 +435,9 @@ def test_the_root_help_lists_every_command_whole_and_the_exit_codes(
 
 
 @pytest.mark.parametrize("group", sorted({page.split()[0] for page in PAGES if " " in page}))
-def test_help_of_a_group_lists_its_commands_whole(ctl: Ctl, group: str) -> None:
+def test_help_of_a_group_lists_its_commands_whole(group: str) -> None:
     """Typer cuts a summary that is too long for 80 columns."""
-    commands = ctl(group, "--help").stdout.split("\nCommands:\n")[1]
+    commands = help_of(group).split("\nCommands:\n")[1]
     assert "..." not in commands.split("\n\n")[0]
 
 

@@ -75,11 +75,18 @@ def test_a_list_has_a_line_for_each_subscription() -> None:
         ({"last_attempt_at": None}, "none yet"),
         ({"last_attempt_at": None, "in_flight": True}, "under way"),
         ({"last_status": None, "last_error": "timed out"}, "timed out, 1 h 0 min ago"),
-        ({"lease_expires_at": "2026-11-21T06:59:59Z"}, "over"),
     ],
 )
 def test_a_list_tells_lease_and_last_outcome(changes: Mapping[str, object], output: str) -> None:
     assert output in listing_lines(one({**LEASE, **changes}))
+
+
+def test_a_lease_that_is_over_is_not_active() -> None:
+    over = one({"lease_expires_at": "2026-11-21T06:59:59Z"})
+    listed, output = listing_lines(over), shown(over)
+    assert ["ended", "over"] == re.split("  +", listed.splitlines()[1])[3:5]
+    assert "active" not in listed + output
+    assert "over since 2026-11-21 06:59:59 UTC, it was 10 d 0 h" in output
 
 
 def test_a_healthy_subscription_is_shown_whole() -> None:
@@ -158,14 +165,6 @@ See reasons and next attempts: reviewsctl subs list, reviewsctl subs show ID""",
 )
 def test_a_push_tells_whom_it_has_reached(result: PushResult, output: str) -> None:
     assert uncolored(hub_views.push_text(result)).startswith(output)
-
-
-def test_blocks_are_a_table() -> None:
-    block = Block(value="203.0.113.0/24", note="floods us", created_at=NOW)
-    assert blocked(block) == (
-        "blocked         since                    note\n"
-        "203.0.113.0/24  2026-11-21 07:00:00 UTC  floods us"
-    )
 
 
 @pytest.mark.parametrize(
