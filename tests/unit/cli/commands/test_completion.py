@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -39,10 +40,21 @@ def test_commands_are_completed(ctl: Ctl) -> None:
 # --- the manual
 
 
-def test_packages_get_manual_pages_and_the_completion_of_each_shell(tmp_path: Path) -> None:
-    files = manual.shared_files()
-    for page in ("man1/reviewsctl.1", "man5/reviewsd.yaml.5", "man8/reviewsd.8"):
-        assert files[f"man/{page}"].startswith(".TH REVIEWS")
+@pytest.fixture(scope="module")
+def files() -> Mapping[str, str]:
+    """The files below ``share``."""
+    return manual.shared_files()
+
+
+@pytest.fixture(scope="module")
+def pages(files: Mapping[str, str]) -> Mapping[str, str]:
+    """The pages by name."""
+    return {Path(name).name: text for name, text in files.items() if name.startswith("man/")}
+
+
+def test_packages_get_the_completion_of_each_shell(
+    files: Mapping[str, str], tmp_path: Path
+) -> None:
     bash = tmp_path / "reviewsctl"
     bash.write_text(files["bash-completion/completions/reviewsctl"])
     assert subprocess.run(["bash", "-n", bash], check=False).returncode == 0
@@ -50,9 +62,12 @@ def test_packages_get_manual_pages_and_the_completion_of_each_shell(tmp_path: Pa
         assert "_REVIEWSCTL_COMPLETE" in files[shell]
 
 
-def test_every_command_and_key_has_its_place_in_the_manual() -> None:
-    pages = manual.pages()
-    assert ["reviewsctl.1", "reviewsd.8", "reviewsd.yaml.5"] == list(pages)
+def test_every_command_and_key_has_its_place_in_the_manual(
+    files: Mapping[str, str], pages: Mapping[str, str]
+) -> None:
+    names = ["man1/reviewsctl.1", "man8/reviewsd.8", "man5/reviewsd.yaml.5"]
+    assert [f"man/{name}" for name in names] == [name for name in files if "man/" in name]
+    assert all(text.startswith(".TH REVIEWS") for text in pages.values())
     for words in (
         '.SS "reviewsctl insights"\n',  # what its commands have in common
         "\\&  Without a command it shows aspects, people",
@@ -66,17 +81,19 @@ def test_every_command_and_key_has_its_place_in_the_manual() -> None:
     assert "5 minutes to 30 days. (default 864000)\n" in pages["reviewsd.yaml.5"]
 
 
-def test_page_of_the_configuration_is_plain_text_that_a_terminal_wraps() -> None:
+def test_page_of_the_configuration_is_plain_text_that_a_terminal_wraps(
+    pages: Mapping[str, str],
+) -> None:
     """It had the comments of the sample as they are, and Markdown of the reference."""
-    page = manual.pages()["reviewsd.yaml.5"]
+    page = pages["reviewsd.yaml.5"]
     assert "Only base_url and data_dir are required" in page
     for mark in ("`", ".nf\n", "@KEYS@", "reviewsd.yaml(5)"):
         assert mark not in page, mark
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
-def test_groff_finds_nothing_wrong_with_the_pages(tmp_path: Path) -> None:
-    for name, text in manual.pages().items():
+def test_groff_finds_nothing_wrong_with_the_pages(pages: Mapping[str, str], tmp_path: Path) -> None:
+    for name, text in pages.items():
         (tmp_path / name).write_text(text)
         done = subprocess.run(
             ["groff", "-man", "-ww", "-Tutf8", tmp_path / name],
