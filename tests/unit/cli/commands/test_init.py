@@ -10,8 +10,11 @@ import jsonschema
 import pytest
 import yaml
 
-from reviewsctl.commands.init import SYSTEM, next_steps
+from reviewsctl.commands.init import SYSTEM, configuration, next_steps
 from reviewsctl.manual.keys import SHIPPED
+from reviewsd.config import syntax
+from reviewsd.config.load import load
+from reviewsd.config.schema import Config
 from tests.support.commands import Ctl
 from tests.support.documents import ROOT
 
@@ -37,10 +40,17 @@ def test_written_files_pass_the_check(ctl: Ctl, tmp_path: Path) -> None:
     assert "2 warnings" in checked.stdout
 
 
-def test_next_steps_name_the_business_where_no_option_did(ctl: Ctl, tmp_path: Path) -> None:
-    for number, options in enumerate(([], ["--name", "Acme"])):
-        done = ctl("init", str(tmp_path / str(number)), *options)
-        assert (not options) == ("  reviewsctl import EXPORT --set name=NAME  " in done.stdout)
+@pytest.mark.parametrize(
+    ("address", "serving"),
+    [("http://[::1]:9000", "[::1]:9000"), ("https://localhost:9000", "localhost:8080")],
+)
+def test_next_steps_name_the_business_where_no_option_did_and_the_address_to_see_it_at(
+    ctl: Ctl, tmp_path: Path, address: str, serving: str
+) -> None:
+    done = ctl("init", str(tmp_path), "--base-url", address)
+    assert "  reviewsctl import EXPORT --set name=NAME  " in done.stdout
+    assert f"serve them on http://{serving}/\n" in done.stdout
+    assert address == load(tmp_path / "reviewsd.yaml", {})[0].base_url
 
 
 def test_import_of_a_service_is_typed_as_root() -> None:
@@ -93,58 +103,50 @@ def test_an_editor_finds_the_schema(ctl: Ctl, tmp_path: Path) -> None:
     assert lease["default"]["description"].startswith("Seconds that a subscription lasts")
 
 
-def test_ids_of_entries_are_written_down(ctl: Ctl, tmp_path: Path) -> None:
-    """They survive a move to another domain then (data-model.md 4.2)."""
-    ctl("init", str(tmp_path), "--base-url", "https://r.example.com")
-    config = yaml.safe_load((tmp_path / "reviewsd.yaml").read_text())
-    year = datetime.datetime.now(datetime.UTC).year
+def configured(path: Path, address: str) -> Config:
+    """Write the configuration of an address, and load it."""
+    origin = syntax.origin(address)
+    path.write_text(configuration(origin, syntax.own_endpoint(origin), system=False))
+    config, warnings = load(path, {})
+    assert not warnings
+    return config
 
-    assert "https://r.example.com" == config["base_url"]
-    assert {"authority": "r.example.com", "year": year} == config["feeds"]
+
+def test_ids_of_entries_are_written_down(tmp_path: Path) -> None:
+    """They survive a move to another domain then (data-model.md 4.2)."""
+    config = configured(tmp_path / "reviewsd.yaml", "https://r.example.com")
+    year = datetime.datetime.now(datetime.UTC).year
+    assert ("r.example.com", year) == (config.feeds.authority, config.feeds.year)
 
 
 @pytest.mark.parametrize("address", ["http://localhost:8080", "http://127.0.0.1:8080"])
-def test_local_address_names_no_entries(ctl: Ctl, tmp_path: Path, address: str) -> None:
-    ctl("init", str(tmp_path), "--base-url", address)
+def test_local_address_names_no_entries(tmp_path: Path, address: str) -> None:
+    configured(tmp_path / "reviewsd.yaml", address)
     text = (tmp_path / "reviewsd.yaml").read_text()
     assert "feeds" not in yaml.safe_load(text)
     assert "\n# feeds: {authority: example.com, year: " in text
 
 
-def test_nothing_is_overwritten(ctl: Ctl, tmp_path: Path) -> None:
-    (tmp_path / "reviewsd.yaml").write_text("mine")
-    done = ctl("init", str(tmp_path))
-
-    assert (1, "") == (done.returncode, done.stdout)
-    assert f"{tmp_path}/reviewsd.yaml is there already\nReplace it with --force.\n" in done.stderr
-    assert ["mine"] == [
-        file.read_text() for file in tmp_path.iterdir() if file.is_file() and file.name != "x"
-    ]
-
-
 @pytest.mark.parametrize(
-    ("address", "listen", "serving"),
+    ("address", "listen"),
     [
-        ("http://127.0.0.1:9000", "tcp:9000:interface=127.0.0.1", "127.0.0.1:9000"),
-        ("http://LOCALHOST:9000/", "tcp:9000:interface=127.0.0.1", "localhost:9000"),
-        ("http://127.0.0.5:8080", "tcp:8080:interface=127.0.0.5", "127.0.0.5:8080"),
-        ("http://[::1]:9000", r"tcp6:9000:interface=\:\:1", "[::1]:9000"),
-        ("http://localhost", "tcp:80:interface=127.0.0.1", "localhost"),
-        ("http://localhost:8080", None, "localhost:8080"),
-        ("https://localhost:9000", None, "localhost:8080"),
-        ("http://reviews.example.com:9000", None, "localhost:8080"),
+        ("http://127.0.0.1:9000", "tcp:9000:interface=127.0.0.1"),
+        ("http://LOCALHOST:9000/", "tcp:9000:interface=127.0.0.1"),
+        ("http://127.0.0.5:8080", "tcp:8080:interface=127.0.0.5"),
+        ("http://[::1]:9000", r"tcp6:9000:interface=\:\:1"),
+        ("http://localhost", "tcp:80:interface=127.0.0.1"),
+        ("http://localhost:8080", None),
+        ("https://localhost:9000", None),
+        ("http://reviews.example.com:9000", None),
     ],
 )
 def test_daemon_listens_where_a_local_address_says(
-    ctl: Ctl, tmp_path: Path, address: str, listen: str | None, serving: str
+    tmp_path: Path, address: str, listen: str | None
 ) -> None:
     """The port was ignored: the address did not answer. Before https and other hosts is a proxy."""
-    done = ctl("init", str(tmp_path), "--base-url", address)
-    assert f"serve them on http://{serving}/\n" in done.stdout
-    config = yaml.safe_load((tmp_path / "reviewsd.yaml").read_text())
-    assert (None if listen is None else [listen]) == config.get("listen")
-    checked = ctl("check", "--config", str(tmp_path / "reviewsd.yaml"))
-    assert (0, "") == (checked.returncode, checked.stderr)
+    config = configured(tmp_path / "reviewsd.yaml", address)
+    assert (listen or "tcp:8080:interface=127.0.0.1",) == config.listen
+    assert (listen is not None) == ("listen:" in (tmp_path / "reviewsd.yaml").read_text())
 
 
 def test_configuration_that_force_replaces_is_kept(ctl: Ctl, tmp_path: Path) -> None:
@@ -213,10 +215,9 @@ def test_shipped_files_are_links_to_those_of_the_project() -> None:
     } == links
 
 
-def test_place_of_telephone_and_hours_is_named(ctl: Ctl, tmp_path: Path) -> None:
+def test_place_of_telephone_and_hours_is_named() -> None:
     """No command sets them, so an owner looked for one."""
-    lines = ctl("init", str(tmp_path / "shop")).stdout.splitlines()
+    lines = next_steps(Path("shop"), "", system=False, importing="")
     assert "Your phone, address, opening hours, logo go into reviews.json:" in lines
-    page = "  https://github.com/reviewsd/reviewsd/blob/main/docs/how-to/correct.md#fill-in-your-business"
-    assert page in lines
+    assert lines[-1].endswith("/docs/how-to/correct.md#fill-in-your-business")
     assert "### Opening hours" in (ROOT / "docs/how-to/correct.md").read_text()
