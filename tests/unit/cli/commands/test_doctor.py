@@ -269,30 +269,44 @@ def test_test_of_systemd_is_skipped_without_it(monkeypatch: pytest.MonkeyPatch) 
 
 # --- offline
 
-
-def test_problems_of_configuration_and_data_are_separate() -> None:
-    both = report(
-        Path("/srv"), problems=(remark("/etc/r.yaml"), remark("/srv/reviews.json")), problem_count=2
-    )
-    assert "/etc/r.yaml:1:1: r" == offline.configuration(both).detail
-    assert "/srv/reviews.json:1:1: r" == offline.data(both).detail
-    assert [OK, OK] == [
-        test(report(Path("/srv"))).verdict for test in (offline.configuration, offline.data)
-    ]
-    two = report(problems=(remark("/etc/r.yaml"),) * 2, problem_count=2)
-    assert "/etc/r.yaml:1:1: r (and 1 more)" == offline.configuration(two).detail
+CONFIG, REVIEWS = remark("/etc/r.yaml"), remark("/srv/reviews.json")
+BOTH = report(Path("/srv"), problems=(CONFIG, REVIEWS), problem_count=2)
 
 
-def test_warnings_of_check_are_reported() -> None:
-    config = report(Path("/srv"), warnings=(remark("/etc/r.yaml"),), warning_count=1)
-    assert WARN == offline.configuration(config).verdict
-    odd = report(Path("/srv"), warnings=(remark("/srv/reviews.json"),), warning_count=1)
-    assert [OK, WARN] == [offline.configuration(odd).verdict, offline.data(odd).verdict]
+def warned(diagnostic: Diagnostic) -> CheckReport:
+    return report(Path("/srv"), warnings=(diagnostic,), warning_count=1)
 
 
-def test_missing_configuration_is_skipped() -> None:
-    assert SKIP == offline.configuration(report(config=None)).verdict
-    assert [SKIP, SKIP] == [offline.data(report()).verdict, offline.directory(report()).verdict]
+def counted(reviews: int, warnings: int = 0) -> CheckReport:
+    facts = msgspec.structs.replace(NO_FACTS, reviews=reviews)
+    return report(Path("/srv"), facts=facts, warning_count=warnings)
+
+
+@pytest.mark.parametrize(
+    ("test", "checked", "verdict", "detail"),
+    [
+        (offline.configuration, report(config=None), SKIP, "there is none"),
+        (offline.configuration, report(Path("/srv")), OK, "/etc/r.yaml is valid"),
+        (offline.configuration, BOTH, FAIL, "/etc/r.yaml:1:1: r"),
+        (offline.configuration, report(problems=(CONFIG,) * 2), FAIL, "/etc/r.yaml:1:1: r (and 1 "),
+        (offline.configuration, warned(CONFIG), WARN, "/etc/r.yaml:1:1: r"),
+        (offline.configuration, warned(REVIEWS), OK, "/etc/r.yaml is valid"),
+        (offline.data, report(), SKIP, "the configuration does not say where it is"),
+        (offline.data, BOTH, FAIL, "/srv/reviews.json:1:1: r"),
+        (offline.data, warned(REVIEWS), WARN, "0 reviews, valid, with 1 warning"),
+        (offline.data, counted(1), OK, "1 review, valid"),
+        (offline.data, counted(2), OK, "2 reviews, valid"),
+        (offline.data, counted(2, warnings=3), WARN, "2 reviews, valid, with 3 warnings"),
+        (offline.directory, report(), SKIP, "the configuration does not say where it is"),
+    ],
+)
+def test_report_of_check_is_summarized_for_configuration_and_data(
+    test: Callable[[CheckReport], Diagnosis], checked: CheckReport, verdict: Verdict, detail: str
+) -> None:
+    diagnosis = test(checked)
+    assert verdict == diagnosis.verdict
+    assert diagnosis.detail.startswith(detail)
+    assert (verdict in {WARN, FAIL}) == diagnosis.remedy.startswith("See ")
 
 
 @pytest.mark.parametrize(
@@ -338,8 +352,9 @@ def test_closed_parent_folder_is_named(data: Path) -> None:
 
 def test_remedies_of_a_folder_can_be_pasted_into_a_shell(data: Path) -> None:
     folder = data.parent / "Anna's reviews & more"
-    missing = offline.directory(report(folder)).remedy
-    assert missing.endswith(f"sudo {shlex.join(['mkdir', '-p', str(folder)])}")
+    missing = offline.directory(report(folder))
+    assert (FAIL, f"there is no {folder}") == (missing.verdict, missing.detail)
+    assert missing.remedy.endswith(f"sudo {shlex.join(['mkdir', '-p', str(folder)])}")
     folder.mkdir()
     (folder / "reviews.json").touch(0o600)
     folder.chmod(0o750)
@@ -354,39 +369,10 @@ def test_remedies_of_a_folder_can_be_pasted_into_a_shell(data: Path) -> None:
     )
 
 
-def test_missing_data_directory_fails(data: Path) -> None:
-    diagnosis = offline.directory(report(data / "none"))
-    assert (FAIL, f"there is no {data}/none") == (diagnosis.verdict, diagnosis.detail)
-    assert diagnosis.remedy.endswith(f"sudo mkdir -p {data}/none")
-
-
-@pytest.mark.parametrize(
-    ("reviews", "warnings", "detail"),
-    [
-        (1, 0, "1 review, valid"),
-        (2, 0, "2 reviews, valid"),
-        (1, 1, "1 review, valid, with 1 warning"),
-        (2, 3, "2 reviews, valid, with 3 warnings"),
-    ],
-)
-def test_review_count_and_warnings_are_reported(
-    data: Path, reviews: int, warnings: int, detail: str
-) -> None:
-    facts = msgspec.structs.replace(NO_FACTS, reviews=reviews)
-    diagnosis = offline.data(report(data, facts=facts, warning_count=warnings))
-    assert (WARN if warnings else OK, detail) == (diagnosis.verdict, diagnosis.detail)
-    broken = report(data, problems=(remark(f"{data}/reviews.json"),), problem_count=1)
-    assert (FAIL, "See all: reviewsctl check") == (
-        offline.data(broken).verdict,
-        offline.data(broken).remedy,
-    )
-
-
 def test_links_to_the_data_are_recognized(data: Path) -> None:
     link = data.with_name("link")
     link.symlink_to(data)
     assert "links, which are swapped" in offline.directory(report(link)).detail
-    assert FAIL == offline.directory(report(data / "none")).verdict
 
 
 def test_full_disk_fails(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,16 @@ def installation(config: Path | None, data: Path, *listen: str) -> Installation:
 SERVED = installation(None, Path("/data"))
 
 
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A configuration, with an empty data directory beside it."""
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text("base_url: https://r.example.com\n")
+    file.chmod(0o644)
+    (tmp_path / "data").mkdir()
+    return file
+
+
 def test_the_unit_runs_the_programs_where_they_are() -> None:
     text = unit(SERVED, "reviewsd.service")
     assert "\nExecStart=/opt/r/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml\n" in text
@@ -140,60 +150,48 @@ def test_the_socket_unit_listens_where_the_configuration_says(listen: str, strea
     assert f"\nListenStream={stream}\n" in text
 
 
-def test_service_gets_all_files_of_the_data_directory_and_the_reviews_last(tmp_path: Path) -> None:
+def copies_of(config: Path) -> list[CopyFile]:
+    """Return the copies that the plan of an installation into ``root`` has."""
+    steps = plan(installation(config, config.parent / "data"), config.parent / "root")
+    return [step for step in steps if isinstance(step, CopyFile)]
+
+
+def test_service_gets_all_files_of_the_data_directory_and_the_reviews_last(config: Path) -> None:
     """Without corrections.json it would publish reviews that are hidden, and the next try would not copy it."""
-    config = tmp_path / "reviewsd.yaml"
-    config.write_text("base_url: https://r.example.com\n")
-    config.chmod(0o644)
-    data = tmp_path / "data"
-    data.mkdir()
     for name in DATA_FILES:
-        (data / name).touch()
-    root = tmp_path / "root"
-    copies = [step for step in plan(installation(config, data), root) if isinstance(step, CopyFile)]
+        (config.parent / "data" / name).touch()
+    copies = copies_of(config)
     assert set(DATA_FILES) == {step.source.name for step in copies}
     assert "reviews.json" == copies[-1].source.name
 
 
-def test_hidden_reviews_stay_hidden_where_the_service_has_reviews_already(tmp_path: Path) -> None:
+def test_hidden_reviews_stay_hidden_where_the_service_has_reviews_already(config: Path) -> None:
     """What is there stays, and so do the versions that are kept of it."""
-    config, there = tmp_path / "reviewsd.yaml", tmp_path / "root/srv/reviews"
-    config.write_text("base_url: https://r.example.com\n")
-    config.chmod(0o644)
-    data = tmp_path / "data"
+    data, there = config.parent / "data", config.parent / "root/srv/reviews"
     for place in (data / ".reviewsctl/history", there):
         place.mkdir(parents=True)
         (place / "reviews.json").touch()
     for name in ("reviews.json", "corrections.json"):
         (data / name).touch()
-    steps = plan(installation(config, data), tmp_path / "root")
-    copies = [step.source for step in steps if isinstance(step, CopyFile)]
-    assert [data / "corrections.json"] == copies
+    assert [data / "corrections.json"] == [step.source for step in copies_of(config)]
 
 
-def test_import_can_be_undone_on_the_server(tmp_path: Path) -> None:
+def test_import_can_be_undone_on_the_server(config: Path, root: Path, tmp_path: Path) -> None:
     """The history and the log of imports lie beside the reviews, for their owner alone."""
-    config, data, root = tmp_path / "reviewsd.yaml", tmp_path / "data", tmp_path / "root"
-    config.write_text("base_url: https://r.example.com\n")
-    config.chmod(0o644)
-    data.mkdir()
-    root.mkdir()
+    data = tmp_path / "data"
     shop = Shop(data)
     shop.imported(google(tmp_path / "1.json", {"author": "Ann"}))
     shop.imported(google(tmp_path / "2.json", {"author": "Ann"}, {"author": "Bo"}))
     (data / "corrections.json").write_text("{}")
     (data / ".reviewsctl/corrections.log").write_text("{}\n")
     (data / ".reviewsctl/corrections.log").chmod(0o600)
-    steps = plan(installation(config, data), root)
-    for step in steps:
-        if isinstance(step, CopyFile):
-            step.do(root)
+    for step in copies_of(config):
+        step.do(root)
     there = root / "srv/reviews"
     assert {"Ann", "Bo"} == Shop(there).reviews.keys()
     assert 0o600 == stat.S_IMODE((there / ".reviewsctl/corrections.log").stat().st_mode)
     assert (1, 1) == (undo(there / "reviews.json", 1, NOW).gone, len(Shop(there).reviews))
-    again = plan(installation(config, data), root)
-    assert [] == [step for step in again if isinstance(step, CopyFile)]
+    assert [] == copies_of(config)
 
 
 @needs_systemd
@@ -411,26 +409,6 @@ def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, root
 
     again = ctl(*install, "--dry-run")
     assert (0, False) == (again.returncode, "install -D" in again.stdout)
-
-
-@needs_systemd
-def test_relative_paths_out_of_the_folder_become_absolute(ctl: Ctl, shop: Path, root: Path) -> None:
-    """From /etc/reviewsd they would lead elsewhere."""
-    outside = shop.parent / "outside"
-    outside.mkdir()
-    (outside / "ca.pem").write_text("ca")
-    config = shop / "reviewsd.yaml"
-    config.write_text(
-        config.read_text() + "hub: {callbacks: {ca_file: ../outside/ca.pem}}\n"
-        "sources: [{name: shop, type: file, path: ../outside/*.csv}]\n"
-    )
-    done = ctl("service", "install", "--root", str(root))
-    assert 0 == done.returncode, done.stderr
-    is_seen = not outside.is_relative_to("/tmp")
-    place = outside / "ca.pem" if is_seen else Path("/etc/reviewsd/ca.pem")
-    installed = (root / CONFIG.relative_to("/")).read_text()
-    assert f"hub: {{callbacks: {{ca_file: {place}}}}}\n" in installed
-    assert f"sources: [{{name: shop, type: file, path: {outside}/*.csv}}]\n" in installed
 
 
 def test_exports_in_the_folder_that_the_service_leaves_are_named(ctl: Ctl, shop: Path) -> None:
