@@ -220,6 +220,41 @@ def test_dry_run_says_what_readers_would_see(shop: Shop, data: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "notes"),
+    [
+        (
+            ("hide", "r01", "--text", "--reason", "request"),
+            ["without its words and your reply", "average rating: 5.00 of 25 reviews, as before"],
+        ),
+        (
+            ("anonymize", "r01", "--reason", "request"),
+            ['by "Anonymous", without picture and link'],
+        ),
+        (("restore", "r02"), ["readers are told: nothing, as all reviews are shown"]),
+        (
+            ("erase", "r01", "--reason", "request", "--yes"),
+            [
+                "average rating: 5.00 of 25 reviews before, 5.00 of 24 reviews after",
+                "gone for good from your files and from pages",
+                "later imports leave it out, and in a table without ids every row",
+                "not erased: copies in caches and with subscribers",
+            ],
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_consequences_of_a_correction_are_those_of_its_dry_run(
+    shop: Shop, arguments: tuple[str, ...], notes: list[str]
+) -> None:
+    if arguments[0] == "restore":
+        shop.run("reviews", "hide", "r02", "--reason", "spam")
+    announced = shop.run("reviews", *arguments, "--dry-run")[0].splitlines()[2:]
+    done = shop.run("reviews", *arguments)[0].splitlines()
+    assert announced == [line for line in done if line in announced]
+    assert [] == [note for note in notes if not any(note in line for line in announced)]
+
+
+@pytest.mark.parametrize(
     ("arguments", "command"),
     [
         (("hide",), "to hide it too: reviewsctl reviews hide copy --reason request"),
@@ -250,37 +285,6 @@ def test_copy_from_another_source_that_stays_is_named(
     assert note in shop.run(*correct, *yes)[0].splitlines()
 
 
-def test_consequences_are_those_of_the_dry_run(shop: Shop) -> None:
-    for arguments in (
-        ("hide", "r01", "--reason", "spam"),
-        ("restore", "r01"),
-        ("erase", "r02", "--reason", "spam", "--yes"),
-    ):
-        announced = shop.run("reviews", *arguments, "--dry-run")[0].splitlines()[2:]
-        done = shop.run("reviews", *arguments)[0].splitlines()
-        assert announced
-        assert announced == [line for line in done if line in announced]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "note"),
-    [
-        (("hide", "r01", "--text"), "without its words and your reply"),
-        (("hide", "r01", "--text"), "average rating: 5.00 of 25 reviews, as before"),
-        (("anonymize", "r01"), 'by "Anonymous", without picture and link'),
-        (("erase", "r01"), "average rating: 5.00 of 25 reviews before, 5.00 of 24 reviews after"),
-        (("erase", "r01"), "gone for good from your files and from pages"),
-        (("erase", "r01"), "later imports leave it out, and in a table without ids every row"),
-        (("erase", "r01"), "not erased: copies in caches and with subscribers"),
-    ],
-)
-def test_dry_run_of_each_correction_says_its_consequences(
-    shop: Shop, arguments: tuple[str, ...], note: str
-) -> None:
-    out, _ = shop.run("reviews", *arguments, "--reason", "request", "--dry-run")
-    assert note in out
-
-
 def test_average_of_the_file_is_said_to_stay(shop: Shop, data: Path) -> None:
     with edited(data) as file:
         file["aggregate_rating"] = {"rating_value": 4.5}
@@ -294,7 +298,6 @@ def test_average_of_the_file_is_said_to_stay(shop: Shop, data: Path) -> None:
     [
         (("hide", "zz", "--reason", "spam"), "no review has the id 'zz'", 4),
         (("hide", "none-like-it", "--reason", "spam"), "no review has the id 'none-like-it'", 4),
-        (("erase", "--author", "Nobody", "--reason", "spam"), "no review is of 'Nobody'", 4),
         (("erase", "--reason", "spam"), "no review is named", 1),
         (("erase", "r01", "--reason", "spam"), "Agree with --yes.", 1),
     ],
@@ -349,9 +352,11 @@ def test_reviews_are_listed_by_any_name_of_their_platform(
     assert "2 of 25 reviews" in shop.run("reviews", "list", "--source", source)[1]
 
 
-@pytest.mark.parametrize("name", ["linde", "Haus Linde", "HAUS LINDE", "22"])
+@pytest.mark.parametrize(
+    ("name", "count"), [("linde", 2), ("Haus Linde", 2), ("HAUS LINDE", 2), ("22", 2), ("lnde", 0)]
+)
 def test_reviews_are_listed_by_any_name_of_their_location(
-    shop: Shop, data: Path, name: str
+    shop: Shop, data: Path, name: str, count: int
 ) -> None:
     with edited(data) as file:
         file["business"]["locations"] = [
@@ -360,20 +365,13 @@ def test_reviews_are_listed_by_any_name_of_their_location(
         ]
         for number, place in enumerate(("linde", "22", "markt")):
             file["reviews"][number]["location"] = place
-    assert "2 of 25 reviews\n" == shop.run("reviews", "list", "--location", name)[1]
-    assert ("", "0 of 25 reviews\n") == shop.run("reviews", "list", "--location", "lnde")
+    assert f"{count} of 25 reviews\n" == shop.run("reviews", "list", "--location", name)[1]
 
 
 def test_reviews_are_listed_by_a_location_that_is_not_declared(shop: Shop, data: Path) -> None:
     with edited(data) as file:
         file["reviews"][1]["location"] = "Mill"
     assert "1 of 25 reviews\n" == shop.run("reviews", "list", "--location", "mill")[1]
-
-
-def test_number_that_is_no_id_is_answered_with_the_ways_to_find_one(shop: Shop) -> None:
-    """The owner's table has numbers; ids are ours."""
-    _, error = shop.run("reviews", "hide", "4242", "--reason", "spam", code=4)
-    assert "reviewsctl reviews list --author NAME, or --text WORDS\n" in error
 
 
 def test_reviews_of_an_author_are_listed_by_a_part_of_the_name(shop: Shop, data: Path) -> None:
