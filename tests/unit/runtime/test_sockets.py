@@ -77,12 +77,13 @@ def refusal(path: Path) -> str:
     return str(error.value)
 
 
-def test_socket_of_a_busy_daemon_is_refused(place: Path) -> None:
+def test_socket_of_another_daemon_is_refused_even_if_it_is_busy(place: Path) -> None:
     path = place / "admin.sock"
     with contextlib.ExitStack() as stack:
         alive = stack.enter_context(opened(socket.AF_UNIX))
         alive.bind(str(path))
         alive.listen(0)
+        assert f"admin_socket {path}: another daemon answers there" == refusal(path)
         for _ in range(2):
             client = stack.enter_context(opened(socket.AF_UNIX))
             client.settimeout(0)
