@@ -48,6 +48,14 @@ def test_daemon_without_data_is_not_ready(harness: Harness) -> None:
     assert (503, {"status": "unready", "checks": checks}) == harness.answer()
 
 
+def test_daemon_is_not_ready_while_its_store_fails(harness: Harness) -> None:
+    harness.health.store_works = False
+    checks = {**GOOD, "store": "failing"}
+    assert (503, {"status": "unready", "checks": checks}) == harness.answer()
+    harness.health.store_works = True
+    assert (200, {"status": "ready", "checks": GOOD}) == harness.answer()
+
+
 def test_stopping_daemon_is_not_ready(harness: Harness) -> None:
     harness.publisher.failing_since = 1.0
     harness.readiness.stop()
