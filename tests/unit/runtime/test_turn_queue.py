@@ -97,22 +97,6 @@ def test_work_that_waits_keeps_its_place_when_added_again() -> None:
     assert ["a", "b"] == rig.turn()
 
 
-def test_work_that_adds_itself_lets_others_run_first() -> None:
-    """Each connection has one request answered before any has its second."""
-    rig = Rig()
-
-    def repeat() -> None:
-        rig.done.append("a")
-        rig.turns.add(repeat)
-
-    rig.turns = TurnQueue(rig.reactor, 4 * PORTION_SECONDS)
-    rig.turns.add(repeat)
-    rig.turns.add(rig.work("b", 4 * PORTION_SECONDS))
-    assert ["a", "b"] == rig.turn()
-    rig.turns.add(rig.work("c", 4 * PORTION_SECONDS))
-    assert ["a", "c"] == rig.turn()
-
-
 def test_bug_does_not_stop_other_work() -> None:
     rig = Rig()
 
