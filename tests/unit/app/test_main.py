@@ -35,27 +35,32 @@ STARTING = """
 import gc, sys
 from reviewsd import __main__
 
-__main__.run_daemon = lambda start, state_dir: print({expression}) or 0
+def run_daemon(start, state_dir):
+    print(*sys.modules)
+    print(gc.isenabled(), gc.get_freeze_count() > 0)
+    return 0
+
+__main__.run_daemon = run_daemon
 sys.argv = ["reviewsd", "--config", {config!r}]
 __main__.main()
 """
 
 
-def _before_reactor(folder: Path, expression: str) -> str:
-    """Start a daemon in a process, and return what an expression prints where its reactor would run."""
+@pytest.fixture(scope="module")
+def before_reactor(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Start a daemon in a process, and return its modules and collector where its reactor would run."""
+    folder = tmp_path_factory.mktemp("starting")
     config = folder / "reviewsd.yaml"
     config.write_text("base_url: https://reviews.example.com\ndata_dir: data\nstate_dir: state\n")
-    program = STARTING.format(expression=expression, config=str(config))
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True
-    )
-    return run.stdout.splitlines()[-1]
+    command = [sys.executable, "-c", STARTING.format(config=str(config))]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    return run.stdout.splitlines()[-2:]
 
 
 @pytest.mark.processes
-def test_start_imports_only_what_serving_needs(tmp_path: Path) -> None:
+def test_start_imports_only_what_serving_needs(before_reactor: list[str]) -> None:
     """Word lists, the compiler and the Markdown of developers' pages took 0.3 s of each start."""
-    loaded = set(_before_reactor(tmp_path, "*sys.modules").split())
+    loaded = set(before_reactor[0].split())
     analysis = {name for name in loaded if name.startswith("reviewsd.analysis")}
     assert {"reviewsd.analysis", "reviewsd.analysis.labels"} == analysis
     publishing = {"reviewsd.publish.compiler", "markdown_it", "PIL", "segno", "babel", "pycld2"}
@@ -64,5 +69,5 @@ def test_start_imports_only_what_serving_needs(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
-def test_garbage_is_collected_once_all_is_imported(tmp_path: Path) -> None:
-    assert "True True" == _before_reactor(tmp_path, "gc.isenabled(), gc.get_freeze_count() > 0")
+def test_garbage_is_collected_once_all_is_imported(before_reactor: list[str]) -> None:
+    assert "True True" == before_reactor[1]
