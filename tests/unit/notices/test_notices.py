@@ -41,8 +41,15 @@ def _no_bugs() -> Iterator[None]:
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> "Node":
+def new_node(tmp_path: Path) -> "Node":
     return Node(tmp_path, connect(), Time())
+
+
+@pytest.fixture
+def node(new_node: "Node") -> "Node":
+    """A daemon that has started with one review."""
+    new_node.start(OLD)
+    return new_node
 
 
 class Node:
@@ -137,15 +144,14 @@ class Node:
         return [message.title for message in self.messages]
 
 
-def test_first_start_sends_nothing(node: Node) -> None:
-    node.sources(google="stopped")
-    node.start(OLD)
-    node.time.advance(2 * DAY)
-    assert [] == node.messages
+def test_first_start_sends_nothing(new_node: Node) -> None:
+    new_node.sources(google="stopped")
+    new_node.start(OLD)
+    new_node.time.advance(2 * DAY)
+    assert [] == new_node.messages
 
 
 def test_source_that_begins_anew_is_not_read_again(node: Node) -> None:
-    node.start(OLD)
     node.sources(google="stopped")
     node.time.advance(DAY)
     node.sources(google="new")
@@ -154,7 +160,6 @@ def test_source_that_begins_anew_is_not_read_again(node: Node) -> None:
 
 
 def test_new_review_of_few_stars_is_reported_with_links(node: Node) -> None:
-    node.start(OLD)
     bad = {**BAD, "source_url": "https://maps.example/bad", "text": "Never\n again. @all"}
     node.publish(OLD, cast("Review", bad), GOOD)
     (message,) = node.messages
@@ -168,7 +173,6 @@ def test_new_review_of_few_stars_is_reported_with_links(node: Node) -> None:
 
 
 def test_reviews_within_the_interval_are_one_message(node: Node) -> None:
-    node.start(OLD)
     more = [review(f"new-{number}", rating=2 - (number == 1)) for number in range(4)]
     node.publish(OLD, BAD)
     node.publish(OLD, BAD, *more[:2])
@@ -179,23 +183,21 @@ def test_reviews_within_the_interval_are_one_message(node: Node) -> None:
 
 
 def test_many_reviews_are_counted_and_some_are_shown(node: Node) -> None:
-    node.start(OLD)
     node.publish(OLD, *(review(f"new-{number}", rating=1) for number in range(MAX_SHOWN + 2)))
     (message,) = node.messages
     assert f"{MAX_SHOWN + 2} new reviews of one star" == message.title
     assert message.body.endswith(f"\n\nand 2 more: {BASE}/reviews")
 
 
-def test_review_that_comes_back_is_not_new(node: Node) -> None:
+def test_review_that_comes_back_is_not_new(new_node: Node) -> None:
     """A source may miss it in one read, and an owner may hide and restore it."""
-    node.start(OLD, BAD)
-    node.publish(OLD)
-    node.publish(OLD, BAD)
-    assert [] == node.messages
+    new_node.start(OLD, BAD)
+    new_node.publish(OLD)
+    new_node.publish(OLD, BAD)
+    assert [] == new_node.messages
 
 
 def test_review_that_is_edited_before_its_message_is_in_it(node: Node) -> None:
-    node.start(OLD)
     node.publish(OLD, BAD)
     node.publish(OLD, BAD, review("soon", rating=1))
     node.publish(OLD, BAD, review("soon", rating=2))
@@ -205,7 +207,6 @@ def test_review_that_is_edited_before_its_message_is_in_it(node: Node) -> None:
 
 
 def test_review_that_is_gone_before_its_message_is_left_out(node: Node) -> None:
-    node.start(OLD)
     node.publish(OLD, BAD)
     node.publish(OLD, BAD, review("gone", rating=1))
     node.publish(OLD, BAD)
@@ -214,7 +215,6 @@ def test_review_that_is_gone_before_its_message_is_left_out(node: Node) -> None:
 
 
 def test_changes_while_the_daemon_was_down_are_reported(node: Node) -> None:
-    node.start(OLD)
     node.kill()
     node.boot()
     node.start(OLD, BAD)
@@ -222,7 +222,6 @@ def test_changes_while_the_daemon_was_down_are_reported(node: Node) -> None:
 
 
 def test_restart_reports_nothing_twice(node: Node) -> None:
-    node.start(OLD)
     node.publish(OLD, BAD)
     node.kill()
     node.boot()
@@ -233,7 +232,6 @@ def test_restart_reports_nothing_twice(node: Node) -> None:
 
 def test_message_under_way_at_a_kill_is_not_repeated(node: Node) -> None:
     """It may have arrived; the log says so."""
-    node.start(OLD)
     node.hangs = Deferred()
     node.publish(OLD, BAD)
     node.kill()
@@ -247,7 +245,6 @@ def test_message_under_way_at_a_kill_is_not_repeated(node: Node) -> None:
 
 
 def test_failed_message_is_sent_again_and_given_up_after_three_attempts(node: Node) -> None:
-    node.start(OLD)
     node.problem = "status 503"
     with capturedLogs() as events:
         node.publish(OLD, BAD)
@@ -260,7 +257,6 @@ def test_failed_message_is_sent_again_and_given_up_after_three_attempts(node: No
 
 
 def test_failing_store_delays_a_notice(node: Node) -> None:
-    node.start(OLD)
     node.store.fault = lambda: "before"
     node.publish(OLD, BAD)
     assert [] == node.messages
@@ -270,7 +266,6 @@ def test_failing_store_delays_a_notice(node: Node) -> None:
 
 
 def test_claim_whose_answer_was_lost_is_sent(node: Node) -> None:
-    node.start(OLD)
     faults = iter([None, "after"])
     node.store.fault = lambda: next(faults, None)
     node.publish(OLD, BAD)
@@ -279,7 +274,6 @@ def test_claim_whose_answer_was_lost_is_sent(node: Node) -> None:
 
 
 def test_service_that_hangs_delays_no_other_check(node: Node) -> None:
-    node.start(OLD)
     node.hangs = Deferred()
     node.publish(OLD, BAD)
     node.publish(OLD, BAD, review("bad-2", rating=1))
@@ -292,7 +286,6 @@ def test_service_that_hangs_delays_no_other_check(node: Node) -> None:
 
 def test_review_without_a_reply_is_reported_after_its_days(node: Node) -> None:
     answered = {**review("answered"), "owner_reply": {"text": "Thanks", "date": "2025-03-22"}}
-    node.start(OLD)
     node.publish(OLD, GOOD, review("answered"))
     node.publish(OLD, GOOD, cast("Review", answered))
     node.time.advance(DAY - 2 * CHECK_SECONDS)
@@ -307,7 +300,6 @@ def test_review_without_a_reply_is_reported_after_its_days(node: Node) -> None:
 
 
 def test_refused_data_is_reported_once(node: Node) -> None:
-    node.start(OLD)
     node.report("refused", "$.reviews[7].rating: expected 1..5, got 7", "and more")
     node.report("failed", "the disk is full")
     node.report("refused", "still")
@@ -317,7 +309,6 @@ def test_refused_data_is_reported_once(node: Node) -> None:
 
 
 def test_stopped_source_is_reported_again_only_after_it_has_worked(node: Node) -> None:
-    node.start(OLD)
     node.sources(google="ok", portal="ok")
     node.sources(google="stopped", portal="ok")
     node.sources(google="stopped", portal="ok")
@@ -336,7 +327,6 @@ def test_stopped_source_is_reported_again_only_after_it_has_worked(node: Node) -
 
 def test_source_that_fails_is_reported_after_a_day(node: Node) -> None:
     """A login page, an error of the server or an empty file is no reason to stop, and may last for ever."""
-    node.start(OLD)
     node.sources(shop="failed")
     node.time.advance(DAY - 2 * CHECK_SECONDS)
     assert [] == node.messages
@@ -355,7 +345,6 @@ def test_source_that_fails_is_reported_after_a_day(node: Node) -> None:
 
 def test_damaged_states_of_sources_are_reported_once(node: Node) -> None:
     """They do not end the condition of a source that is stopped, nor begin it again."""
-    node.start(OLD)
     node.sources(google="stopped")
     (node.files.data / KEPT_FOLDER / SOURCES_FILE).write_text('{"version": 1, "sou')
     node.time.advance(INTERVAL / 1000)
@@ -370,14 +359,14 @@ def test_damaged_states_of_sources_are_reported_once(node: Node) -> None:
     assert 2 == len(node.messages)
 
 
-def test_target_is_told_only_what_it_asks_for(node: Node) -> None:
-    node.target = NotifyTarget(name="owner", data=True)
-    node.boot()
-    node.start(OLD)
-    node.publish(OLD, BAD)
-    node.sources(google="stopped")
-    node.time.advance(2 * DAY)
-    assert [] == node.messages
+def test_target_is_told_only_what_it_asks_for(new_node: Node) -> None:
+    new_node.target = NotifyTarget(name="owner", data=True)
+    new_node.boot()
+    new_node.start(OLD)
+    new_node.publish(OLD, BAD)
+    new_node.sources(google="stopped")
+    new_node.time.advance(2 * DAY)
+    assert [] == new_node.messages
 
 
 def test_one_of_two_nodes_sends(tmp_path: Path) -> None:
@@ -407,7 +396,6 @@ def test_claim_of_a_node_that_died_lapses(tmp_path: Path) -> None:
 
 
 def test_stop_waits_for_a_message_under_way(node: Node) -> None:
-    node.start(OLD)
     node.hangs = Deferred()
     node.publish(OLD, BAD)
     stopped = Deferred.fromCoroutine(node.notices.stop())
@@ -422,7 +410,6 @@ def test_stop_waits_for_a_message_under_way(node: Node) -> None:
 
 def test_stop_waits_for_a_claim_that_is_being_stored(node: Node) -> None:
     """The claim would be on the disk, and its message never sent."""
-    node.start(OLD)
     node.store.latency = 1.0
     node.publish(OLD, BAD)
     node.time.advance(1.5)
@@ -433,7 +420,6 @@ def test_stop_waits_for_a_claim_that_is_being_stored(node: Node) -> None:
 
 
 def test_stop_does_not_wait_for_a_store_that_fails(node: Node) -> None:
-    node.start(OLD)
     node.store.fault = lambda: "before"
     node.publish(OLD, BAD)
     stopped = Deferred.fromCoroutine(node.notices.stop())
