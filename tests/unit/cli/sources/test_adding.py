@@ -16,6 +16,13 @@ SHOP = {"name": "shop", "type": "file", "path": "in/*.csv", "import": {"source":
 OLD = {"name": "old", "type": "file", "path": "x"}
 
 
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text(BASE)
+    return file
+
+
 @pytest.mark.parametrize(
     ("section", "others"),
     [
@@ -89,18 +96,14 @@ def test_source_that_is_in_no_list_of_lines_is_left_to_a_person(section: str) ->
         without_source(BASE + section, "old")
 
 
-def test_added_source_is_removed_again(tmp_path: Path) -> None:
-    file = tmp_path / "reviewsd.yaml"
-    file.write_text(BASE)
+def test_added_source_is_removed_again(file: Path) -> None:
     add(file, {}, "file", "shop", [("path", "x"), ("import.map.date", "Day")])
     remove(file, {}, "shop")
     assert () == load(file, {})[0].sources
     assert file.read_text().startswith(BASE)
 
 
-def test_faulty_source_is_not_written(tmp_path: Path) -> None:
-    file = tmp_path / "reviewsd.yaml"
-    file.write_text(BASE)
+def test_faulty_source_is_not_written(file: Path, tmp_path: Path) -> None:
     file.chmod(0o640)
     with pytest.raises(CommandError) as caught:
         add(file, {}, "file", "shop", [("pth", "x"), ("secret", "hush"), ("import.map", "id=Nr")])
@@ -121,19 +124,11 @@ def test_faulty_source_is_not_written(tmp_path: Path) -> None:
     assert [file] == list(tmp_path.iterdir())
 
 
-def test_configuration_that_is_faulty_already_is_named_with_its_line(tmp_path: Path) -> None:
-    file = tmp_path / "reviewsd.yaml"
+def test_configuration_that_is_faulty_already_is_named_with_its_line(file: Path) -> None:
     file.write_text(f"{BASE}lsten: []\n")
     with pytest.raises(ConfigError) as caught:
         add(file, {}, "file", "shop", [("path", "x")])
     assert f"{file}:4:1: lsten" in str(caught.value)
-
-
-def test_scale_is_added_as_the_number_that_it_is(tmp_path: Path) -> None:
-    file = tmp_path / "reviewsd.yaml"
-    file.write_text(BASE)
-    add(file, {}, "file", "shop", [("path", "x"), ("import.scale", "10")])
-    assert 10 == load(file, {})[0].sources[0].import_.scale
 
 
 @pytest.mark.parametrize(
@@ -156,10 +151,8 @@ def test_scale_is_added_as_the_number_that_it_is(tmp_path: Path) -> None:
         ("requests_per_day=10", 10),
     ],
 )
-def test_value_is_taken_as_import_takes_it(tmp_path: Path, setting: str, expected: object) -> None:
+def test_value_is_taken_as_import_takes_it(file: Path, setting: str, expected: object) -> None:
     """A "yes" was refused as no boolean, and the number of a place as no text."""
-    file = tmp_path / "reviewsd.yaml"
-    file.write_text(BASE)
     key, _, text = setting.partition("=")
     add(file, {}, "file", "shop", [("path", "x"), (key, text)])
     value: object = msgspec.to_builtins(load(file, {})[0].sources[0])

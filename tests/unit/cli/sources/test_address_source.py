@@ -77,15 +77,26 @@ def test_file_without_validators_is_compared(business: Business, stub: Stub) -> 
     assert (synced(business)).is_unchanged
 
 
-@pytest.mark.parametrize("status", [408, 425, 429, 500, 503])
-def test_passing_fault_is_tried_five_times(business: Business, stub: Stub, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "state", "tries"),
+    [
+        *((status, "failed", 5) for status in (408, 425, 429, 500, 503)),
+        *((status, "stopped", 1) for status in (401, 403)),
+        *((status, "failed", 1) for status in (400, 404)),
+    ],
+)
+def test_only_a_passing_fault_is_tried_again(
+    business: Business, stub: Stub, status: int, state: str, tries: int
+) -> None:
     stub.answer = lambda _: response(HUSH, status)
     outcome = synced(business)
+    assert (state, tries) == (outcome.state.state, len(stub.asked))
     host = stub.url.removeprefix("http://")
-    assert f"{status} from {host}, tried 5 times" == outcome.state.detail
+    assert (f"{status} from {host}, tried 5 times" == outcome.state.detail) == (tries > 1)
     pauses = business.pauses
-    assert len(PAUSES) == len(pauses)
-    assert all(p / 2 <= pause <= p * 1.5 for p, pause in zip(PAUSES, pauses, strict=True))
+    assert tries - 1 == len(pauses)
+    expected = PAUSES[: tries - 1]
+    assert all(p / 2 <= pause <= p * 1.5 for p, pause in zip(expected, pauses, strict=True))
 
 
 def test_each_pause_is_told(business: Business, stub: Stub) -> None:
@@ -162,15 +173,6 @@ def test_web_page_is_never_a_read(business: Business, stub: Stub, page: str) -> 
     assert "failed" == outcome.state.state
     assert "a web page came" in outcome.state.detail
     assert 2 == len(business.authors)
-
-
-@pytest.mark.parametrize(
-    ("status", "state"), [(401, "stopped"), (403, "stopped"), (404, "failed"), (400, "failed")]
-)
-def test_refusal_is_not_repeated(business: Business, stub: Stub, status: int, state: str) -> None:
-    stub.answer = lambda _: response(HUSH, status)
-    assert state == (synced(business)).state.state
-    assert 1 == len(stub.asked)
 
 
 def test_refusal_without_a_header_asks_for_one(business: Business, stub: Stub) -> None:

@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -163,25 +163,29 @@ def test_refused_row_of_a_platform_holds_back_its_own_review_alone(
 
 
 @pytest.mark.parametrize(
-    ("spoil", "detail"),
+    ("name", "platform", "spoiled", "detail"),
     [
-        (
-            lambda platform: setattr(platform, "total", 121),
-            "120 reviews came, and the platform tells",
-        ),
-        (lambda platform: setattr(platform, "next", lambda _: "next-50"), "sent a page twice"),
+        ("google", google_at(120), {"total": 121}, "120 reviews came, and the platform tells"),
+        ("google", google_at(120), {"next": lambda _: "next-50"}, "sent a page twice"),
+        ("trustpilot", trustpilot_at(120), {"total": 130}, "120 reviews came"),
     ],
-    ids=["total", "token"],
+    ids=["total", "token", "total of Trustpilot"],
 )
 def test_incomplete_list_changes_nothing(
-    google: Place, stub: Stub, spoil: Callable[[Google], None], detail: str
+    request: pytest.FixtureRequest,
+    stub: Stub,
+    name: str,
+    platform: Google | Trustpilot,
+    spoiled: Mapping[str, object],
+    detail: str,
 ) -> None:
-    platform = stub.answer = google_at(120)
-    spoil(platform)
-    outcome = google.sync()
+    place: Place = request.getfixturevalue(name)
+    vars(platform).update(spoiled)
+    stub.answer = platform
+    outcome = place.sync()
     assert "failed" == outcome.state.state
     assert detail in outcome.state.detail
-    assert [] == google.authors
+    assert [] == place.authors
 
 
 @pytest.mark.parametrize("body", ["<html>Sign in", '{"reviews": [{"na', "[]", '{"reviews": 3}', ""])
@@ -198,19 +202,6 @@ def test_read_that_cannot_end_today_is_not_begun(google: Place, stub: Stub) -> N
     stub.answer = google_at(120)
     assert "it takes 2 more requests, and 1" in (google.sync()).state.detail
     assert 1 == len(stub.asked)
-
-
-def test_no_reviews_where_there_were_some_stop_the_source(google: Place, stub: Stub) -> None:
-    platform = stub.answer = google_at(3)
-    google.sync()
-    platform.reviews.clear()
-    outcome = google.sync()
-    assert ("stopped", "it has no reviews any more, and had 3") == (
-        *(outcome.state.state, outcome.state.detail),
-    )
-    assert 3 == len(google.authors)
-    assert "ok" == (google.sync(accept_loss=True)).state.state
-    assert [] == google.authors
 
 
 def test_business_without_reviews_is_well(google: Place, stub: Stub) -> None:
@@ -339,15 +330,6 @@ def test_refused_key_of_trustpilot_stops_the_source(trustpilot: Place, stub: Stu
     outcome = trustpilot.sync()
     assert "stopped" == outcome.state.state
     assert "key_file and secret_file" in outcome.state.remedy
-
-
-def test_total_of_trustpilot_that_is_not_reached_changes_nothing(
-    trustpilot: Place, stub: Stub
-) -> None:
-    platform = stub.answer = trustpilot_at(120)
-    platform.total = 130
-    assert "failed" == (trustpilot.sync()).state.state
-    assert [] == trustpilot.authors
 
 
 def test_read_ends_in_time(google: Place, stub: Stub) -> None:
