@@ -23,6 +23,7 @@ from tests.support.generate import write_data
 
 PUBLICATION = b"reviewsd.publish.publication"
 NOBODY = 65_534
+QUICK = "data: {poll_interval: 0.05}\n"
 
 
 @pytest.fixture
@@ -36,7 +37,8 @@ real_start = pytest.mark.usefixtures("_real_start")
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    daemon = Daemon(tmp_path, NO_PAGES)
+    """It looks for new data all the time."""
+    daemon = Daemon(tmp_path, NO_PAGES + QUICK)
     yield daemon
     daemon.close()
 
@@ -115,8 +117,9 @@ def test_ready_comes_after_the_first_publication_and_when_all_listeners_answer(
     until(lambda: daemon.heard[-1].startswith("STATUS=Serving 3,000 reviews, data of 20"), "status")
 
 
-def test_a_reload_by_signal_is_bracketed_for_notify_reload(daemon: Daemon) -> None:
+def test_a_reload_by_signal_is_bracketed_for_notify_reload(new_daemon: Daemon) -> None:
     """It is ready again only after the reload, and the status comes before (O2)."""
+    daemon = new_daemon
     daemon.start()
     daemon.edit(name="Edited")
     begin = len(daemon.heard)
@@ -186,7 +189,7 @@ def no_way_to_the_socket(daemon: Daemon) -> None:
 @pytest.mark.parametrize(
     ("prepare", "code", "reason"),
     [
-        (bad_config, 78, r"^reviewsd: \S+/reviewsd\.yaml:7:18: cache\.max_age: expected .*"),
+        (bad_config, 78, r"^reviewsd: \S+/reviewsd\.yaml:8:18: cache\.max_age: expected .*"),
         (
             no_data,
             78,
@@ -285,7 +288,7 @@ def test_reason_of_a_failed_start_is_kept_until_a_start_succeeds(
 
 def test_wait_for_data_starts_without_data_and_serves_it_when_it_comes(tmp_path: Path) -> None:
     """Containers start in any order, and restarting every two seconds does not help."""
-    daemon = Daemon(tmp_path, "server: {readyz: true}\n", ("--wait-for-data",))
+    daemon = Daemon(tmp_path, "server: {readyz: true}\n" + QUICK, ("--wait-for-data",))
     reviews = daemon.data / "reviews.json"
     content = reviews.read_bytes()
     for file in daemon.data.iterdir():
