@@ -6,6 +6,7 @@ are not.
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -95,9 +96,9 @@ class Lexicon:
             self._matcher.add(pattern, sense)
         self._spelling: Spelling | None = None
         if "accents" in features or not data.patterns:
-            words: set[str] = set().union(*lists.values(), self.valences)
+            vocabulary = self._matcher.vocabulary(self.valences)
             self._spelling = Spelling(
-                words | self._matcher.vocabulary(self.valences).keys(),
+                itertools.chain(*data.words.values(), self.valences, vocabulary),
                 lists.get("distinct", none),
                 lists.get("compounds", none),
                 data.words.get("transliterations", ()),

@@ -18,7 +18,7 @@ class Spelling(dict[str, str]):
     """Maps words to dictionary words, and all others to themselves.
 
     Args:
-        words: The dictionary.
+        words: The dictionary; of words that differ in accents alone, the first is meant without them.
         distinct: Words that are not other words without accents, such as "schon".
         compounds: Last parts of compounds.
         transliterations: Letters and their other spelling, such as ``ä=ae``.

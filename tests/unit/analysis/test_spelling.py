@@ -2,6 +2,7 @@
 
 import pytest
 
+from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.spelling import Spelling, without_accents
 
 _GERMAN = Spelling(
@@ -43,3 +44,23 @@ def test_added_word_is_no_compound() -> None:
 
 def test_accents_are_removed() -> None:
     assert "aeoeuss" == without_accents("\u00e6\u0153\u00fc\u00df")
+
+
+@pytest.mark.parametrize(
+    ("language", "spelled", "word"),
+    [
+        ("de", "grosse", "gro\u00dfe"),
+        ("es", "comodo", "c\u00f3modo"),
+        ("es", "engano", "enga\u00f1o"),
+        ("fr", "telephone", "t\u00e9l\u00e9phone"),
+        ("fr", "repare", "r\u00e9par\u00e9"),
+        ("pt", "economico", "econ\u00f3mico"),
+    ],
+)
+def test_first_word_of_the_list_counts_without_accents(
+    language: str, spelled: str, word: str
+) -> None:
+    """In any process; once the order of a set decided between "große" and "größe"."""
+    spelling = lexicon_of(language).spelling()
+    assert spelling is not None
+    assert spelling[spelled] == word
