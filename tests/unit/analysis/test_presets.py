@@ -76,6 +76,27 @@ def test_reviews_in_both_languages_are_read(text: str, stars: int, found: dict[s
     assert found.items() <= {aspect.id: aspect.sentiment for aspect in labels.aspects}.items()
 
 
+@pytest.mark.parametrize(
+    ("language", "far"),
+    [
+        ("en", "The hotel is far from the center."),
+        ("de", "Das Hotel liegt weit außerhalb."),
+        ("es", "El hotel está lejos del centro."),
+        ("fr", "L'hôtel est loin du centre."),
+        ("it", "L'hotel è lontano dal centro."),
+        ("nl", "Het hotel ligt ver van het centrum."),
+        ("pt", "O hotel fica longe do centro."),
+    ],
+)
+def test_hotel_far_from_the_center_is_a_complaint_about_its_location(
+    language: str, far: str
+) -> None:
+    """Of 32 guests eight wrote so, and the page said that all praise the location."""
+    hotel = business("Hotel", language)
+    labels = Rules(hotel, with_aspects(InsightSettings(), hotel)).label(far, 4)
+    assert ["negative"] == [a.sentiment for a in labels.aspects if a.id == "location"]
+
+
 def test_location_that_is_a_branch_is_none() -> None:
     hotel = business("Hotel")
     rules = Rules(hotel, with_aspects(InsightSettings(), hotel))
