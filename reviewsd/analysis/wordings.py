@@ -13,6 +13,7 @@ from typing import Final
 from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
 from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.patterns import Match
+from reviewsd.analysis.spelling import without_accents
 from reviewsd.analysis.text import Tokens, fold
 
 MAX_WORDS: Final = 5
@@ -106,8 +107,8 @@ def _trimmed(
 
 @functools.lru_cache(_MAX_KEYS)
 def key(text: str) -> str:
-    """Return what the inflections of a wording have in common: "explains", "explained"."""
-    return " ".join([word[:_STEM] for word in fold(text).split()])
+    """Return what the inflections and spellings of a wording have in common: "explains", "explained"."""
+    return " ".join([without_accents(word)[:_STEM] for word in fold(text).split()])
 
 
 def _with_opinion(

@@ -122,6 +122,10 @@ def test_inflections_are_one_wording() -> None:
     assert ("charges little",) == _spelled("charges little", "charged little")
 
 
+def test_spellings_without_accents_are_one_wording() -> None:
+    assert ("fair price",) == _spelled("fair pric\u00e9", "fair price")
+
+
 def test_shortest_of_equally_frequent_spellings_is_shown() -> None:
     """The others are more often inflected, or the beginning of a sentence."""
     assert ("fair price",) == _spelled("fairest prices", "Fair price", "fair price")
