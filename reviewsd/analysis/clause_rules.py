@@ -246,7 +246,11 @@ def _strength(
     ):
         near = _opinion_near(match, reading.opinions, words, sense.aspect, claimed)
         return strength if near else None
-    if strength and reading.has_negation and lexicon.negated(words, start, reading.clause.start):
+    if (
+        strength
+        and reading.has_negation
+        and lexicon.negated(words, start, reading.clause.start, match.end)
+    ):
         return -STRONG if strength > 0 else STRONG
     return strength
 

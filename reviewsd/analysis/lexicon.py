@@ -83,6 +83,8 @@ class Lexicon:
         )
         self._excused = lists.get("excused", none)
         self._excuses = lists.get("excuses", none)
+        self._never = lists.get("never", none)
+        self._such = lists.get("such", none)
         self._boosters = dict.fromkeys(data.words.get("boosters", ()), _BOOST)
         self._boosters |= dict.fromkeys(data.words.get("dampeners", ()), -_BOOST)
         self._excess = lists.get("excess", none)
@@ -132,11 +134,17 @@ class Lexicon:
         """
         return [Opinion(at, self._in_context(words, at, value, start)) for at, value in tokens]
 
-    def negated(self, words: Sequence[str], at: int, start: int) -> bool:
+    def negated(self, words: Sequence[str], at: int, start: int, end: int = 0) -> bool:
         """Return whether one of the three words before token ``at`` negates it, after any comma.
 
         Beside "or" six words count, and commas do not: "aren't competent, friendly or helpful". A negation does not
-        negate another one: "no fuss no upselling", "non ... per niente".
+        negate another one: "no fuss no upselling", "non ... per niente". "Never had such good food" is no negation.
+
+        Args:
+            words: The tokens of the text.
+            at: The first token of what may be negated.
+            start: The first token of the clause.
+            end: The token after what may be negated; 0 if it is one token.
         """
         if words[at] in self.negations:
             return False
@@ -150,8 +158,12 @@ class Lexicon:
         for back in range(at - 1, first - 1, -1):
             if words[back] == "," and not is_listed:
                 return False
-            if words[back] in self.negations and not self._is_excused(words, back):
-                return True
+            if words[back] in self.negations:
+                is_such = words[back] in self._never and not self._such.isdisjoint(
+                    words[back + 1 : end or at]
+                )
+                if not is_such and not self._is_excused(words, back):
+                    return True
         return False
 
     def _is_excused(self, words: Sequence[str], at: int) -> bool:

@@ -60,7 +60,7 @@ def wording_spans(
     for match, sense in reading.senses:
         if sense.aspect != aspect:
             continue
-        opposite = has_negation and lexicon.negated(words, match.start, first)
+        opposite = has_negation and lexicon.negated(words, match.start, first, match.end)
         if opposite and not negations:
             continue
         strength = sense.strength
