@@ -1,7 +1,8 @@
 """Shortens the names of people: "Jane Doe" becomes "Jane D.", as names are personal data.
 
 The first name is what stays. A surname may stand first, before a comma; two people may share one; and titles,
-generations and degrees are no names. In doubt initials stay alone.
+generations and degrees are no names. A particle with a capital is the begin of a surname, as in Belgium: "Jan De Smet"
+is "Jan D.", and "Jan de Vries" is "Jan V.". In doubt initials stay alone.
 """
 
 import itertools
@@ -40,9 +41,17 @@ _PARTICLES: Final = frozenset(
 )
 """Words of a surname before its own, without stops."""
 
+_LONG_PARTICLES: Final = _PARTICLES - {"v"}  # with a capital it is the initial of a second name
 
-def short_name(name: str) -> str:
-    """Return the first name and the initial of the surname, of each person that the name has."""
+
+def short_name(name: str, *, by_last: bool = False) -> str:
+    """Return the first name and the initial of the surname, of each person that the name has.
+
+    Args:
+        name: A name, in full or short.
+        by_last: Whether the last word counts as the surname, whatever particle is before it. Digests of corrections
+            were made of that form.
+    """
     match name.split():
         case [first, last] if _are_usual(first, last):  # most names; a merge asks for each review
             return f"{first} {_initial(last)}"
@@ -54,7 +63,7 @@ def short_name(name: str) -> str:
         if position % 2:  # the word between two people
             shortened += words
             continue
-        shortened.append(_short(_in_order(words), has_surname=has_surname))
+        shortened.append(_short(_in_order(words), has_surname=has_surname, by_last=by_last))
         has_surname = has_surname or len(words) > 1
     return " ".join(shortened) or name.strip()
 
@@ -66,13 +75,13 @@ def surname_in(text: str, author: str) -> str:
     """
     match author.split():
         case [first, last] if last.endswith(".") and len(last) == len("D."):
-            words = [
-                bare
-                for word in text.split()
-                if (bare := word.strip("(),.;:!?\"'")).casefold() not in _PARTICLES
-            ]
+            words = [word.strip("(),.;:!?\"'") for word in text.split()]
             before = {*_TITLES, first.casefold()}
-            for earlier, word in itertools.pairwise(words):
+            names = [word for word in words if word not in _PARTICLES]  # De Smet is D. or S.
+            bare = [word for word in words if word.casefold() not in _PARTICLES]
+            for earlier, word in itertools.chain(
+                itertools.pairwise(names), itertools.pairwise(bare)
+            ):
                 if earlier.casefold() in before and word[:1] == last[0] and len(word) > 1:
                     return word
     return ""
@@ -121,12 +130,13 @@ def _in_order(words: Sequence[str]) -> list[str]:
     return [_initial(word) for word in surname if _initial(word)]
 
 
-def _short(words: Sequence[str], *, has_surname: bool) -> str:
+def _short(words: Sequence[str], *, has_surname: bool, by_last: bool) -> str:
     """Return the short form of a person.
 
     Args:
         words: Their names in order.
         has_surname: Whether a person before has one, so that a single word may be a surname too.
+        by_last: As for ``short_name``.
     """
     names = _without_titles(words)
     while names and _plain(names[-1]) in _SUFFIXES:
@@ -134,7 +144,7 @@ def _short(words: Sequence[str], *, has_surname: bool) -> str:
     names = [name for name in names if _initial(name)]
     has_title = len(words) > 1 and _plain(words[0]) in _TITLES
     if has_title and names and _plain(names[0]) in _PARTICLES:
-        names = names[-1:]
+        names = [names[-1] if by_last else _surname(names)]
     match names:
         case []:
             return " ".join(words)
@@ -142,9 +152,17 @@ def _short(words: Sequence[str], *, has_surname: bool) -> str:
             return f"{words[0]} {_initial(only)}"
         case [only]:
             return _initial(only) if has_surname else only
-        case [first, *_, last]:
-            return f"{first} {_initial(last)}"
+        case [first, *rest]:
+            return f"{first} {_initial(rest[-1] if by_last else _surname(rest))}"
     raise AssertionError(names)
+
+
+def _surname(words: Sequence[str]) -> str:
+    """Return the first particle with a capital, else the last word; in a name of capitals none says anything."""
+    if all(word.isupper() for word in words):
+        return words[-1]
+    particles = (word for word in words[:-1] if word.istitle())
+    return next((word for word in particles if _plain(word) in _LONG_PARTICLES), words[-1])
 
 
 def _without_titles(words: Sequence[str]) -> list[str]:

@@ -48,11 +48,15 @@ def is_nameless(author: str) -> bool:
     return _nameless.fullmatch(plain_text(author)) is not None
 
 
-def author_key(author: str) -> str:
-    """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."; "" of no name."""
+def author_key(author: str, *, by_last: bool = False) -> str:
+    """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."; "" of no name.
+
+    ``by_last`` is that of ``short_name``.
+    """
     if is_nameless(author):
         return ""
-    return plain_text(short_name(unicodedata.normalize("NFKC", author))).removesuffix(".")
+    short = short_name(unicodedata.normalize("NFKC", author), by_last=by_last)
+    return plain_text(short).removesuffix(".")
 
 
 def words_of(text: str) -> list[str]:

@@ -218,7 +218,7 @@ def load(text: RecordText, findings: Findings) -> Corrections | None:
     return None if findings else corrections
 
 
-def copy_digest(key: str, review: Review) -> str | None:
+def copy_digest(key: str, review: Review, *, by_last: bool = False) -> str | None:
     """Return a digest that copies of a review share, whatever id another tool exported them with.
 
     Names count by their short form, since imports may shorten them.
@@ -226,11 +226,13 @@ def copy_digest(key: str, review: Review) -> str | None:
     Args:
         key: ``Corrections.key``; it keeps others from testing names and texts against the digest.
         review: A review of reviews.json.
+        by_last: That of ``author_key``.
 
     Returns:
         Hexadecimal digits, or None for stars without a name and a text of two words, which two people may share.
     """
-    author, text = author_key(review.author), plain_text(review.text or "")
+    author = author_key(review.author, by_last=by_last)
+    text = plain_text(review.text or "")
     if not author and len(words_of(text)) < _LEAST_WORDS:
         return None
     day, stars = review.date.isoformat(), str(review.rating)
@@ -310,8 +312,9 @@ class Overlay:
         """Return the correction of a review, by its id or as a copy."""
         correction = self.of_id(review.id)
         if correction is None and self._by_copy and self._key is not None:
-            digest = copy_digest(self._key, review)
-            correction = None if digest is None else self._by_copy.get(digest)
+            for by_last in (False, True):
+                digest = copy_digest(self._key, review, by_last=by_last)
+                correction = correction or self._by_copy.get(digest or "")
         return correction
 
     def of_id(self, review_id: str) -> Correction | Erasure | None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
-from reviewsctl.importing.values import short_name
+from reviewsctl.importing.values import display_name, short_name
 
 _LEAST: Final = 3  # short names; one or two customers may call themselves so
 
@@ -25,9 +25,9 @@ class ExistingSources:
         for review in () if document is None else reviews_of(document):
             if review.get("id") in EXAMPLES:
                 continue
-            author, source = review.get("author"), str(review.get("source"))
+            author, source = display_name(review.get("author")), str(review.get("source"))
             self.names.add(source)
-            if source in self._with_full or not isinstance(author, str):
+            if source in self._with_full or author is None:
                 continue
             if short_name(author) != author:
                 self._with_full.add(source)

@@ -27,6 +27,7 @@ _NO_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _UNFIT = re.compile(rf"[{_ESCAPABLE}\[\]]|{_NO_ESCAPE.pattern}")
 _BLANK = re.compile(r"\s")
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
+_PHONE = re.compile(r"[+(]{0,2}[0-9](?:[ ()./-]{0,3}[0-9]){6,14}")
 _SHOWN = 60  # characters of a value in a message
 _LISTED = 40  # names in a message
 _LONG = 100  # characters of a name that are shown or compared
@@ -182,9 +183,14 @@ def within(fields: Mapping[str, object], *names: str) -> object:
 
 
 def display_name(value: object) -> str | None:
-    """Return a public name; None if there is none, or if it is an e-mail address."""
+    """Return a public name; None if there is none, or if it is an e-mail address or a phone number."""
     name = word(value)
-    return None if name is None or _EMAIL.fullmatch(name) else name
+    return None if name is None or is_contact(name) else name
+
+
+def is_contact(name: str) -> bool:
+    """Return whether a name is an e-mail address or a phone number."""
+    return bool(_EMAIL.fullmatch(name) or _PHONE.fullmatch(name))
 
 
 def anonymous_name(source: str) -> str:
@@ -194,6 +200,8 @@ def anonymous_name(source: str) -> str:
 
 def short_name(name: str) -> str:
     """Return ``Jane Doe`` as ``Jane D.``: names are personal data. A placeholder for a name stays."""
+    if is_contact(name.strip()):
+        return ANONYMOUS
     return name if is_nameless(name) else names.short_name(name)
 
 

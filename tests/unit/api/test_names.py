@@ -33,6 +33,19 @@ from reviewsd.api.texts import author_key
         ("Dr. Stein, Katharina", "Katharina S."),
         ("García López, María", "G. L."),
         ("Sean Murphy, Dublin", "S. M."),
+        # particles
+        ("Jan van der Berg", "Jan B."),
+        ("Jan De Smet", "Jan D."),
+        ("Pieter Van den Broeck", "Pieter V."),
+        ("Fatima El Amrani", "Fatima E."),
+        ("De Smet, Jan", "Jan D."),
+        ("Mevr. De Smet", "Mevr. D."),
+        ("Dhr. Jan De Smet", "Jan D."),
+        ("Jan De Smet en Els Van Damme", "Jan D. en Els V."),
+        ("JAN VAN DAMME", "JAN D."),
+        ("Jan V. Smet", "Jan S."),
+        ("Al Green", "Al G."),
+        ("Xiao Du", "Xiao D."),
         # titles
         ("Dr. Katharina v. Stein", "Katharina S."),
         ("Prof. Dr. Hans Maier", "Hans M."),
@@ -88,7 +101,19 @@ def test_surname_is_an_initial(name: str, short: str) -> None:
 TITLES = st.sampled_from(("", "", "Dr. ", "Frau ", "M. ", "Herr Dr. ", "Sr. "))
 FIRST = st.sampled_from(("Jane", "Karl-Heinz", "Åsa", "J.", "Émile"))
 LAST = st.sampled_from(
-    ("Doe", "O'Brien", "de Vries", "v. Stein", "D.", "ŉ", "d'Angelo", "42", "👍")
+    (
+        "Doe",
+        "O'Brien",
+        "de Vries",
+        "De Smet",
+        "Van den Broeck",
+        "v. Stein",
+        "D.",
+        "ŉ",
+        "d'Angelo",
+        "42",
+        "👍",
+    )
 )
 SUFFIXES = st.sampled_from(("", "", " Jr.", ", MD", " III", " (Dublin)", ", Dublin"))
 AND = st.sampled_from((" and ", " und ", " et ", " y ", " e ", " & "))
@@ -120,6 +145,8 @@ def test_any_text_has_a_short_name(name: str) -> None:
         ("Thank you, Jane Doe.", "Jane D.", "Doe"),
         ("Cher M. Dupont, merci", "Luc D.", "Dupont"),
         ("Thanks, Mr van der Berg!", "Jan B.", "Berg"),
+        ("Dag mevrouw De Smet", "Els D.", "De"),
+        ("Dag Els De Smet", "Els S.", "Smet"),
         ("Vielen Dank, liebe Birgit!", "Birgit V.", ""),
         ("Frau Maier hat sich gefreut.", "Birgit V.", ""),
         ("Danke, liebe Frau Vogt!", "Birgit Vogt", ""),

@@ -144,6 +144,14 @@ def test_copy_that_another_tool_exported_has_the_same_correction(
     assert (erasure if is_found else None) == overlay.find(copy)
 
 
+def test_copy_is_known_by_the_short_name_that_its_author_had_before() -> None:
+    """A surname that begins with a particle was shortened to its last word."""
+    copies = copy_digest(KEY, review(author="Jan S."))
+    erasure = Erasure(at=LATER, copies=copies)
+    overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
+    assert erasure == overlay.find(review("another-tool", author="Jan De Smet"))
+
+
 OTHER = "Other words of a customer."
 
 

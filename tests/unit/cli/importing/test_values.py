@@ -353,3 +353,17 @@ def test_texts_are_verbatim_and_blanks_are_none() -> None:
 def test_author_without_a_name_is_not_shortened(name: str) -> None:
     """Earlier imports wrote "A Yelp user"; of that "A U." would be made."""
     assert name == short_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["0470 12 34 56", "+32 (0)470/12.34.56", "(020) 7946 0000", "jo@example.com"]
+)
+def test_name_that_is_a_phone_number_or_an_address_is_none(name: str) -> None:
+    """Such a name stayed, as it has no surname to be shortened."""
+    assert None is display_name(name)
+    assert "Anonymous" == short_name(name)
+
+
+@pytest.mark.parametrize("name", ["Guest 4711", "Jo 2", "1234", "24 7", "R2D2"])
+def test_name_with_a_number_is_a_name(name: str) -> None:
+    assert name == display_name(name)
