@@ -58,7 +58,7 @@ def sync(  # noqa: PLR0913  # these are the options of the command
         typer.Option(
             "-v",
             "--verbose",
-            help="List the reviews that are new, changed or gone, the rows that were refused or skipped, and all notes.",
+            help="List the reviews that are new, changed, missing or gone, the rows that were refused or skipped, and all notes.",
         ),
     ] = False,
     quiet: Quiet = False,

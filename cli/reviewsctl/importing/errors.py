@@ -24,13 +24,14 @@ class RowRefusedError(Exception):
     """A row that cannot become a review; its text says why, in one line.
 
     Its note names what the result mentions of it (``report``). Its key is the merge key of the review that the row
-    is of, or empty.
+    is of, or empty; its id is that of the row, by which an owner finds it in a table.
     """
 
-    def __init__(self, reason: str, note: str = "", key: str = "") -> None:
+    def __init__(self, reason: str, note: str = "", key: str = "", own_id: str = "") -> None:
         super().__init__(reason)
         self.note = note
         self.key = key
+        self.own_id = own_id
 
 
 class RowSkippedError(Exception):

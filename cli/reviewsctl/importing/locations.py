@@ -8,7 +8,7 @@ from reviewsctl.importing.business import Declared, key_of
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
-from reviewsctl.importing.outcomes import MergeResult
+from reviewsctl.importing.outcomes import MAX_NAMED, Fate, MergeResult
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
 from reviewsd.api.spelling import nearest_location
@@ -145,13 +145,13 @@ def leaving(plan: MergePlan, result: MergeResult) -> str:
     return f"{listed(parts)}: new place{'s' * (len({new for *_, new in moves}) > 1)}"
 
 
-def notes_of_places(plan: MergePlan, declared: Declared, unplaced: int) -> list[str]:
+def notes_of_places(plan: MergePlan, declared: Declared, result: MergeResult) -> list[str]:
     """Return a note on the reviews of an export that no page of a location has.
 
     Args:
         plan: The rows of the import.
         declared: The locations of reviews.json.
-        unplaced: How many reviews of the export have none in the new file.
+        result: The outcome of the merge.
     """
     places = sorted({*plan.titles} - {""})
     if not declared.listed and len(places) >= _MIN_PLACES:
@@ -160,13 +160,16 @@ def notes_of_places(plan: MergePlan, declared: Declared, unplaced: int) -> list[
             "declares none in business.locations; once it has one, imports add the others"
         )
         return [text]
+    unplaced = result.count(Fate.UNPLACED)
     if not unplaced or len(declared.listed) < _MIN_PLACES:
         return []
-    option = "import.location" if plan.options.synced else "--set location=ID"
-    remedy = (
-        "fill in the table" if places else f"{option}; there are {listed(declared.described())}"
-    )
-    return [f"{counted(unplaced, 'review')} without a place, on the page of none: {remedy}"]
+    text = f"{counted(unplaced, 'review')} without a place, on the page of none"
+    if not places:
+        option = "import.location" if plan.options.synced else "--set location=ID"
+        return [f"{text}: {option}; there are {listed(declared.described())}"]
+    changes = result.changes[Fate.UNPLACED]
+    names = (each.without_author if plan.options.synced else each.review for each in changes)
+    return [f"{text}: fill in the table ({first_of(names, MAX_NAMED)})"]
 
 
 def notes_of_other_places(plan: MergePlan, staged: Staging, result: MergeResult) -> list[str]:

@@ -172,7 +172,7 @@ class Merge:
         fates: Fates = {Fate.NEW: ()}
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
-        self._result.unplaced += not entry.place
+        fates = fates if entry.place else {**fates, Fate.UNPLACED: ()}
         self._log(key, Written(entry.edited, entry.replied, digests(review), entry.has_own_id))
         self._result.still_corrected += bool(self._plan.corrections.action(review))
         stamps = stamped(review, self._plan.options.now)
@@ -198,7 +198,8 @@ class Merge:
         if "location" in changes:
             move = (word(review.get("location")) or "", word(changes["location"]) or "")
             self._result.moves.update([move] if all(move) else [])
-        self._result.unplaced += not {**review, **changes}.get("location")
+        if not {**review, **changes}.get("location"):
+            fates[Fate.UNPLACED] = ()
         if match is not None and not is_copy and entry.has_own_id:
             self._result.ids[entry.key] = identifier
         self._retain(key)

@@ -62,6 +62,8 @@ class Fate(Enum):
     """Changed so that the owner's reply goes."""
     ERASED = "erased"
     """Not taken, as it may be an edited version of an erased review."""
+    UNPLACED = "without a place"
+    """Without a location in the new file; these are new, unchanged or changed too."""
     EMPTIED = "emptied"
     """Without some members in the owner's table that an import wrote, which stay; these are unchanged or changed too."""
 
@@ -73,6 +75,7 @@ _LISTED: Final = frozenset(
     (
         *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
         *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.ERASED, Fate.EMPTIED),
+        *(Fate.MISSING, Fate.UNPLACED),
     )
 )
 
@@ -144,8 +147,6 @@ class MergeResult:
     """The rows of the import log for the reviews of the new file, by merge key."""
     moves: Counter[tuple[str, str]] = field(default_factory=Counter)
     """The number of reviews that leave a location for another one, by the names of both."""
-    unplaced: int = 0
-    """The number of reviews of the export without a location in the new file."""
     successions: list[Succession] = field(default_factory=list)
     still_corrected: int = 0
     """The number of reviews of the export that were corrected before."""

@@ -136,7 +136,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     notes += notes_of_sources(options, staged, merge)
     notes += report.notes_of_names(shortened)
     notes += notes_of_other_places(plan, staged, merge)
-    notes += notes_of_places(plan, declared, merge.unplaced)
+    notes += notes_of_places(plan, declared, merge)
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),

@@ -24,7 +24,7 @@ MAX_IN_JSON: Final = 100
 """Rows and reviews that JSON lists without --verbose."""
 
 _SHOWN: Final = 3  # refused rows without --verbose, for people
-_LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.EMPTIED)
+_LISTED: Final = (Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.MISSING, Fate.EMPTIED)
 LOSSES: Final = (Fate.OVERWRITTEN, Fate.RETURNED, Fate.REPLY_REMOVED)
 """What becomes of some new and changed reviews beside that."""
 
@@ -103,7 +103,7 @@ def problems(result: ImportResult) -> list[str]:
 
 
 def details(result: ImportResult, losses: Sequence[Fate] = ()) -> Iterator[str]:
-    """Yield the reviews that are new, changed or removed, and the rows that were refused or skipped.
+    """Yield the reviews that are new, changed, removed or missing, and the rows that were refused or skipped.
 
     ``losses`` are further fates that are listed, which an import has shown before it was written.
     """

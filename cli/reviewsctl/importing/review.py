@@ -309,9 +309,11 @@ def key_of(source: str, key: str) -> str:
 
 @contextlib.contextmanager
 def keyed_errors(source: str, key: str | None) -> Iterator[None]:
-    """Give the merge key of a review to an error that its row raises in the block."""
+    """Give the merge key of a review, and the id of its row, to an error that the row raises in the block."""
     try:
         yield
     except (RowRefusedError, RowSkippedError) as error:
         error.key = key_of(source, key) if key else ""
+        if isinstance(error, RowRefusedError):
+            error.own_id = key or ""
         raise

@@ -24,6 +24,7 @@ from reviewsctl.importing.review import FUTURE, Entry
 from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
+from reviewsctl.importing.values import shown
 from reviewsd.api.jobs import Step
 from reviewsd.api.texts import counted, merge_key
 
@@ -108,7 +109,8 @@ def read_rows(
                 "its own"
             )
         counts.rows[format_.name] += 1
-        counts.add(where, outcome)
+        named = isinstance(outcome, RowRefusedError) and format_.tabular and outcome.own_id
+        counts.add(f"{where}, id {shown(named)}" if named else where, outcome)
         if isinstance(outcome, Entry):
             staged.add(outcome)
             if format_.tabular:
@@ -161,7 +163,11 @@ def _outcome(
         reason = corrections.erased_reason(entry)
         return RowSkippedError(reason) if reason else entry
     except RowRefusedError as error:
-        return RowRefusedError(f"{error}; {row.hint}", error.note, error.key) if row.hint else error
+        return (
+            RowRefusedError(f"{error}; {row.hint}", error.note, error.key, error.own_id)
+            if row.hint
+            else error
+        )
     except RowSkippedError as error:
         return error
 

@@ -359,7 +359,10 @@ def test_reviews_that_name_no_place_beside_others_are_counted(shop: Shop) -> Non
         for note in shop.imported(houses(shop, JO, ",,4,2026-01-02,So.,Ann"), settings=HOUSES).notes
         if "without a place" in note
     ]
-    assert "1 review without a place, on the page of none: fill in the table" == note
+    assert (
+        "1 review without a place, on the page of none: fill in the table (Ann, 2026-01-02, web)"
+        == note
+    )
 
 
 @pytest.mark.parametrize("replace", [True, False])

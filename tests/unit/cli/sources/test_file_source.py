@@ -135,6 +135,11 @@ def test_missing_reviews_are_told_with_the_time_of_their_removal(business: Busin
         put(business, table("abcd" if number == 0 else "ad") + "\n" * number)
         (outcome,) = business.sync()
         told.append([*report.lines(outcome, 0, 4, dry_run=False)][1:])
+        listed = [line.strip() for line in report.lines(outcome, 0, 4, dry_run=False, verbose=True)]
+        missing = ["missing: Ann b, 2026-01-15, shop", "missing: Ann c, 2026-01-16, shop"]
+        assert missing * (number in (1, 2)) == [
+            line for line in listed if line.startswith("missing:")
+        ]
         business.now += SEVEN_HOURS
     text = "      2 missing; removed if a read after 2030-01-0{} UTC misses them too"
     assert [[], [text.format("1 19:00")], [text.format("1 20:00")], [], []] == told
