@@ -34,9 +34,14 @@ def passed_notes(passed: "Iterable[PassedCorrection]") -> Iterator[str]:
 
 
 def corrected_notes(merge: MergeResult) -> list[str]:
-    """Return the note on imported reviews that stay hidden or anonymous."""
-    count = merge.still_corrected
-    return [f"{counted(count, 'review')} stay{'s' * (count == 1)} corrected"] if count else []
+    """Return the note on imported reviews that stay hidden or anonymous, and on those of them that were edited."""
+    count, edited = merge.still_corrected, merge.edited_corrected
+    if not count:
+        return []
+    names = f"; edited: {len(edited):,} ({first_of(map(described, edited), MAX_NAMED)})"
+    return [
+        f"{counted(count, 'review')} stay{'s' * (count == 1)} corrected{names if edited else ''}"
+    ]
 
 
 def absent_notes(merge: MergeResult) -> Iterator[str]:

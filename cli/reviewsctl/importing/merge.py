@@ -190,7 +190,8 @@ class Merge:
         if entry is None or entry.key in self._used:  # two reviews of the file may have one key
             return text, self._absent(review, key, loses_reply=bool(review.get(_REPLY)))
         self._used.add(entry.key)
-        self._result.still_corrected += bool(self._plan.corrections.action(review))
+        is_corrected = bool(self._plan.corrections.action(review))
+        self._result.still_corrected += is_corrected
         row = msgspec.json.decode(entry.record)
         is_copy = match is not None and match.is_copy
         merged = self._merged(review, self._counting(review, row, match), entry, key)
@@ -209,8 +210,9 @@ class Merge:
             self._log(key, merged.log_row)
         fates |= {Fate.COPY: ()} if is_copy else {}
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
+        self._result.edited_corrected += [review] * (is_corrected and bool(changes))
         self._note_predecessors(entry, new_text)
-        if not is_copy and self._plan.corrections.action(review):
+        if is_corrected and not is_copy:
             self._result.successions.append(Succession(new_text, [review]))
         return new_text, fates
 

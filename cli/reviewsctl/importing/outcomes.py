@@ -150,6 +150,8 @@ class MergeResult:
     successions: list[Succession] = field(default_factory=list)
     still_corrected: int = 0
     """The number of reviews of the export that were corrected before."""
+    edited_corrected: list[Mapping[str, object]] = field(default_factory=list)
+    """Those of them that the export changes."""
     erased_versions: list[Mapping[str, object]] = field(default_factory=list)
     """The rows that may be edited versions of erased reviews."""
     absent_corrected: list[Mapping[str, object]] = field(default_factory=list)

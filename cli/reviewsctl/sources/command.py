@@ -124,7 +124,7 @@ def _run(options: SyncOptions, config: Config) -> int:
         with readable_files():
             for outcome in sync.run(options.names):
                 seconds, began = time.monotonic() - began, time.monotonic()
-                code = code if outcome.state.is_read else EXIT_FAILED
+                code = code if outcome.state.is_read or outcome.waiting else EXIT_FAILED
                 if options.as_json:
                     typer.echo(json_line(report.document(outcome)))
                 elif not options.quiet or outcome.is_notable:

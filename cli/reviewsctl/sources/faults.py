@@ -16,6 +16,10 @@ class ReadFailedError(CommandError):
         super().__init__("failed", detail, remedy)
 
 
+class FileGrowsError(ReadFailedError):
+    """A file that was just written, so that it may not be whole; it is no fault, and is read a minute later."""
+
+
 class SourceStoppedError(ReadFailedError):
     """A fault that does not pass by itself; the source is tried once a day."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.sources.faults import ReadFailedError
+from reviewsctl.sources.faults import FileGrowsError, ReadFailedError
 from reviewsctl.sources.paging import Download
 from reviewsd.api.spelling import nearest
 
@@ -80,9 +80,7 @@ class FileReader:
         quiet = (self.now().timestamp() - QUIET_SECONDS) * 1e9
         still = [entry for entry in matches if entry[0] <= quiet]
         if not still:
-            raise ReadFailedError(
-                f"{self.pattern} was written less than a minute ago: it may still grow"
-            )
+            raise FileGrowsError(f"{self.pattern} was written less than a minute ago, and may grow")
         _, name, facts = max(still, key=lambda entry: entry[:2])
         if not Path(name).is_file():
             raise ReadFailedError(f"{name} is no file")

@@ -28,6 +28,8 @@ def lines(
     """Yield the lines of one outcome of a run; its name is padded to ``width`` characters."""
     state, indent = outcome.state, " " * (width + 2)
     yield f"{outcome.name:<{width}}  {_summary(outcome, seconds, dry_run=dry_run)}"
+    if outcome.waiting:
+        return
     if state.state == "warn":
         yield f"{indent}warning: {state.detail}"
     yield from (f"{indent}{line}" for line in outcome.shown)
@@ -60,6 +62,8 @@ def _listed(result: ImportResult, name: str, *, verbose: bool) -> Iterator[str]:
 
 def _summary(outcome: Outcome, seconds: float, *, dry_run: bool) -> str:
     state = outcome.state
+    if outcome.waiting:
+        return f"waiting: {outcome.waiting}; sync again in a minute"
     if not state.is_read:
         verb = "failed" if state.state == "failed" else "stopped"
         again = ""
@@ -99,6 +103,8 @@ def document(outcome: Outcome) -> dict[str, object]:
         members["removed_for_age"] = outcome.removed_for_age
     if outcome.notes:
         members["notes"] = list(outcome.notes)
+    if outcome.waiting:
+        members["waiting"] = outcome.waiting
     if outcome.warning:
         members["warning"] = outcome.warning
     return members | _times(state)

@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from reviewsctl.corrections.notes import corrected_notes
 from reviewsctl.importing.consent import unannounced
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
@@ -27,7 +28,8 @@ from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.settings import SETTINGS, parsed
 from reviewsctl.importing.staging import Place
 from reviewsctl.sources import schedule
-from reviewsctl.sources.faults import ReadFailedError, SourceStoppedError
+from reviewsctl.sources.faults import FileGrowsError, ReadFailedError, SourceStoppedError
+from reviewsctl.sources.local_files import QUIET_SECONDS
 from reviewsctl.sources.paging import Download, SourceReader
 from reviewsctl.sources.state import SourceState
 from reviewsd.api.texts import counted, first_of
@@ -59,6 +61,8 @@ class Outcome:
     name: str
     state: SourceState
     is_unchanged: bool = False
+    waiting: str = ""
+    """Why it is not read yet, though nothing is wrong."""
     merge: MergeResult | None = None
     result: ImportResult | None = None
     """The whole result; None where there was no import."""
@@ -74,13 +78,19 @@ class Outcome:
     @property
     def is_notable(self) -> bool:
         """Whether the operator is told of it even with ``--quiet``; refused rows are told when they are read."""
+        if self.waiting:
+            return False
         is_fault = not self.state.is_read or (self.state.state == "warn" and not self.is_unchanged)
         return is_fault or bool(self.warning or self.notes)
 
     @property
     def notes(self) -> Sequence[str]:
         """Notes on corrections that pass to edited reviews (corrections.md C25 to C27), and on what an import shows before."""
-        return () if self.merge is None else [*self.merge.corrected, *unannounced(self.merge)]
+        merge = self.merge
+        if merge is None:
+            return ()
+        edited = corrected_notes(merge) if merge.edited_corrected else ()
+        return [*edited, *merge.corrected, *unannounced(merge)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +133,10 @@ class SourceRun:
                 unchanged = self._succeeded(before, None, refused)
                 return dataclasses.replace(unchanged, is_unchanged=True)
             return self._imported(download)
+        except FileGrowsError as fault:
+            again = self.now + datetime.timedelta(seconds=QUIET_SECONDS)
+            after = replace(self.before, tried_at=self.now, next_at=again)
+            return Outcome(name=self.source.name, state=after, waiting=fault.detail)
         except ReadFailedError as fault:
             return self.failed(fault)
         finally:

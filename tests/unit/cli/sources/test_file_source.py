@@ -75,12 +75,21 @@ def test_lock_file_of_a_spreadsheet_is_not_the_newest(business: Business, name: 
     assert ["Ann a", "Ann b"] == business.authors
 
 
-def test_file_that_may_grow_is_not_read(business: Business) -> None:
+def test_file_that_may_grow_is_waited_for(business: Business) -> None:
+    """It was called a failure, which whoever had just saved a table took for an error of his."""
     put(business, table("ab"), age=59)
-    state = business.state()
-    assert "failed" == state.state
-    assert "less than a minute ago" in state.detail
+    (outcome,) = business.sync()
+    assert ("new", 0, "") == (outcome.state.state, outcome.state.failures, outcome.state.detail)
+    path = f"{business.folder}/in/*.csv"
+    assert [
+        f"shop  waiting: {path} was written less than a minute ago, and may grow; sync again in a minute"
+    ] == [*report.lines(outcome, 0, 4, dry_run=False)]
+    assert "waiting" in report.document(outcome)
+    assert not outcome.is_notable
     assert not business.reviews_file.exists()
+    business.now += datetime.timedelta(minutes=1)
+    (read,) = business.sync(due=True)
+    assert "ok" == read.state.state
 
 
 def test_missing_file_is_a_failure_with_the_pattern(business: Business) -> None:

@@ -148,17 +148,19 @@ def test_sync_that_waits_says_so_until_it_is_interrupted(
 def test_edited_review_stays_hidden_by_a_sync(business: Business, ctl: Ctl) -> None:
     business.configure(SOURCE.replace("type: file", "type: file, gone: 1"))
 
-    def sync(text: str) -> None:
+    def sync(text: str) -> str:
         business.export(f"date,stars,author,text\n2026-03-14,1,Ann Lee,{text}\n")
         done = ctl("sync")
         assert 0 == done.returncode, done.stderr
+        return done.stdout
 
     sync("They broke the vase.")
     hidden = json.loads(ctl("reviews", "list", "--json").stdout)["id"]
     hide = "reviews", "hide", hidden, "--reason", "request", "--yes"
     assert 0 == ctl(*hide).returncode
     for text in ("They broke the blue vase.", "They broke it.", "All of it."):
-        sync(text)
+        note = f"note: 1 review stays corrected; edited: 1 (2026-03-14, shop, {hidden})"
+        assert note in sync(text)
         (review,) = ctl("reviews", "list", "--hidden", "--json").stdout.splitlines()
         assert (hidden, text) == (json.loads(review)["id"], json.loads(review)["text"])
 
