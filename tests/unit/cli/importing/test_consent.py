@@ -1,5 +1,6 @@
 """Possible mistakes are questions: another business, another location, terms that forbid it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,20 +26,26 @@ def test_location_with_a_longer_name_is_a_question(shop: Shop, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "export",
+    ("export", "named"),
     [
-        lambda folder: outscraper(folder / "b.json", "Acme", "place-2", "Bo"),
-        lambda folder: google(folder / "b.json", {"author": "Bo", "place": "place-2"}),
+        (
+            lambda folder: outscraper(folder / "b.json", "Acme", "place-2", "Bo"),
+            '"Acme" (place-2)',
+        ),
+        (
+            lambda folder: google(folder / "b.json", {"author": "Bo", "place": "place-2"}),
+            '"place-2"',
+        ),
     ],
     ids=["same name", "no name"],
 )
 def test_other_location_without_another_name_is_a_question(
-    shop: Shop, tmp_path: Path, export: Callable[[Path], Path]
+    shop: Shop, tmp_path: Path, export: Callable[[Path], Path], named: str
 ) -> None:
     """All shops of a chain have one name."""
     shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"))
-    question = 'has reviews of location "place-1" at "google", the export of "place-2"'
-    with pytest.raises(SayMoreError, match=question):
+    question = f'has reviews of location "place-1" at "google", the export of {named}'
+    with pytest.raises(SayMoreError, match=re.escape(question)):
         shop.imported(export(tmp_path))
     shop.imported(export(tmp_path), yes=True)
     assert {"Ann", "Bo"} == shop.reviews.keys()

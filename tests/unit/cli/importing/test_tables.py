@@ -153,7 +153,7 @@ def test_sheets_with_the_same_columns_are_one_table(shop: Shop, tmp_path: Path) 
     )
     done = shop.imported(spreadsheet(first, tmp_path / "x.xlsx", Old=old, Fees=fees))
     assert {"Ann Lee", "Bo Li"} == shop.reviews.keys()
-    assert [("row 3 of sheet Old", 'rating "none" is not')] == [
+    assert [('row 3 of sheet Old, id "3"', 'rating "none" is not')] == [
         (where, reason[:20]) for where, reason in done.rows.refusals
     ]
     assert 'not read: x.xlsx: sheet "Fees" (other columns)' in shop.lines
