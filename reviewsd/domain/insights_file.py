@@ -2,11 +2,11 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from mmap import mmap
-from typing import NamedTuple, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import msgspec
 from msgspec import Raw
@@ -28,13 +28,6 @@ from reviewsd.domain.records import Progress, RecordText
 INSIGHTS_FILE = "insights.json"
 
 _STEP = 10_000  # entries between two calls of Progress
-
-
-class Mentions(NamedTuple):
-    """The technicians and services that one review mentions, as the file spells them."""
-
-    technicians: tuple[str, ...]
-    services: tuple[str, ...]
 
 
 Postings = Mapping[str, "array[int]"]
@@ -92,9 +85,6 @@ class InsightsFile:
     """The top-level members, unchanged."""
     typed: Insights
     """All members but ``per_review``, which may be as large as the reviews."""
-    mentions: Sequence[Mentions | None]
-    """Mentions by position of the review, or None. Made insights have only the newest reviews, which feeds
-    show."""
     spellings: Spellings
     """All mentions of ``per_review``."""
     analysed: int
@@ -126,13 +116,12 @@ def load_insights(
         return None
     members, _ = parts
     typed: dict[str, object] = {}
-    mentions: list[Mentions | None] = [None] * len(places)
     spellings = Spellings()
     analysed = 0
     for name, raw in members.items():
         path = member("$", name)
         if name == "per_review":
-            analysed = _load_per_review(file, raw, path, places, mentions, spellings, progress)
+            analysed = _load_per_review(file, raw, path, places, spellings, progress)
         elif name in _INSIGHTS_MEMBERS:
             value = file.decode(raw, _INSIGHTS_MEMBERS[name], path)
             if value is not None:
@@ -141,13 +130,7 @@ def load_insights(
             file.decode(raw, _ANYTHING, path)
     insights = Insights(**typed)  # type: ignore[arg-type]  # each was decoded as its field's type
     _check_named(file, insights)
-    return InsightsFile(
-        members=members,
-        typed=insights,
-        mentions=mentions,
-        spellings=spellings,
-        analysed=analysed,
-    )
+    return InsightsFile(members=members, typed=insights, spellings=spellings, analysed=analysed)
 
 
 _INSIGHTS_MEMBERS: dict[str, Decoder[object]] = {
@@ -162,7 +145,6 @@ def _load_per_review(
     raw: Raw,
     path: str,
     places: Mapping[str, int],
-    mentions: list[Mentions | None],
     spellings: Spellings,
     progress: Progress,
 ) -> int:
@@ -181,18 +163,13 @@ def _load_per_review(
             pass
     except strict_json.UnfitError as error:
         file.refuse(path, str(error))
-    shared: dict[Mentions, Mentions] = {}  # few values occur, each in many reviews
     for index, (review_id, item) in enumerate(entries.items()):
         if index % _STEP == 0:
             progress("validating insights", index, len(entries))
         entry = file.decode(item, _PER_REVIEW, member(path, review_id), depth=2)
         place = places.get(review_id)
-        if entry is None or place is None:
-            continue
-        spellings.add(place, entry)
-        if entry.technicians or entry.services:
-            mention = Mentions(entry.technicians, entry.services)
-            mentions[place] = shared.setdefault(mention, mention)
+        if entry is not None and place is not None:
+            spellings.add(place, entry)
     progress("validating insights", len(entries), len(entries))
     return len(entries)
 

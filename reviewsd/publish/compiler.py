@@ -5,11 +5,11 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 
 import array
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import repeat
 from pathlib import Path
 from urllib.parse import quote
 
@@ -217,7 +217,7 @@ def _add_feeds(folder: _Folder, dataset: Dataset, settings: CompileSettings) -> 
     """Write the first pages of the feeds, what the others are made from, and the OpenAPI document."""
     frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year)
     folder.write(layout.FEED, msgspec.json.encode(frame))
-    page = _first_page(dataset, frame)
+    page = _first_page(dataset, frame, folder.target)
     openapi = document.render(settings.base_url, dataset.business)
     for path, media_type, file, content in (
         (urls.JSON_FEED, json_feed.MEDIA_TYPE, "feed.json", b"".join(json_feed.render(page))),
@@ -292,17 +292,28 @@ def _write_insights(
     }
 
 
-def _first_page(dataset: Dataset, frame: FeedFrame) -> FeedPage:
-    """Return the first page of the feeds."""
+def _first_page(dataset: Dataset, frame: FeedFrame, target: Path) -> FeedPage:
+    """Return the first page of the feeds; ``target`` has the insights."""
     newest = [msgspec.json.decode(raw, type=Review) for raw in dataset.records[: feed.MAX_ENTRIES]]
-    known_mentions = () if dataset.insights is None else dataset.insights.mentions
-    mentions = chain(islice(known_mentions, len(newest)), repeat(None))
+    insights: Iterable[bytes | None] = repeat(None)
+    if dataset.insights is not None:
+        insights = _newest_insights(target, len(newest))
     next_cursor = None
     if len(dataset.records) > feed.MAX_ENTRIES:
         next_cursor = Cursor(newest[-1].date, newest[-1].id).encode()
-    entries = tuple(map(frame.entry, newest, mentions))
+    entries = tuple(map(frame.entry, newest, insights))
     removed = dataset.removed[: feed.MAX_ENTRIES]
     return FeedPage(frame=frame, entries=entries, next_cursor=next_cursor, removed=removed)
+
+
+def _newest_insights(target: Path, count: int) -> Iterator[bytes | None]:
+    """Yield the entries of ``per_review`` of the newest reviews; None if there is none."""
+    with (target / layout.INSIGHT_SPANS).open("rb") as column:
+        spans = memoryview(column.read(16 * count)).cast("Q")
+    with (target / INSIGHTS_FILE).open("rb") as file:
+        for begin, end in zip(spans[::2], spans[1::2], strict=True):
+            file.seek(begin)
+            yield file.read(end - begin) or None
 
 
 def _quote(target: Path, file: str) -> File:

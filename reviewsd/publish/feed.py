@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+import msgspec
 from markupsafe import escape
 from msgspec import Struct
 
 from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entity, named, slug
-from reviewsd.domain.insights_file import Mentions
 from reviewsd.domain.naming import mention_key
 from reviewsd.domain.reviews import Business, RemovedReview, Review
 from reviewsd.http1 import urls
@@ -63,14 +63,24 @@ class FeedFrame(Struct, frozen=True, kw_only=True):
         """Return the URL of a review's page."""
         return self.url(urls.permalink(review.id))
 
-    def entry(self, review: Review, mentions: Mentions | None) -> "FeedEntry":
-        """Return the entry of a review, with the labels of its mentions."""
-        technicians, services = mentions or ((), ())
+    def entry(self, review: Review, insight: bytes | memoryview | None) -> "FeedEntry":
+        """Return the entry of a review, with the labels of what its entry of ``per_review`` mentions."""
+        mentions = _mentions.decode(insight or b"{}")
         return FeedEntry(
             review=review,
-            technicians=_labelled(technicians, self.technicians),
-            services=_labelled(services, self.services),
+            technicians=_labelled(mentions.technicians, self.technicians),
+            services=_labelled(mentions.services, self.services),
         )
+
+
+class _Mentions(Struct):
+    """The part of a review's insight that feeds show."""
+
+    technicians: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+
+
+_mentions = msgspec.json.Decoder(_Mentions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

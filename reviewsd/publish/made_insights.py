@@ -27,14 +27,13 @@ from reviewsd.analysis.totals import Totals
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Insights, PerReview
-from reviewsd.domain.insights_file import InsightsFile, Mentions, Spellings
+from reviewsd.domain.insights_file import InsightsFile, Spellings
 from reviewsd.domain.records import Progress
 from reviewsd.domain.reviews import Review, mean, primary_language
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.pages.words import Words
 from reviewsd.publish import documents, kept_blocks
-from reviewsd.publish.feed import MAX_ENTRIES
 from reviewsd.publish.kept_blocks import KeptBlock, KeptBlocks, Span
 
 _STEP = 10_000  # reviews between two steps of progress
@@ -157,7 +156,6 @@ def _file(
     return InsightsFile(
         members=members,
         typed=msgspec.json.decode(encoded, type=Insights),
-        mentions=entries.newest,
         spellings=entries.spellings,
         analysed=totals.review_count,
         bounds=entries.bounds,
@@ -175,8 +173,6 @@ class _Entries:
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 18)  # noqa: SIM115  see __exit__
         self._size = self._file.write(b"{")
-        self.newest: list[Mentions | None] = []
-        """Mentions of the reviews that feeds show."""
         self.bounds = array("Q")
         """Begin and end of each value in the object."""
         self.spellings = Spellings()
@@ -192,7 +188,6 @@ class _Entries:
         if self.bounds:
             self._size += self._file.write(b",")
         self._spell(block.counts, len(self.bounds) // 2)
-        self._note_newest(block)
         base = self._size
         self.bounds.extend(_shifted(block.bounds, base))
         self._size += self._file.write(block.entries)
@@ -228,12 +223,6 @@ class _Entries:
                     spellings.lists[kind][name].extend(positions)
                     if kind == "aspects":
                         spellings.felt[sentiment][name].extend(positions)
-
-    def _note_newest(self, block: KeptBlock) -> None:
-        missing = MAX_ENTRIES - len(self.newest)
-        for begin, end in _pairs(block.bounds[: 2 * missing] if missing else ()):
-            entry = _decode_entry(block.entries[begin:end])
-            self.newest.append(Mentions(entry.technicians, entry.services))
 
 
 def _shifted(offsets: list[int], base: int) -> list[int]:

@@ -8,16 +8,14 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
-from reviewsd.domain.insights_file import Mentions
 from reviewsd.domain.parameters import read_cursor
 from reviewsd.domain.search_query import Cursor
 from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.publish import atom, json_feed
-from reviewsd.publish.feed import MAX_ENTRIES, FeedEntry, FeedFrame, FeedPage
+from reviewsd.publish.feed import MAX_ENTRIES, FeedFrame, FeedPage
 from reviewsd.snapshot.search import after
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.web.app import Answer, PublicApp
@@ -27,15 +25,7 @@ from reviewsd.web.reads import Reads, entity_tag
 _Renderer = Callable[[FeedPage], Iterator[bytes]]
 
 
-class _Mentions(Struct):
-    """The part of a review's insight that feeds show."""
-
-    technicians: tuple[str, ...] = ()
-    services: tuple[str, ...] = ()
-
-
 _frame = msgspec.json.Decoder(FeedFrame)
-_mentions = msgspec.json.Decoder(_Mentions)
 
 
 class FeedReads:
@@ -76,7 +66,10 @@ class FeedReads:
         last = positions.stop == count
         return FeedPage(
             frame=frame,
-            entries=[_entry(frame, snapshot, position) for position in positions],
+            entries=[
+                frame.entry(snapshot.records.review_at(position), snapshot.insight(position))
+                for position in positions
+            ],
             cursor=cursor.encode(),
             next_cursor=None if last else snapshot.records.cursor_at(positions[-1]).encode(),
         )
@@ -92,12 +85,3 @@ class FeedReads:
         tag = entity_tag(media_type, body)
         answer = yield from reads.computed(request, (body,), tag, media_type=media_type)
         return reads.memory.admit(request, answer)
-
-
-def _entry(frame: FeedFrame, snapshot: Snapshot, position: int) -> FeedEntry:
-    review = snapshot.records.review_at(position)
-    insight = snapshot.insight(position)
-    if insight is None:
-        return frame.entry(review, None)
-    mentions = _mentions.decode(insight)
-    return frame.entry(review, Mentions(mentions.technicians, mentions.services))

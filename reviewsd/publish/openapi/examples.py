@@ -78,7 +78,10 @@ def answers(base_url: str) -> Json:
     review = _decode(rendered)
     frame = feed.frame_of(dataset, base_url, "reviews.example.com", 2025)
     insights = cast("InsightsFile", dataset.insights)
-    page = FeedPage(frame=frame, entries=(frame.entry(typed, insights.mentions[0]),))
+    (insight,) = msgspec.json.decode(
+        insights.members["per_review"], type=dict[str, msgspec.Raw]
+    ).values()
+    page = FeedPage(frame=frame, entries=(frame.entry(typed, bytes(insight)),))
     older = replace(page, cursor=str(FEED_CURSOR.example))
     return {
         "reviews": _decode(

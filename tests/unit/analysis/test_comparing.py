@@ -32,7 +32,6 @@ def insights_file(members: Mapping[str, Any]) -> InsightsFile:
     return InsightsFile(
         members={name: Raw(msgspec.json.encode(value)) for name, value in members.items()},
         typed=msgspec.convert({**members, "per_review": {}}, Insights),
-        mentions=(),
         spellings=Spellings(),
         analysed=0,
     )

@@ -9,6 +9,7 @@ import datetime
 import itertools
 import json
 import time
+from array import array
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ from hypothesis import strategies as st
 
 from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
 from reviewsd.domain.dataset import Dataset, load
-from reviewsd.domain.insights_file import Mentions
 from tests.support.broken import (
     GONE,
     INSIGHTS,
@@ -350,8 +350,7 @@ def test_a_dataset_holds_what_was_given() -> None:
     insights = dataset.insights
     assert insights is not None
     assert insights.members.keys() == INSIGHTS.keys()
-    mentioned = dict(zip(dataset.records.ids, insights.mentions, strict=True))
-    assert mentioned == {"r1": Mentions(("sam",), ()), "r0": None}
+    assert insights.spellings.lists["technicians"] == {"sam": array("I", [0])}
     assert (insights.analysed, insights.typed.model) == (3, "lexicon-1")
     assert insights.typed.per_review == {}
 
@@ -361,7 +360,7 @@ def test_the_least_data_set_is_a_name() -> None:
     dataset = load(least, b"{}")
     assert (list(dataset.records), dataset.stars) == ([], {})
     assert dataset.insights is not None
-    assert (dataset.insights.mentions, dataset.insights.analysed) == ([], 0)
+    assert dataset.insights.analysed == 0
     assert load(least, None).insights is None
 
 

@@ -64,7 +64,7 @@ class _Result:
     def compared(self) -> tuple[object, ...]:
         spellings = self.results.spellings
         listed = spellings.lists, spellings.felt, spellings.sentiments
-        return self.rendered, self.stored, self.results.bounds, self.results.mentions, listed
+        return self.rendered, self.stored, self.results.bounds, listed
 
 
 def _make(dataset: Dataset, folder: Path, earlier: Path, target: Path) -> _Result:
