@@ -12,10 +12,9 @@ from msgspec import Raw
 from reviewsd.api.texts import ANONYMOUS, counted
 from reviewsd.domain import times
 from reviewsd.domain.corrections import Correction, Erasure, Overlay, copy_key
-from reviewsd.domain.records import Progress, Records
+from reviewsd.domain.records import Progress, Records, reported
 from reviewsd.domain.reviews import Review
 
-_STEP: Final = 10_000  # reviews between two calls of Progress
 _SAFE_MEMBERS: Final = frozenset(Review.__struct_fields__)
 """Members of a corrected review. Others are removed: they may repeat hidden words, as a title does."""
 
@@ -137,14 +136,12 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> tuple[Rec
         progress: Called with the number of reviews read so far.
     """
     corrected: list[_CorrectedReview] = []
-    for position, raw in enumerate(records.raws(0, len(records))):
-        if position % _STEP == 0:
-            progress("correcting", position, len(records))
+    raws = reported(records.raws(0, len(records)), len(records), "correcting", progress)
+    for position, raw in enumerate(raws):
         review = _decode(raw)
         correction = overlay.find(review)
         if correction is not None:
             corrected.append(_CorrectedReview(position, raw, review, correction))
-    progress("correcting", len(records), len(records))
     shown_records = records.corrected(
         {review.position: review.shown() for review in corrected},
         {review.position: times.microseconds(review.changed_at) for review in corrected},

@@ -22,7 +22,7 @@ from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights_file import INSIGHTS_FILE, InsightsFile, load_insights
 from reviewsd.domain.json_file import Findings, JsonFile
 from reviewsd.domain.locations import Locations, faults
-from reviewsd.domain.records import Progress, Records, RecordText
+from reviewsd.domain.records import Progress, Records, RecordText, reported
 from reviewsd.domain.reviews import AggregateRating, Business, RemovedReview, Review, Timestamp
 from reviewsd.domain.withheld_words import remove_words
 
@@ -30,7 +30,6 @@ REVIEWS_FILE = "reviews.json"
 SETTINGS_FILE = "insights.yaml"
 """The owner's settings for the analysis (insights.md 3)."""
 
-_STEP = 10_000  # records between two calls of Progress
 _SEPARATOR = re.compile(rb"[\s,]*")  # between two items of an array
 
 
@@ -191,9 +190,7 @@ def _load_records(
     total = len(items)
     indexes: dict[str, int] = {}
     end = begin + 1
-    for index in range(total):
-        if index % _STEP == 0:
-            progress("validating", index, total)
+    for index in reported(range(total), total, "validating", progress):
         item = items.pop()
         begin = _skip_separator(records.text, end)
         end = begin + len(item)
@@ -212,7 +209,6 @@ def _load_records(
             continue
         day, updated = review.date.toordinal(), times.updated_microseconds(review)
         records.append(review.id, day, updated, review.rating, begin, item)
-    progress("validating", total, total)
 
 
 def _list_items(file: JsonFile, raw: Raw) -> list[Raw]:

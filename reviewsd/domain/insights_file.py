@@ -23,11 +23,9 @@ from reviewsd.domain.insights import (
     path_of,
 )
 from reviewsd.domain.json_file import JsonFile
-from reviewsd.domain.records import Progress, RecordText
+from reviewsd.domain.records import Progress, RecordText, reported
 
 INSIGHTS_FILE = "insights.json"
-
-_STEP = 10_000  # entries between two calls of Progress
 
 
 Postings = Mapping[str, "array[int]"]
@@ -163,14 +161,12 @@ def _load_per_review(
             pass
     except strict_json.UnfitError as error:
         file.refuse(path, str(error))
-    for index, (review_id, item) in enumerate(entries.items()):
-        if index % _STEP == 0:
-            progress("validating insights", index, len(entries))
+    pairs = reported(entries.items(), len(entries), "validating insights", progress)
+    for review_id, item in pairs:
         entry = file.decode(item, _PER_REVIEW, member(path, review_id), depth=2)
         place = places.get(review_id)
         if entry is not None and place is not None:
             spellings.add(place, entry)
-    progress("validating insights", len(entries), len(entries))
     return len(entries)
 
 

@@ -21,17 +21,13 @@ from reviewsd.domain.lint_business import business_warnings, misnamed
 from reviewsd.domain.lint_insights import insight_warnings
 from reviewsd.domain.locations import several
 from reviewsd.domain.naming import mention_key
-from reviewsd.domain.records import Progress
+from reviewsd.domain.records import Progress, reported
 from reviewsd.domain.reviews import Business, Review, is_blank
-
-STAGE: Final = "comparing"
-"""The stage that ``Progress`` is called with."""
 
 EXAMPLE: Final = "example"
 """The ``source`` of the sample reviews of ``reviewsctl init``."""
 
 _NAMED: Final = 3  # locations in a warning
-_STEP: Final = 10_000  # records between two calls of Progress
 _LATEST_ZONE: Final = datetime.timezone(datetime.timedelta(hours=14))
 """The time zone in which each day begins first; only later days are in the future everywhere."""
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE)
@@ -125,9 +121,7 @@ def _records(
     items = _RECORDS.decode(text).reviews
     by_text: dict[int, int] = {}
     by_rating: dict[int, tuple[int, str | None]] = {}
-    for index, item in enumerate(items):
-        if index % _STEP == 0:
-            progress(STAGE, index, len(items))
+    for index, item in enumerate(reported(items, len(items), "comparing", progress)):
         review = _REVIEW.decode(item)
         path = f"$.reviews[{index}]"
         counts[review.source or "", review.location or ""] += 1
@@ -137,7 +131,6 @@ def _records(
             yield _finding(where, reason, review.id)
         if reason := _duplicate_reason(review, index, by_text, by_rating):
             yield _finding(path, reason, review.id)
-    progress(STAGE, len(items), len(items))
 
 
 def _duplicate_reason(

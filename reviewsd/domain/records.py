@@ -8,20 +8,33 @@ import os
 import weakref
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import count
 from mmap import ACCESS_READ, mmap
-from typing import Self, TypeAlias, overload
+from typing import Self, TypeAlias, TypeVar, overload
 
 from msgspec import Raw
+
+T = TypeVar("T")
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total) now and then during long work."""
 
+_STEP = 10_000  # items between two calls of Progress
+
 DIGEST = 16
 """Bytes of the digest of a review."""
+
+
+def reported(items: Iterable[T], total: int, stage: str, progress: Progress) -> Iterator[T]:
+    """Yield items, and report their progress now and then and at the end."""
+    for done, item in enumerate(items):
+        if done % _STEP == 0:
+            progress(stage, done, total)
+        yield item
+    progress(stage, total, total)
 
 
 class MappedFile(mmap):
