@@ -1,86 +1,21 @@
 """The options of the embed and of the badge, which owners put on their own websites (pages.md 7)."""
 
-from collections.abc import Sequence
-from typing import ClassVar, Final, Self
+from typing import Annotated, Final, Self
 from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from reviewsd.domain.parameter_rules import ParameterType, SearchParameter, parameters_of
 from reviewsd.domain.parameters import read_table
-from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 
 LIGHT: Final = "light"
 DARK: Final = "dark"
 AUTO: Final = "auto"
 BADGE: Final = "badge"
 
-EMBED_PARAMETERS: Final = (
-    SearchParameter(
-        name="theme",
-        kind=ParameterType.CHOICE,
-        choices=(LIGHT, DARK, AUTO),
-        default=LIGHT,
-        description="Colors: light, dark, or those that the visitor's device prefers.",
-        example=DARK,
-    ),
-    SearchParameter(
-        name="layout",
-        kind=ParameterType.CHOICE,
-        choices=("list", "grid", BADGE),
-        default="list",
-        description="Reviews below each other, side by side, or only the rating.",
-        example="grid",
-    ),
-    SearchParameter(
-        name="count",
-        kind=ParameterType.INTEGER,
-        minimum=1,
-        maximum=12,
-        default=3,
-        description="Number of reviews, the newest first.",
-        example=6,
-    ),
-    SearchParameter(
-        name="min_rating",
-        kind=ParameterType.INTEGER,
-        minimum=1,
-        maximum=5,
-        default=1,
-        description="Only reviews with this number of stars or more. The embed says so, and the rating stays that of all.",
-        example=4,
-    ),
-    SearchParameter(
-        name="accent",
-        kind=ParameterType.COLOR,
-        description="The color of stars and links, as six hexadecimal digits.",
-        example="0b6e6e",
-    ),
-)
-
-BADGE_PARAMETERS: Final = (
-    SearchParameter(
-        name="size",
-        kind=ParameterType.CHOICE,
-        choices=("s", "m", "l"),
-        default="m",
-        description="Small, medium or large.",
-        example="l",
-    ),
-    SearchParameter(
-        name="theme",
-        kind=ParameterType.CHOICE,
-        choices=(LIGHT, DARK),
-        default=LIGHT,
-        description="Colors.",
-        example=DARK,
-    ),
-)
-
 
 class _Options(Struct, frozen=True):
     """Options of which only those that are not the default stand in an address."""
-
-    parameters: ClassVar[Sequence[SearchParameter]]
 
     @classmethod
     def read(cls, query: bytes) -> Self:
@@ -89,7 +24,7 @@ class _Options(Struct, frozen=True):
         Raises:
             InvalidParametersError: An option is invalid; has every issue.
         """
-        return cls(**read_table(query, cls.parameters))
+        return cls(**read_table(query, parameters_of(cls)))
 
     def changed(self) -> dict[str, str]:
         """Return the options that are not the default, as in an address."""
@@ -109,18 +44,56 @@ class _Options(Struct, frozen=True):
 class EmbedOptions(_Options, frozen=True):
     """The options of the embed."""
 
-    parameters = EMBED_PARAMETERS
-    theme: str = LIGHT
-    layout: str = "list"
-    count: int = 3
-    min_rating: int = 1
-    accent: str | None = None
+    theme: Annotated[
+        str,
+        SearchParameter(
+            "Colors: light, dark, or those that the visitor's device prefers.",
+            DARK,
+            choices=(LIGHT, DARK, AUTO),
+        ),
+    ] = LIGHT
+    layout: Annotated[
+        str,
+        SearchParameter(
+            "Reviews below each other, side by side, or only the rating.",
+            "grid",
+            choices=("list", "grid", BADGE),
+        ),
+    ] = "list"
+    count: Annotated[
+        int, SearchParameter("Number of reviews, the newest first.", 6, minimum=1, maximum=12)
+    ] = 3
+    min_rating: Annotated[
+        int,
+        SearchParameter(
+            "Only reviews with this number of stars or more. The embed says so, and the rating stays that of all.",
+            4,
+            minimum=1,
+            maximum=5,
+        ),
+    ] = 1
+    accent: Annotated[
+        str | None,
+        SearchParameter(
+            "The color of stars and links, as six hexadecimal digits.",
+            "0b6e6e",
+            kind=ParameterType.COLOR,
+        ),
+    ] = None
     """``#rrggbb``; None for the accent of the site."""
+
+
+EMBED_PARAMETERS: Final = parameters_of(EmbedOptions)
 
 
 class BadgeOptions(_Options, frozen=True):
     """The options of the badge."""
 
-    parameters = BADGE_PARAMETERS
-    size: str = "m"
-    theme: str = LIGHT
+    size: Annotated[
+        str,
+        SearchParameter("Small, medium or large.", "l", choices=("s", "m", "l")),
+    ] = "m"
+    theme: Annotated[str, SearchParameter("Colors.", DARK, choices=(LIGHT, DARK))] = LIGHT
+
+
+BADGE_PARAMETERS: Final = parameters_of(BadgeOptions)

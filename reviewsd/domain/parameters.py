@@ -18,12 +18,8 @@ from reviewsd.domain.issues import (
     shown,
 )
 from reviewsd.domain.near_misses import SYNONYMS, similar_names
-from reviewsd.domain.search_parameters import (
-    SEARCH_PARAMETERS,
-    SINCE_DATE,
-    ParameterType,
-    SearchParameter,
-)
+from reviewsd.domain.parameter_rules import ParameterType, SearchParameter
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE
 from reviewsd.domain.search_query import NEWEST, TRUTH, Cursor, SearchQuery, read_day, read_moment
 
 MAX_COMPARED = 20

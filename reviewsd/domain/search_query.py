@@ -4,6 +4,7 @@ import base64
 import binascii
 import datetime
 import re
+from typing import Annotated, get_args
 from urllib.parse import quote_plus
 
 import msgspec
@@ -11,6 +12,8 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from reviewsd.domain import times
+from reviewsd.domain.insights import Sentiment
+from reviewsd.domain.parameter_rules import ParameterType, SearchParameter
 from reviewsd.domain.reviews import Timestamp
 
 NEWEST, OLDEST, HIGHEST, LOWEST, CHANGED = SORTS = (
@@ -29,6 +32,7 @@ BY_RATING = {HIGHEST: (5, 4, 3, 2, 1), LOWEST: (1, 2, 3, 4, 5)}
 """The stars in each order by stars."""
 
 LIMIT_DEFAULT, LIMIT_MAX = 20, 100  # seed 8
+QUERY_MAX_LENGTH = 200  # characters; contract 3
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -105,29 +109,104 @@ TRUTH = {True: "true", False: "false"}
 
 
 class SearchQuery(Struct, frozen=True, kw_only=True):
-    """The parameters of a search, by their names; None is no filter."""
+    """The parameters of a search, by their names; None is no filter (seed 4.4, contract 3)."""
 
-    rating: int | None = None
-    min_rating: float | None = None
-    max_rating: float | None = None
-    source: str | None = None
-    location: str | None = None
-    verified: bool | None = None
-    has_reply: bool | None = None
-    since: datetime.date | None = None
-    until: datetime.date | None = None
-    changed_since: datetime.datetime | None = None
-    query: str | None = None
-    mentions_technician: str | None = None
-    mentions_service: str | None = None
-    mentions_aspect: str | None = None
-    mentions_problem: str | None = None
-    mentions_topic: str | None = None
-    mentions_area: str | None = None
-    sentiment: str | None = None
-    sort: str = NEWEST
-    limit: int = LIMIT_DEFAULT
-    cursor: Cursor | None = None
+    rating: Annotated[
+        int | None, SearchParameter("Exact star rating.", 2, minimum=1, maximum=5)
+    ] = None
+    min_rating: Annotated[
+        float | None, SearchParameter("Lowest star rating, inclusive.", 2, minimum=1, maximum=5)
+    ] = None
+    max_rating: Annotated[
+        float | None, SearchParameter("Highest star rating, inclusive.", 3, minimum=1, maximum=5)
+    ] = None
+    source: Annotated[
+        str | None,
+        SearchParameter("Where it was written, upper and lower case alike.", "google"),
+    ] = None
+    location: Annotated[
+        str | None,
+        SearchParameter("Id, alias or name of one of business.locations.", "dover"),
+    ] = None
+    verified: Annotated[
+        bool | None,
+        SearchParameter(
+            "Whether its source has checked that the author was a customer.", example=True
+        ),
+    ] = None
+    has_reply: Annotated[
+        bool | None, SearchParameter("Whether the owner has replied.", example=True)
+    ] = None
+    since: Annotated[
+        datetime.date | None, SearchParameter("First day, inclusive.", "2025-01-31")
+    ] = None
+    until: Annotated[
+        datetime.date | None, SearchParameter("Last day, inclusive.", "2025-12-31")
+    ] = None
+    changed_since: Annotated[
+        datetime.datetime | None,
+        SearchParameter(
+            "Added or changed since this date or RFC 3339 time.", "2025-01-31T12:00:00Z"
+        ),
+    ] = None
+    query: Annotated[
+        str | None,
+        SearchParameter(
+            "Part of the text, upper and lower case alike.", "boiler", maximum=QUERY_MAX_LENGTH
+        ),
+    ] = None
+    mentions_technician: Annotated[
+        str | None,
+        SearchParameter("Name, given name, alias or id of a technician whom it mentions.", "Sam"),
+    ] = None
+    mentions_service: Annotated[
+        str | None,
+        SearchParameter(
+            "Id, label, alias or first word of a service that it mentions.", "boiler-repair"
+        ),
+    ] = None
+    mentions_aspect: Annotated[
+        str | None,
+        SearchParameter("Id or label of an aspect that it speaks of.", "pricing"),
+    ] = None
+    mentions_problem: Annotated[
+        str | None,
+        SearchParameter("Id or label of a problem that it reports.", "no-callback"),
+    ] = None
+    mentions_topic: Annotated[
+        str | None, SearchParameter("Id or label of a topic that it is on.", "boilers")
+    ] = None
+    mentions_area: Annotated[
+        str | None,
+        SearchParameter("Id or label of a service area that it names.", "dover"),
+    ] = None
+    sentiment: Annotated[
+        str | None,
+        SearchParameter(
+            "Of the aspect where mentions_aspect is given, else of the review.",
+            "negative",
+            choices=get_args(Sentiment),
+        ),
+    ] = None
+    sort: Annotated[
+        str,
+        SearchParameter(
+            "By date, by stars (of equal ones the newest first), or last changed first.",
+            NEWEST,
+            choices=SORTS,
+        ),
+    ] = NEWEST
+    limit: Annotated[
+        int, SearchParameter("Most reviews to return.", 20, minimum=1, maximum=LIMIT_MAX)
+    ] = LIMIT_DEFAULT
+    cursor: Annotated[
+        Cursor | None,
+        SearchParameter(
+            "Where to go on: next_cursor of the page before, with the same sort. Opaque.",
+            "MjAyNS0wMy0xNC8wMUo5WkszVjVROFIyTjdNNFQ2VzFYMFlBQg",
+            kind=ParameterType.CURSOR,
+        ),
+    ] = None
 
     def canonical(self) -> str:
         """Return the normalized query string; equal searches have equal strings."""

@@ -15,8 +15,8 @@ from msgspec import Raw
 
 from reviewsd.domain.issues import InvalidParametersError, shown
 from reviewsd.domain.near_misses import similar_names, words_of
+from reviewsd.domain.parameter_rules import ParameterType, SearchParameter
 from reviewsd.domain.parameters import MAX_COMPARED, bounds, check_together, read_value
-from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.domain.search_query import TRUTH
 from reviewsd.mcp.results import ToolError
 

@@ -10,14 +10,10 @@ from functools import cached_property, partial
 import msgspec
 from msgspec import Struct
 
+from reviewsd.domain.parameter_rules import ParameterType, SearchParameter
 from reviewsd.domain.parameters import bounds
-from reviewsd.domain.search_parameters import (
-    QUERY_MAX_LENGTH,
-    SEARCH_PARAMETERS,
-    SINCE_DATE,
-    ParameterType,
-    SearchParameter,
-)
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE
+from reviewsd.domain.search_query import QUERY_MAX_LENGTH
 from reviewsd.mcp import insight_tools, outputs, review_tools, views
 from reviewsd.mcp.insight_tools import MONTHS_DEFAULT
 from reviewsd.mcp.results import Call, ToolSteps

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from reviewsd.domain.embed_options import BADGE, DARK, EMBED_PARAMETERS, LIGHT, EmbedOptions
 from reviewsd.domain.issues import Issue
+from reviewsd.domain.parameter_rules import ParameterType, SearchParameter
 from reviewsd.domain.reviews import Review
-from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.http1 import urls
 from reviewsd.pages import embed_lines, theme
 from reviewsd.pages.cards import Cards

@@ -6,7 +6,8 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from reviewsd.domain.naming import mention_key
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
+from reviewsd.domain.parameter_rules import ParameterType
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.domain.search_query import CHANGED, NEWEST, TRUTH
 from reviewsd.pages.environment import Templates
 from reviewsd.pages.filters import Link

@@ -14,7 +14,7 @@ from reviewsd.domain.embed_options import (
     EmbedOptions,
 )
 from reviewsd.domain.issues import InvalidParametersError
-from reviewsd.domain.search_parameters import SearchParameter
+from reviewsd.domain.parameter_rules import SearchParameter
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.http1.request import Request

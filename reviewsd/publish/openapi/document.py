@@ -13,13 +13,13 @@ import msgspec
 import yaml
 
 from reviewsd.config.yaml_source import LOADER
+from reviewsd.domain.parameter_rules import SearchParameter
 from reviewsd.domain.reviews import Business
 from reviewsd.domain.search_parameters import (
     FEED_CURSOR,
     REVIEW_ID,
     SEARCH_PARAMETERS,
     SINCE_DATE,
-    SearchParameter,
 )
 from reviewsd.http1 import problems, urls
 from reviewsd.publish.openapi import examples, schemas

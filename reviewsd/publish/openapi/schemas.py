@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
+from reviewsd.domain.parameter_rules import ParameterType, SearchParameter
 from reviewsd.domain.reviews import SERVED_PATTERN, AggregateRating, Business, Review
-from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.domain.times import STAMPS
 from reviewsd.publish.json_feed import JsonFeed
 
