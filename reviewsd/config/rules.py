@@ -130,11 +130,8 @@ def _check_agreement(tree: object) -> Iterator[tuple[str, str]]:
         yield "$.base_url", "an address cannot name the feeds (RFC 4151); set feeds.authority too"
     metrics, listen = _at(tree, "metrics.listen"), _at(tree, "listen")
     endpoints = listen if isinstance(listen, list) else _LISTEN
-    for endpoint in endpoints if isinstance(metrics, str) else ():
-        port = syntax.shared_port(f"{endpoint}", f"{metrics}")
-        if port is not None:
-            yield "$.metrics.listen", f"metrics.listen and listen have the same port {port}"
-            break
+    if metrics is not None and metrics in endpoints:
+        yield "$.metrics.listen", "expected an endpoint that listen has not"
     if _at(tree, "security.contact") and not _at(tree, "security.expires"):
         yield "$.security.contact", "needs security.expires too (RFC 9116)"
     if _at(tree, "security.expires") and not _at(tree, "security.contact"):

@@ -38,8 +38,7 @@ _OPTIONS = {
     "tcp6": ("port", "interface", "backlog"),
     "unix": ("address", "mode", "backlog", "lockfile"),
 }
-_TCP = re.compile(r"(?P<kind>tcp6?):(?:port=)?(?P<port>[0-9]{1,5})(?P<options>:.*)?", re.ASCII)
-_ANY = ("0.0.0.0", "::")  # noqa: S104  # addresses that stand for all interfaces
+_TCP = re.compile(r"(?P<kind>tcp6?):(?:port=)?(?P<port>[0-9]{1,5})(:.*)?", re.ASCII)
 _FAMILIES = ("INET", "INET6", "UNIX")
 
 # PostgreSQL 15, 34.1.1.2. Stricter than libpq, which takes a part of an unencoded password for a host or
@@ -138,26 +137,6 @@ def endpoint(text: str) -> str:
             hint = nearest(unknown, _OPTIONS[kind]) or f"; there are: {', '.join(_OPTIONS[kind])}"
             raise ValueError(f"unknown option {show(unknown)} in {show(text)}{hint}") from error
     return text
-
-
-def shared_port(one: str, other: str) -> int | None:
-    """Return the port that two endpoints cannot both listen on; None if they can.
-
-    Port 0 is any free one, and an interface that is not named is all of them.
-    """
-    places = []
-    for text in (one, other):
-        match = _TCP.fullmatch(text.removeprefix("haproxy:"))
-        if match is None:
-            return None
-        options = (match["options"] or "").replace("\\:", "\0").split(":")
-        named = (option.removeprefix("interface=") for option in options if "interface=" in option)
-        name = next(named, "").replace("\0", ":")
-        places.append((match["kind"], int(match["port"]), "" if name in _ANY else name))
-    (kind, port, interface_one), (other_kind, other_port, interface_other) = places
-    is_same = port == other_port != 0 and kind == other_kind
-    overlap = not interface_one or not interface_other or interface_one == interface_other
-    return port if is_same and overlap else None
 
 
 def own_endpoint(base_url: str) -> str | None:

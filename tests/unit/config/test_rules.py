@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from reviewsd.config.hub_schema import HubConfig
-from reviewsd.config.load import load
 from reviewsd.config.schema import Config, keys
 from tests.support.configuration import BASE, Write, heads, refused
 
@@ -36,35 +35,6 @@ COMPUTED = [
 def test_fault_is_shown_at_its_place(write: Write, text: str, finding: str) -> None:
     required = "data_dir: data\n" if text.startswith("base_url") else BASE
     assert [f"FILE:{finding}"] == heads(refused(write(required + text)))
-
-
-SAME = "metrics.listen: metrics.listen and listen have the same port 8250"
-
-
-@pytest.mark.parametrize(
-    ("listen", "metrics", "is_same"),
-    [
-        ("tcp:8250:interface=127.0.0.1", "tcp:8250:interface=127.0.0.1", True),
-        ("tcp:8250", "tcp:8250:interface=127.0.0.1", True),
-        ("tcp:8250:interface=127.0.0.1", "tcp:port=8250:interface=0.0.0.0", True),
-        ("haproxy:tcp:8250", "tcp:8250", True),
-        (r"tcp6:8250:interface=\:\:1", r"tcp6:8250:interface=\:\:1", True),
-        ("tcp:8250:interface=127.0.0.1", r"tcp6:8250:interface=\:\:1", False),
-        ("tcp:8250:interface=127.0.0.1", "tcp:8250:interface=127.0.0.2", False),
-        ("tcp:8250", "tcp:8251", False),
-        ("tcp:0", "tcp:0", False),
-        ("systemd:name=http", "tcp:8250", False),
-    ],
-)
-def test_metrics_have_a_port_of_their_own(
-    write: Write, listen: str, metrics: str, *, is_same: bool
-) -> None:
-    """The start said that the daemon itself listens there already."""
-    file = write(f"{BASE}listen: ['{listen}']\nmetrics: {{listen: '{metrics}'}}")
-    if is_same:
-        assert [f"FILE:4:19: {SAME}"] == heads(refused(file))
-    else:
-        load(file, {})
 
 
 def test_fault_shows_its_line_and_a_caret(write: Write) -> None:
