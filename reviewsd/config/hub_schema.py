@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from reviewsd.config.source_schema import ConfigSection, NonEmptyText
+from reviewsd.domain.data_errors import example
 from reviewsd.domain.subscription import MAX_LEASE, MIN_LEASE
 
 SQLITE = "sqlite"
@@ -22,9 +23,7 @@ class Lease(ConfigSection, frozen=True, kw_only=True):
 class Deliveries(ConfigSection, frozen=True, kw_only=True):
     """The requests that deliver content to subscribers."""
 
-    retry_delays: Annotated[
-        tuple[RetryDelay, RetryDelay], Meta(extra={"example": "[60, 1800]"})
-    ] = (60.0, 1800.0)
+    retry_delays: Annotated[tuple[RetryDelay, RetryDelay], example("[60, 1800]")] = (60.0, 1800.0)
 
 
 class HubLimitsConfig(ConfigSection, frozen=True, kw_only=True):
@@ -37,9 +36,9 @@ class HubLimitsConfig(ConfigSection, frozen=True, kw_only=True):
 class Callbacks(ConfigSection, frozen=True, kw_only=True):
     """The addresses that the hub may call."""
 
-    allow_networks: Annotated[tuple[str, ...], Meta(extra={"example": "[10.0.0.0/8]"})] = ()
+    allow_networks: Annotated[tuple[str, ...], example("[10.0.0.0/8]")] = ()
     ca_file: NonEmptyText | None = None
-    nat64_prefixes: Annotated[tuple[str, ...], Meta(extra={"example": '["64:ff9b::/96"]'})] = ()
+    nat64_prefixes: Annotated[tuple[str, ...], example('["64:ff9b::/96"]')] = ()
 
 
 class HubConfig(ConfigSection, frozen=True, kw_only=True):

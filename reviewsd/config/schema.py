@@ -1,7 +1,7 @@
 """The keys of the configuration, with their defaults and bounds (contract.md 6).
 
 ``docs/reference/configuration.md`` explains each key to the operator. Durations are seconds. ``config.load`` reads a Config
-from a file; ``extra["expected"]`` names a rule in its faults, ``extra["example"]`` is a value as the file has it.
+from a file; ``extra["expected"]`` names a rule in its faults.
 """
 
 import datetime
@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 
 from reviewsd.config.hub_schema import HubConfig
 from reviewsd.config.source_schema import END, ConfigSection, NonEmptyText, Percentage, ReviewSource
+from reviewsd.domain.data_errors import example
 
 ExpiryTime = Annotated[
     datetime.datetime,
@@ -48,7 +49,7 @@ class Data(ConfigSection, frozen=True, kw_only=True):
     """The watch over the data, and its guards."""
 
     poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] = 1.0
-    max_shrink: Annotated[Percentage | None, Meta(extra={"example": "50%"})] = None
+    max_shrink: Annotated[Percentage | None, example("50%")] = None
     insights: Literal["auto", "file"] = "auto"
 
 
@@ -74,8 +75,8 @@ class ReadLimitConfig(ConfigSection, frozen=True, kw_only=True):
 class ServerConfig(ConfigSection, frozen=True, kw_only=True):
     """The public listeners."""
 
-    allowed_hosts: Annotated[tuple[str, ...], Meta(extra={"example": "[www.example.com]"})] = ()
-    trusted_proxies: Annotated[tuple[str, ...], Meta(extra={"example": "[127.0.0.0/8]"})] = (
+    allowed_hosts: Annotated[tuple[str, ...], example("[www.example.com]")] = ()
+    trusted_proxies: Annotated[tuple[str, ...], example("[127.0.0.0/8]")] = (
         "127.0.0.0/8",
         "::1/128",
     )
@@ -88,9 +89,7 @@ class ServerConfig(ConfigSection, frozen=True, kw_only=True):
 class Mcp(ConfigSection, frozen=True, kw_only=True):
     """The MCP endpoint."""
 
-    allowed_origins: Annotated[
-        tuple[str, ...], Meta(extra={"example": "[https://app.example.com]"})
-    ] = ()
+    allowed_origins: Annotated[tuple[str, ...], example("[https://app.example.com]")] = ()
     session_key_file: NonEmptyText | None = None
     registry_auth: str | None = None
 
@@ -107,16 +106,14 @@ class Pages(ConfigSection, frozen=True, kw_only=True):
 class Security(ConfigSection, frozen=True, kw_only=True):
     """The contents of /.well-known/security.txt (RFC 9116); without a contact there is none."""
 
-    contact: Annotated[
-        tuple[str, ...], Meta(extra={"example": "[mailto:security@example.com]"})
-    ] = ()
+    contact: Annotated[tuple[str, ...], example("[mailto:security@example.com]")] = ()
     expires: ExpiryTime | None = None
 
 
 class MetricsConfig(ConfigSection, frozen=True, kw_only=True):
     """Metrics for Prometheus. The admin socket always has them."""
 
-    listen: Annotated[str | None, Meta(extra={"example": "tcp:9090:interface=127.0.0.1"})] = None
+    listen: Annotated[str | None, example("tcp:9090:interface=127.0.0.1")] = None
 
 
 class NotifyTarget(ConfigSection, frozen=True, kw_only=True):
@@ -133,12 +130,12 @@ class NotifyTarget(ConfigSection, frozen=True, kw_only=True):
 class Config(ConfigSection, frozen=True, kw_only=True):
     """The configuration. Paths are absolute, and ``base_url`` is in normal form."""
 
-    base_url: Annotated[str, Meta(extra={"example": "https://reviews.example.com"})]
-    data_dir: Annotated[Path, Meta(extra={"example": "/srv/reviews"})]
+    base_url: Annotated[str, example("https://reviews.example.com")]
+    data_dir: Annotated[Path, example("/srv/reviews")]
     state_dir: Path = Path("/var/lib/reviewsd")
-    listen: Annotated[
-        tuple[str, ...], Meta(extra={"example": "[tcp:8080:interface=127.0.0.1]"})
-    ] = ("tcp:8080:interface=127.0.0.1",)
+    listen: Annotated[tuple[str, ...], example("[tcp:8080:interface=127.0.0.1]")] = (
+        "tcp:8080:interface=127.0.0.1",
+    )
     admin_socket: Path = Path("/run/reviewsd/admin.sock")
     data: Data = Data()
     cache: Cache = Cache()
@@ -151,12 +148,10 @@ class Config(ConfigSection, frozen=True, kw_only=True):
     security: Security = Security()
     metrics: MetricsConfig = MetricsConfig()
     notify: Annotated[
-        tuple[NotifyTarget, ...],
-        Meta(extra={"example": "[{name: owner, url_file: owner.url, stars: 2}]"}),
+        tuple[NotifyTarget, ...], example("[{name: owner, url_file: owner.url, stars: 2}]")
     ] = ()
     sources: Annotated[
-        tuple[ReviewSource, ...],
-        Meta(extra={"example": "[{name: shop, type: file, path: exports/*.csv}]"}),
+        tuple[ReviewSource, ...], example("[{name: shop, type: file, path: exports/*.csv}]")
     ] = ()
 
     @property

@@ -134,6 +134,11 @@ def _rename(unknown: Iterable[str], name: str) -> str:
     return "" if other is None else f"; rename {show(other)} to {show(name)}"
 
 
+def example(text: str) -> msgspec.Meta:
+    """Return a value as its file has it, which is shown where another type is found."""
+    return msgspec.Meta(extra={"example": text})
+
+
 @functools.cache
 def example_of(kind: object) -> str:
     """Return a value of a type as its file has it, or "".

@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from reviewsd.api.spelling import nearest
 from reviewsd.api.texts import ANONYMOUS
-from reviewsd.domain.data_errors import show
+from reviewsd.domain.data_errors import example, show
 
 # "$" alone would match before a final newline; this is "end of string" in Python and ECMA alike.
 _END = r"(?![\s\S])"
@@ -185,22 +185,16 @@ LocationId = Annotated[
 """The last segment of the address of a location's page, so it needs no escape and has no dot."""
 
 
-def _example(text: str) -> Meta:
-    """Return a value as the file has it, which is shown where another type is found."""
-    return Meta(extra={"example": text})
-
-
 Hours = Annotated[
-    tuple[OpeningHours, ...],
-    _example('[{"day": "monday", "opens": "08:00", "closes": "17:00"}]'),
+    tuple[OpeningHours, ...], example('[{"day": "monday", "opens": "08:00", "closes": "17:00"}]')
 ]
 ReviewUrls = Annotated[
-    dict[Text, HttpsUrl], _example('{"google": "https://g.page/r/EXAMPLE/review"}')
+    dict[Text, HttpsUrl], example('{"google": "https://g.page/r/EXAMPLE/review"}')
 ]
 PostalAddress = Annotated[
-    Address | None, _example('{"street": "5 Harbour Road", "city": "Dover", "country": "GB"}')
+    Address | None, example('{"street": "5 Harbour Road", "city": "Dover", "country": "GB"}')
 ]
-Position = Annotated[Geo | None, _example('{"latitude": 51.13, "longitude": 1.31}')]
+Position = Annotated[Geo | None, example('{"latitude": 51.13, "longitude": 1.31}')]
 
 
 class Location(Struct, frozen=True, kw_only=True):
@@ -236,8 +230,8 @@ class Business(Struct, frozen=True, kw_only=True):
     address: PostalAddress = None
     geo: Position = None
     hours: Annotated[Hours, Meta(description="A day that is absent is closed")] = ()
-    service_areas: Annotated[tuple[str, ...], _example('["Dover", "Deal"]')] = ()
-    social_urls: Annotated[tuple[Url, ...], _example('["https://www.facebook.com/EXAMPLE"]')] = ()
+    service_areas: Annotated[tuple[str, ...], example('["Dover", "Deal"]')] = ()
+    social_urls: Annotated[tuple[Url, ...], example('["https://www.facebook.com/EXAMPLE"]')] = ()
     logo_url: Annotated[Url | None, Meta(description="Square image, icon of the feeds")] = None
     language: Annotated[Text, Meta(description="BCP 47")] = "en"
     verification_statement: Annotated[
@@ -343,7 +337,7 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     source: Annotated[Text, Meta(description="Where it was written, e.g. google")]
     source_url: Annotated[Url | None, Meta(description="Permalink of the original")] = None
     owner_reply: Annotated[
-        OwnerReply | None, _example('{"text": "Thank you, Jane!", "date": "2026-03-16"}')
+        OwnerReply | None, example('{"text": "Thank you, Jane!", "date": "2026-03-16"}')
     ] = None
     verified: Annotated[
         bool, Meta(description="Whether its source has checked that the author was a customer")
