@@ -274,30 +274,25 @@ def test_platform_that_moves_reviews_to_a_new_place_is_asked_about(
     assert "If they are places of their own: --yes" == asked.value.remedy
 
 
-def test_review_that_moves_to_a_declared_place_is_no_question(shop: Shop) -> None:
-    """Another name of a declared place, which an import adds to it, is that place."""
-    shop.imported(houses(shop, JO.replace("Dover", "dover")), settings=HOUSES)
-    shop.imported(houses(shop, JO.replace("Dover", "Dover Harbor")), settings=HOUSES)
-    shop.imported(houses(shop, JO.replace("Dover", "Kittery")), settings=HOUSES)
-    assert "Kittery" == located(shop)["Jo"]
-
-
-def test_review_without_a_place_that_gets_a_new_one_is_no_question(shop: Shop) -> None:
-    shop.imported(houses(shop, JO.replace("Dover", "")), settings=HOUSES)
-    shop.imported(houses(shop, JO.replace("Dover", "York")), settings=HOUSES)
-    assert "York" == located(shop)["Jo"]
-
-
 def test_alias_of_a_place_may_be_mistyped_too(shop: Shop) -> None:
     declare(shop, DOVER | {"aliases": ["Harbor House"]})
     with pytest.raises(SayMoreError, match='did you mean "Harbor House"'):
         shop.imported(houses(shop, "1,Habor House,5,2026-01-01,Good.,Jo"), settings=HOUSES)
 
 
-@pytest.mark.parametrize("name", ["Kittery 2", "Kit", "KITTERY", "Rye"])
-def test_new_place_that_is_like_no_known_one_is_no_question(shop: Shop, name: str) -> None:
-    shop.imported(houses(shop, f"2,{name},5,2026-01-02,So.,Ann"), settings=HOUSES)
-    assert name == located(shop)["Ann"]
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("dover", "Dover Harbor", "Kittery"),  # an import adds a name of a declared place to it
+        ("", "York"),
+        *(("Kittery 2",), ("Kit",), ("KITTERY",), ("Rye",)),  # like no known one
+    ],
+    ids=", ".join,
+)
+def test_place_of_a_review_is_no_question(shop: Shop, names: tuple[str, ...]) -> None:
+    for name in names:
+        shop.imported(houses(shop, JO.replace("Dover", name)), settings=HOUSES)
+    assert names[-1] == located(shop)["Jo"]
 
 
 def test_place_of_fewer_rows_is_the_mistyped_one(shop: Shop) -> None:
