@@ -126,7 +126,7 @@ def _run(
 ) -> subprocess.CompletedProcess[str]:
     with (
         Path(os.devnull).open() as stdin,
-        tempfile.TemporaryFile("w+") as stdout,
+        tempfile.TemporaryFile("w+", newline="") as stdout,  # line ends are as it writes them
         tempfile.TemporaryFile("w+") as stderr,
     ):
         streams = (stdin.fileno(), stdout.fileno(), stderr.fileno())

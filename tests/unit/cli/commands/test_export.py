@@ -3,15 +3,12 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 
 from reviewsctl.importing.platforms.own import COLUMNS
-from tests.support.commands import Ctl, on_a_terminal
+from tests.support.commands import Ctl, on_a_terminal, reviewsctl
 
 pytestmark = pytest.mark.processes
 
@@ -57,17 +54,8 @@ def exported(ctl: Ctl, data: Path, *options: str) -> bytes:
 
 
 def written(ctl: Ctl, data: Path, kind: str, path: Path) -> Path:
-    """Export as bytes: the text mode of subprocess would take the \\r of a text away."""
-    with path.open("wb") as out:
-        assert 0 == run_into(out, ctl, data, kind).returncode
+    path.write_bytes(exported(ctl, data, kind))
     return path
-
-
-def run_into(out: BinaryIO, ctl: Ctl, data: Path, kind: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "reviewsctl.main", "export", kind, "--data", str(data)]
-    return subprocess.run(
-        command, env=ctl.environment, stdout=out, stderr=subprocess.PIPE, check=False
-    )
 
 
 def correct(ctl: Ctl, data: Path, action: str, *options: str) -> None:
@@ -84,11 +72,11 @@ def test_lines_are_the_reviews_with_all_members(ctl: Ctl, data: Path) -> None:
 
 def test_output_into_the_file_itself_is_refused_with_the_way_back(ctl: Ctl, data: Path) -> None:
     """The shell empties it before the command runs."""
-    with (data / "reviews.json").open("wb") as stdout:
-        run = run_into(stdout, ctl, data, "--jsonl")
+    shell = ("sh", "-c", f'exec "$@" > {data}/reviews.json', "sh")
+    run = reviewsctl(ctl.environment, "export", "--jsonl", "--data", str(data), before=shell)
     assert 1 == run.returncode
-    assert b"the output is reviews.json itself" in run.stderr
-    assert b"reviewsctl reviews undo" in run.stderr
+    assert "the output is reviews.json itself" in run.stderr
+    assert "reviewsctl reviews undo" in run.stderr
 
 
 def test_the_table_has_the_members_of_the_data_model(ctl: Ctl, data: Path) -> None:
