@@ -4,7 +4,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +13,14 @@ import msgspec
 import pytest
 import yaml
 
-from reviewsd.api.jobs import Step
 from reviewsd.config import load, show
 from reviewsd.config.schema import Config, keys
 from reviewsd.offline.check import inspect, inspect_data
 from reviewsd.offline.needed_files import files_fault
+from tests.support.columns import review
 
 ROOT = Path(__file__).parents[3]
-REVIEW = {
-    "id": "01JGFJJZ00EXAMP1E000000001",
-    "author": "A",
-    "rating": 4,
-    "date": "2025-03-01",
-    "source": "google",
-    "verified": True,
-}
+REVIEW = review("01JGFJJZ00EXAMP1E000000001", date="2025-03-01", rating=4)
 
 
 @pytest.fixture
@@ -40,22 +33,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write(folder: Path, reviews: list[dict[str, object]]) -> None:
+def write(folder: Path, reviews: Sequence[object]) -> None:
     document = {"business": {"name": "B"}, "reviews": reviews}
     (folder / "data/reviews.json").write_text(json.dumps(document, indent=1))
 
 
-def report(
-    folder: Path, data: Path | None = None, environ: Mapping[str, str] | None = None
-) -> tuple[dict[str, Any], list[Step]]:
-    """Check a configured folder, or its data alone; return the report and the steps."""
-    steps: list[Step] = []
-    checked = inspect(None, data, environ or {}, steps.append)
-    return msgspec.json.decode(msgspec.json.encode(checked)), steps
+def report(environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the report of the configured folder, where the process is."""
+    checked = inspect(None, None, environ or {}, lambda _: None)
+    document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(checked))
+    return document
 
 
 def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
-    document, _ = report(folder)
+    document = report()
     assert {
         "type": "result",
         "config": "reviewsd.yaml",
@@ -83,7 +74,7 @@ def test_report_of_valid_files_has_their_facts(folder: Path) -> None:
 
 def test_configuration_fault_has_its_place(folder: Path) -> None:
     (folder / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata_dirs: data\n")
-    document, _ = report(folder)
+    document = report()
     assert (2, None) == (document["problem_count"], document["data_dir"])
     assert {
         "file": "reviewsd.yaml",
@@ -100,7 +91,7 @@ def test_configuration_fault_has_its_place(folder: Path) -> None:
 
 
 def test_environment_fault_names_the_variable(folder: Path) -> None:
-    document, _ = report(folder, environ={"REVIEWSD_FEEDS__YEAR": "0"})
+    document = report({"REVIEWSD_FEEDS__YEAR": "0"})
     (problem,) = document["problems"]
     assert ("environment", "REVIEWSD_FEEDS__YEAR") == (problem["file"], problem["path"])
     assert "feeds.year: expected 1985..9999, got 0" == problem["reason"]
@@ -108,7 +99,7 @@ def test_environment_fault_names_the_variable(folder: Path) -> None:
 
 def test_broken_json_has_its_place(folder: Path) -> None:
     (folder / "data/reviews.json").write_text('{"business": {},\n "reviews" []}')
-    (problem,) = report(folder)[0]["problems"]
+    (problem,) = report()["problems"]
     assert (2, 12, " ") == (problem["line"], problem["column"], problem["lines"][1][7])
 
 
@@ -117,7 +108,7 @@ def test_faults_of_configuration_and_data_are_reported_together(folder: Path) ->
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("hub: {callbacks: {ca_file: none.pem}}\n")
     write(folder, [{**REVIEW, "rating": 7}])
-    document, _ = report(folder)
+    document = report()
     assert [True, True] == [
         "ca_file" in document["problems"][0]["reason"],
         document["problem_count"] == 2,
@@ -126,7 +117,7 @@ def test_faults_of_configuration_and_data_are_reported_together(folder: Path) ->
 
 def test_unreadable_data_is_a_problem(folder: Path) -> None:
     (folder / "data/reviews.json").unlink()
-    (problem,) = report(folder)[0]["problems"]
+    (problem,) = report()["problems"]
     (line,) = problem["lines"]
     assert line.startswith(f"{folder}/data/reviews.json: there is none yet; to make it: reviewsctl")
 
@@ -134,7 +125,7 @@ def test_unreadable_data_is_a_problem(folder: Path) -> None:
 def test_only_the_first_warnings_of_a_file_are_listed(folder: Path) -> None:
     write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(25)])
     (folder / "reviewsd.yaml").chmod(0o664)
-    document, _ = report(folder)
+    document = report()
     assert (0, 26, 21) == (
         document["problem_count"],
         document["warning_count"],
@@ -148,7 +139,7 @@ def test_only_the_first_warnings_of_a_file_are_listed(folder: Path) -> None:
 def test_unusable_logo_is_a_warning(folder: Path) -> None:
     """It is left out, and everything else is published."""
     (folder / "data" / "logo.svg").write_text("<!DOCTYPE svg><svg/>")
-    checked, _ = report(folder)
+    checked = report()
     (warning,) = [result for result in checked["warnings"] if "logo.svg" in result["file"]]
     assert "has a document type (<!DOCTYPE>) (line 1)" in warning["reason"]
     assert not checked.get("problems")
@@ -157,7 +148,7 @@ def test_unusable_logo_is_a_warning(folder: Path) -> None:
 def test_expiring_security_txt_is_a_warning_with_its_place(folder: Path) -> None:
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("security:\n  contact: [tel:+1]\n  expires: 2020-01-01T00:00:00Z\n")
-    document, _ = report(folder)
+    document = report()
     (warning,) = document["warnings"]
     assert (0, 1) == (document["problem_count"], document["warning_count"])
     assert ("security.expires", 5, 12) == (warning["path"], warning["line"], warning["column"])
@@ -207,7 +198,7 @@ def test_schema_accepts_the_shipped_file_only_with_valid_keys() -> None:
 
 def test_faults_of_insights_yaml_have_their_place(folder: Path) -> None:
     (folder / "data" / "insights.yaml").write_text("technicians:\n- {name: Sam, alias: [S]}\n")
-    document, _ = report(folder)
+    document = report()
     (problem,) = document["problems"]
     assert (2, 15, "technicians[0].alias") == (
         problem["line"],
@@ -220,7 +211,7 @@ def test_faults_of_insights_yaml_have_their_place(folder: Path) -> None:
 
 def test_reviews_without_insights_are_counted(folder: Path) -> None:
     (folder / "data" / "insights.json").write_text('{"per_review": {"gone": {}}}')
-    document, _ = report(folder)
+    document = report()
     facts = document["facts"]
     assert (1, 1, False) == (facts["analysed"], facts["uncovered"], facts["made"])
 
@@ -236,7 +227,7 @@ def test_places_of_withheld_words_in_given_insights_are_counted_and_named(folder
     insights = {"summary": "One says: Bob stole my ring.", "per_review": {REVIEW["id"]: {}}}
     (folder / "data/insights.json").write_text(json.dumps(insights, indent=1))
 
-    document, _ = report(folder)
+    document = report()
     warnings = {
         warning.get("path", ""): warning
         for warning in document["warnings"]
@@ -250,7 +241,7 @@ def test_places_of_withheld_words_in_given_insights_are_counted_and_named(folder
     assert any(path.startswith("$.per_review") for path in warnings)
 
     (folder / "data/insights.json").write_text(json.dumps({"summary": "Fine work."}))
-    document, _ = report(folder)
+    document = report()
     assert [] == [entry for entry in document["warnings"] if "withheld" in entry["reason"]]
 
 
@@ -291,7 +282,7 @@ def test_address_of_notices_with_which_no_daemon_starts_is_an_error(
     if mode is not None:
         (folder / "owner.url").write_text(content)
         (folder / "owner.url").chmod(mode)
-    document, _ = report(folder)
+    document = report()
     expected = (
         [] if reason is None else [f"notify: owner: {reason.format(file=folder / 'owner.url')}"]
     )
@@ -305,7 +296,7 @@ def test_library_that_no_address_can_do_without_is_missed_without_an_address(
     monkeypatch.setitem(sys.modules, "apprise", None)
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("notify: [{name: owner, stars: 2}]\n")
-    document, _ = report(folder)
+    document = report()
     [problem] = document["problems"]
     assert problem["reason"].startswith("notify: needs apprise, which cannot be used")
 
@@ -314,7 +305,7 @@ def test_library_that_no_address_can_do_without_is_missed_without_an_address(
 def test_address_that_only_the_daemon_can_read_is_named(folder: Path) -> None:
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write("notify: [{name: owner, stars: 2}, {name: chat, stars: 5}]\n")
-    document, _ = report(folder)
+    document = report()
     assert ([], ["owner", "chat"]) == (document["problems"], document["unread_addresses"])
 
 
@@ -343,7 +334,7 @@ def test_file_that_is_not_read_for_its_name_is_reported(
     folder: Path, name: str, reason: str
 ) -> None:
     (folder / "data" / name).write_bytes(b"x")
-    (warning,) = report(folder)[0]["warnings"]
+    (warning,) = report()["warnings"]
     assert (str(folder / "data" / name), reason) == (warning["file"], warning["reason"])
 
 
@@ -353,13 +344,13 @@ def test_file_beside_the_one_that_is_read_has_no_warning(folder: Path) -> None:
     (folder / "data/insights.yaml").write_text("")
     for name in ("logo.jpg", "Logo.svg", "insights.yml", "notes.txt", "logotype.png"):
         (folder / "data" / name).write_bytes(b"x")
-    assert [] == report(folder)[0]["warnings"]
+    assert [] == report()["warnings"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root lists all folders")
 def test_folder_that_cannot_be_listed_has_no_warning_of_names(folder: Path) -> None:
     (folder / "data").chmod(0o311)
     try:
-        assert [] == report(folder)[0]["warnings"]
+        assert [] == report()["warnings"]
     finally:
         (folder / "data").chmod(0o755)

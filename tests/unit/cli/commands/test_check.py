@@ -1,23 +1,21 @@
 """``reviewsctl check`` and what it shares with ``config``: real files, no daemon (R8)."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsd.offline.check import inspect_data
+from tests.support.columns import review
 from tests.support.commands import Ctl, on_a_terminal
+from tests.support.shop import Shop
 
 pytestmark = pytest.mark.processes
 
-REVIEW = {
-    "id": "01JGFJJZ00EXAMP1E000000001",
-    "author": "A",
-    "rating": 4,
-    "date": "2025-03-01",
-    "source": "google",
-    "verified": True,
-}
+REVIEW = review("01JGFJJZ00EXAMP1E000000001", date="2025-03-01", rating=4)
 
 
 @pytest.fixture
@@ -32,7 +30,7 @@ def folder(tmp_path: Path, ctl: Ctl) -> Path:
     return folder
 
 
-def write(folder: Path, reviews: list[dict[str, object]]) -> None:
+def write(folder: Path, reviews: Sequence[object]) -> None:
     document = {"business": {"name": "B\u001b[1m"}, "reviews": reviews}
     (folder / "data/reviews.json").write_text(json.dumps(document, indent=1))
 
@@ -58,13 +56,11 @@ def test_addresses_that_only_the_daemon_can_read_are_named(ctl: Ctl, folder: Pat
         file.write("notify: [{name: owner, stars: 2}]\n")
     unread = "the addresses of owner are not checked, as only the daemon can read them"
     assert f"notices        {unread}\n" in ctl("check").stdout
-    doctor = ctl("doctor", "--offline").stdout
-    assert f"skip  notices         {unread}; test them: reviewsctl notify test\n" in doctor
 
 
 def test_one_hidden_review_is_information_two_are_a_warning(ctl: Ctl, folder: Path) -> None:
     """A warning that never ends about one piece of spam teaches to ignore warnings."""
-    reviews: list[dict[str, object]] = [
+    reviews = [
         {
             **REVIEW,
             "id": f"01JGFJJZ00EXAMP1E0000000{n:02}",
@@ -246,12 +242,13 @@ def test_schema_describes_every_key(ctl: Ctl, folder: Path) -> None:
         "{\n]",
     ],
 )
-def test_import_says_of_broken_json_what_check_says(ctl: Ctl, folder: Path, text: str) -> None:
+def test_import_says_of_broken_json_what_check_says(tmp_path: Path, text: str) -> None:
     """Two decoders named other places and other reasons."""
-    file = folder / "data/reviews.json"
-    file.write_text(text)
-    fault = ctl("check").stdout.splitlines()[0]
-    assert fault.startswith(f"{file}:")
-    refused = ctl("import", str(file), "--data", str(folder))
-    place, _, reason = fault.removeprefix(f"{file.parent}/").partition(": invalid JSON: ")
-    assert f"{place}: invalid JSON: {reason}\n" in refused.stderr
+    (tmp_path / "reviews.json").write_text(text)
+    problem, *_ = inspect_data(tmp_path, None, lambda _: None).problems
+    (tmp_path / "data").mkdir()
+    with pytest.raises(ImportRefusedError) as refused:
+        Shop(tmp_path / "data").imported(tmp_path / "reviews.json")
+    place = f"reviews.json:{problem.line}:{problem.column}"
+    assert f"{place}: {problem.reason}" in str(refused.value)
+    assert problem.reason.startswith("invalid JSON: ")

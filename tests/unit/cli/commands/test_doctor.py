@@ -297,6 +297,7 @@ def counted(reviews: int, warnings: int = 0) -> CheckReport:
         (offline.data, counted(1), OK, "1 review, valid"),
         (offline.data, counted(2), OK, "2 reviews, valid"),
         (offline.data, counted(2, warnings=3), WARN, "2 reviews, valid, with 3 warnings"),
+        (offline.notices, report(unread_addresses=("owner",)), SKIP, "the addresses of owner are"),
         (offline.directory, report(), SKIP, "the configuration does not say where it is"),
     ],
 )
