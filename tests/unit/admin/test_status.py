@@ -145,7 +145,8 @@ async def test_other_path_is_404(office: Office, path: str) -> None:
 async def test_other_method_is_405_with_allow(
     office: Office, request_line: str, allow: str
 ) -> None:
-    answer = await office.ask(*request_line.split())
+    method, path = request_line.split()
+    answer = await office.ask(method, path)
     check_problem(answer, 405)
     assert allow == answer.headers["Allow"]
 
