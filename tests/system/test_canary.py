@@ -15,7 +15,7 @@ import pytest
 from reviewsd.admin.events import TYPES
 from tests.support.commands import CLI, started
 from tests.support.conversation import PATH, QUERY, SECRET, Conversation, replies
-from tests.support.daemon import Daemon, until
+from tests.support.daemon import NO_PAGES, Daemon, until
 from tests.support.subscriber import Subscriber, settings
 
 LEVELS = {"debug", "info", "warn", "error", "critical"}
@@ -93,7 +93,7 @@ def check_schema(log: str) -> None:
 
 def test_faults_of_clients_give_a_bounded_number_of_lines(tmp_path: Path) -> None:
     """A client that sends rubbish cannot fill the disk (O8)."""
-    daemon = Daemon(tmp_path)
+    daemon = Daemon(tmp_path, NO_PAGES)
     with daemon:
         before = len(daemon.log.read_text().splitlines())
         rubbish = b"GET /%ff HTTP/1.1\r\nHost: localhost\r\n\r\n" * 900  # of 1,000 on a connection

@@ -21,7 +21,7 @@ from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 from reviewsd.store.postgres import LOCK
 from tests.support import examples
 from tests.support.agents import alive, end, opened
-from tests.support.daemon import Daemon, until
+from tests.support.daemon import NO_PAGES, Daemon, until
 from tests.support.judge import Storm, Totals
 from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
@@ -252,7 +252,7 @@ def versions(node: Daemon) -> set[int]:
 
 def test_nodes_with_different_data_do_not_take_turns(tmp_path: Path, server: Server) -> None:
     """D8: the newer data is delivered once, whichever node restarts."""
-    with Site(tmp_path, server, "hub: {min_interval: 0}\n", count=2) as site:
+    with Site(tmp_path, server, NO_PAGES + "hub: {min_interval: 0}\n", count=2) as site:
         old, new = site.nodes
         for file in old.data.iterdir():
             os.utime(file, (1_700_000_000, 1_700_000_000))

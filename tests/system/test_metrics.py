@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE
 from tests.support.agents import call, opened
-from tests.support.daemon import BASE_URL, Daemon, free_port
+from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, free_port
 from tests.support.subscriber import ask
 
 ALERTS = Path(__file__).parents[2] / "config" / "alerts.yaml"
@@ -39,7 +39,7 @@ def scrape(daemon: Daemon) -> Samples:
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     place = tmp_path_factory.mktemp("metrics")
-    with Daemon(place, "") as daemon:
+    with Daemon(place, NO_PAGES) as daemon:
         write_sources(daemon, "ok")
         daemon.reload()  # it may be ready with what was published before, and not have looked at the data
         yield daemon
@@ -98,7 +98,8 @@ def test_every_metric_that_an_alert_rule_names_is_there(daemon: Daemon) -> None:
 
 def test_a_listener_of_their_own_serves_them_and_nothing_else(tmp_path: Path) -> None:
     port = free_port()
-    with Daemon(tmp_path, f"metrics: {{listen: 'tcp:{port}:interface=127.0.0.1'}}\n") as daemon:
+    settings = f"{NO_PAGES}metrics: {{listen: 'tcp:{port}:interface=127.0.0.1'}}\n"
+    with Daemon(tmp_path, settings) as daemon:
         assert 404 == daemon.get("/metrics").status
         public, daemon.port = daemon.port, port
         answer = daemon.get("/metrics")

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from tests.support.daemon import Daemon
+from tests.support.daemon import NO_PAGES, Daemon
 
 GOOD = {"snapshot": "ok", "data": "ok", "store": "ok", "running": "ok"}
-PUBLIC = "server: {readyz: true}\n"
+PUBLIC = NO_PAGES + "server: {readyz: true}\n"
 
 
 def asked(daemon: Daemon) -> tuple[int, Any]:
@@ -35,6 +35,6 @@ def test_all_is_well(tmp_path: Path) -> None:
 
 
 def test_readiness_is_public_only_when_configured(tmp_path: Path) -> None:
-    with Daemon(tmp_path) as daemon:
+    with Daemon(tmp_path, NO_PAGES) as daemon:
         assert 404 == daemon.get("/readyz").status
         assert 200 == daemon.admin("GET", "/v1/ready").status

@@ -394,7 +394,7 @@ def test_stopped_during_the_first_publication_it_ends_at_once(new_daemon: Daemon
 
 def test_stopped_while_the_start_waits_for_the_hub_it_ends_at_once(tmp_path: Path) -> None:
     """The hub waits for the least time between two versions (H9), the start for the hub."""
-    with Daemon(tmp_path, "hub: {min_interval: 300}\n") as daemon:
+    with Daemon(tmp_path, NO_PAGES + "hub: {min_interval: 300}\n") as daemon:
         assert 0 == daemon.stop()
         write_data(daemon.data, reviews=30)
         daemon.launch()
@@ -490,7 +490,7 @@ def handing_over(daemon: Daemon) -> Iterator[None]:
 
 def test_sockets_of_systemd_are_served_and_stay(tmp_path: Path) -> None:
     """O5, O14: what the socket units made is theirs, and survives the service."""
-    daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
+    daemon = Daemon(tmp_path, f'{NO_PAGES}listen: ["systemd:name=http"]\n')
     with handing_over(daemon):
         daemon.start()
         inode = daemon.socket.stat().st_ino
