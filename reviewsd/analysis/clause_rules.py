@@ -4,10 +4,8 @@ The stars are the strongest evidence. According to measurements with the reviews
 5, a clause overrules them only if it clearly says the opposite.
 """
 
-import bisect
 import itertools
-import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Final
@@ -15,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from reviewsd.analysis.aspects import ASPECTS, STRONG, ClauseMark, Sense
-from reviewsd.analysis.lexicon import Lexicon, Opinion, score
+from reviewsd.analysis.lexicon import Lexicon, score
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.text import Clause
 from reviewsd.domain.insights import Sentiment
@@ -72,31 +70,29 @@ class ClauseReading(Struct, gc=False):
     clause: Clause
     stars: int
     """Those of its half of the text, or of the review."""
-    words: list[tuple[int, float]] = []
-    """Opinion words by token, with the valence of the word alone."""
+    opinions: dict[int, float] = {}
+    """The valences of opinion words in context, by token, ascending."""
     senses: list[tuple[Match, Sense]] = []
     """Matches in the order of their starts, shorter ones first."""
     mark: ClauseMark | None = None
     """The mark of the clause, if any."""
     has_negation: bool = False
-    opinions: Sequence[Opinion] = ()
     score: float = 0.0
     decisions: Sequence[Decision] = ()
 
 
 def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> None:
-    """Fill in the opinions, the score and the decisions of a clause.
+    """Fill in the score and the decisions of a clause.
 
     Args:
-        reading: The clause with its matches.
+        reading: The clause with its opinions and matches.
         words: The tokens of the text.
         lexicon: The words of its language.
     """
     clause = reading.clause
     reading.has_negation = not lexicon.negations.isdisjoint(words[clause.start : clause.end])
-    if reading.words:
-        reading.opinions = lexicon.opinions(words, reading.words, clause.start)
-        reading.score = score(reading.opinions)
+    if reading.opinions:
+        reading.score = score(reading.opinions.values())
     senses = reading.senses
     if not senses or (reading.mark is not None and reading.mark in SET_ASIDE):
         return
@@ -287,7 +283,7 @@ def _claimed(senses: Sequence[tuple[Match, Sense]]) -> dict[int, str]:
 
 def _opinion_near(
     match: Match,
-    opinions: Sequence[Opinion],
+    opinions: Container[int],
     words: Sequence[str],
     aspect: str,
     claimed: Mapping[int, str],
@@ -296,18 +292,16 @@ def _opinion_near(
 
     Args:
         match: The match that needs it.
-        opinions: The opinions in the order of the text.
+        opinions: The tokens of opinion words.
         words: The tokens of the text.
         aspect: The aspect of the match.
         claimed: The aspects of the phrases, by token.
     """
-    index = bisect.bisect_left(opinions, match.start - _NEAR, key=operator.attrgetter("at"))
-    while index < len(opinions) and opinions[index].at < match.end + _NEAR:
-        at = opinions[index].at
-        between = words[at : match.start] if at < match.start else words[match.end : at]
-        if "," not in between and claimed.get(at, aspect) == aspect:
-            return True
-        index += 1
+    for at in range(match.start - _NEAR, match.end + _NEAR):
+        if at in opinions and claimed.get(at, aspect) == aspect:
+            between = words[at : match.start] if at < match.start else words[match.end : at]
+            if "," not in between:
+                return True
     return False
 
 

@@ -97,7 +97,7 @@ def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
     return ClauseExplanation(
         text=cut(clause.clause.start, clause.clause.end),
         words=tuple(
-            (cut(word.at, word.at + 1), round(word.valence, 2)) for word in clause.opinions
+            (cut(at, at + 1), round(valence, 2)) for at, valence in clause.opinions.items()
         ),
         score=round(clause.score, 2),
         contrasted=clause.clause.contrasted,

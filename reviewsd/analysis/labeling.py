@@ -14,6 +14,7 @@ from reviewsd.analysis.wordings import wordings
 from reviewsd.domain.insights import Sentiment
 
 MAX_PHRASE: Final = 120  # characters; insights.md 4, rule 6
+_NEAR: Final = 4  # words between the name of an aspect and its opinion
 _COUNTING: Final = (None, ClauseMark.WISHED)  # marks of clauses whose words count
 PROBLEM_STARS: Final = 4  # reviews with more stars have none, but where they say what was not liked
 
@@ -122,10 +123,9 @@ def _phrase(
         start -= 1
     if not decision.score or end - start == 1:  # extend the name of the aspect to its opinion
         near = [
-            word.at
-            for word in reading.opinions
-            if -4 <= word.at - start <= 4  # noqa: PLR2004
-            and "," not in words[min(word.at, start) : max(word.at, end)]
+            at
+            for at in range(start - _NEAR, start + _NEAR + 1)
+            if at in reading.opinions and "," not in words[min(at, start) : max(at, end)]
         ]
         if near:  # ascending
             start, end = min(start, near[0]), max(end, near[-1] + 1)

@@ -11,8 +11,6 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from msgspec import Struct
-
 from reviewsd.analysis.language_data import LanguageData, load
 from reviewsd.analysis.patterns import PatternMatcher
 from reviewsd.analysis.spelling import Spelling
@@ -25,13 +23,6 @@ _FADE: Final = (1.0, 0.95, 0.9)  # factor of a booster by its distance
 _NEGATED: Final = -0.74  # VADER's N_SCALAR
 _NOT_BAD: Final = -0.4  # "not bad" is not as good as "good"
 _SQUASH: Final = 15.0  # VADER's alpha: a sum of 15 ** 0.5 makes 0.71
-
-
-class Opinion(Struct, frozen=True, gc=False):
-    """The token of an opinion word, and its valence in context."""
-
-    at: int
-    valence: float
 
 
 class Lexicon:
@@ -122,18 +113,6 @@ class Lexicon:
         """Return the words of a text without separators."""
         return words_of(text, elides=self._elides)
 
-    def opinions(
-        self, words: Sequence[str], tokens: Iterable[tuple[int, float]], start: int
-    ) -> list[Opinion]:
-        """Return the opinions of a clause, with negation and boosters applied.
-
-        Args:
-            words: The tokens of the text.
-            tokens: Opinion words of the clause by token, with the valence of the word alone.
-            start: The first token of the clause.
-        """
-        return [Opinion(at, self._in_context(words, at, value, start)) for at, value in tokens]
-
     def negated(self, words: Sequence[str], at: int, start: int, end: int = 0) -> bool:
         """Return whether one of the three words before token ``at`` negates it, after any comma.
 
@@ -170,8 +149,15 @@ class Lexicon:
         """Return whether a negation increases the praise: "couldn't be happier", "not only"."""
         return words[at] in self._excused and not self._excuses.isdisjoint(words[at + 1 : at + 5])
 
-    def _in_context(self, words: Sequence[str], at: int, valence: float, start: int) -> float:
-        """Return the valence of an opinion word in its context."""
+    def valence(self, words: Sequence[str], at: int, start: int) -> float:
+        """Return the valence of the opinion word at a token, with negation and boosters applied.
+
+        Args:
+            words: The tokens of the text.
+            at: The token.
+            start: The first token of its clause.
+        """
+        valence = self.valences[words[at]]
         first = at - WINDOW
         before = words[first if first > start else start : at]  # noqa: FURB136
         if self._modifiers.isdisjoint(before):
@@ -203,7 +189,7 @@ def _inflected(words: Collection[str], endings: Iterable[str]) -> frozenset[str]
     )
 
 
-def score(parts: Sequence[Opinion]) -> float:
-    """Return the sentiment of a clause, -1 to 1."""
-    total = sum([opinion.valence for opinion in parts])
+def score(valences: Iterable[float]) -> float:
+    """Return the sentiment of the opinions of a clause, -1 to 1."""
+    total = sum(valences)
     return total / math.sqrt(total * total + _SQUASH)

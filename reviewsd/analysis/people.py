@@ -8,13 +8,13 @@ any other review is neutral.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from reviewsd.analysis.aspects import NO_PRAISE_OF_PEOPLE
 from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
-from reviewsd.analysis.lexicon import Lexicon, Opinion, score
+from reviewsd.analysis.lexicon import Lexicon, score
 from reviewsd.analysis.names import DETERMINERS
 from reviewsd.analysis.patterns import Match
 from reviewsd.analysis.text import ENDS, Tokens, first_word
@@ -63,14 +63,13 @@ class _Span(NamedTuple):
     def scores(self) -> Iterator[float]:
         """Yield the scores of the words and of the decisions that count with the stars of the clause."""
         good = self.clause.stars >= _GOOD_STARS
-        opinions = [
-            opinion
-            for opinion in self.clause.opinions
-            if self.start <= opinion.at < self.end
-            and (good or opinion.valence < 0 or opinion.at < self.reported)
-        ]
+        opinions = {
+            at: valence
+            for at, valence in self.clause.opinions.items()
+            if self.start <= at < self.end and (good or valence < 0 or at < self.reported)
+        }
         if opinions and not good:
-            yield score(opinions)
+            yield score(opinions.values())
         for decision in self.decisions():
             if _has_word(decision, opinions):
                 yield decision.score
@@ -98,11 +97,10 @@ class _Span(NamedTuple):
         ]
 
 
-def _has_word(decision: Decision, opinions: Sequence[Opinion]) -> bool:
+def _has_word(decision: Decision, opinions: Mapping[int, float]) -> bool:
     """Return whether the match of a decision has an opinion word of its sign."""
     return any(
-        decision.start <= opinion.at < decision.end and opinion.valence * decision.score > 0
-        for opinion in opinions
+        opinions.get(at, 0.0) * decision.score > 0 for at in range(decision.start, decision.end)
     )
 
 

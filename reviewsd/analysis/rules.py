@@ -271,13 +271,14 @@ def _weigh(
     starts = [reading.clause.start for reading in readings[1:]]
     index, last = 0, len(starts)
     valences = lexicon.valences
-    for at, valence in [(at, valences[word]) for at, word in enumerate(words) if word in valences]:
+    for at in [at for at, word in enumerate(words) if word in valences]:
         while index < last and starts[index] <= at:
             index += 1
         if at not in names:
-            readings[index].words.append((at, valence))
+            reading = readings[index]
+            reading.opinions[at] = lexicon.valence(words, at, reading.clause.start)
     for reading in readings:
-        if reading.words or reading.senses:
+        if reading.opinions or reading.senses:
             decide(reading, words, lexicon)
 
 

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labeling import Reading
-from reviewsd.analysis.lexicon import Opinion
 from reviewsd.analysis.model_labels import AspectAnswer
 from reviewsd.analysis.names import DETERMINERS, RELATIONS, TITLES
 from reviewsd.analysis.text import ENDS, sentence_spans
@@ -113,7 +112,7 @@ class ReviewSentence(NamedTuple):
             (self.has_subject or self.opens_with_praise)
             and self.lists.refers.isdisjoint(self._words)
             and (self.is_emphatic(1) or len(self.aspects) >= _EMPHATIC)
-            and not any(opinion.valence < 0 for opinion in self._opinions)
+            and not any(valence < 0 for valence in self._opinions.values())
             and not any(character.isdigit() for character in self.text)
             and "pricing" not in self.aspects
         )
@@ -134,14 +133,14 @@ class ReviewSentence(NamedTuple):
     def opens_with_praise(self) -> bool:
         """Whether the first word praises, after one like "very"."""
         at = self._start + (self._words[0] in self.reading.lexicon.function_words)
-        return any(opinion.valence > 0 and opinion.at == at for opinion in self._opinions)
+        return self._opinions.get(at, 0.0) > 0
 
     def is_emphatic(self, sign: int) -> bool:
         """Return whether the sentence has two opinion words of a sign, or one with a booster."""
         valences, words = self.reading.lexicon.valences, self.reading.tokens.words
-        opinions = [opinion for opinion in self._opinions if opinion.valence * sign > 0]
+        opinions = [(at, valence) for at, valence in self._opinions.items() if valence * sign > 0]
         return len(opinions) >= _EMPHATIC or any(
-            abs(opinion.valence) > abs(valences[words[opinion.at]]) for opinion in opinions
+            abs(valence) > abs(valences[words[at]]) for at, valence in opinions
         )
 
     @property
@@ -153,8 +152,8 @@ class ReviewSentence(NamedTuple):
         return self.reading.tokens.words[self._start : self.clauses[-1].clause.end]
 
     @property
-    def _opinions(self) -> list[Opinion]:
-        return [opinion for clause in self.clauses for opinion in clause.opinions]
+    def _opinions(self) -> dict[int, float]:
+        return {at: value for clause in self.clauses for at, value in clause.opinions.items()}
 
     @property
     def aspects(self) -> set[str]:

@@ -274,7 +274,7 @@ class _Finder:
             for match, _ in clause.senses
             for at in range(match.start, match.end)
         }
-        opinions = {word.at for clause in reading.clauses for word in clause.opinions}
+        opinions = {at for clause in reading.clauses for at in clause.opinions}
         mentions: dict[str, _Mention] = {}
         for at, word in enumerate(words):
             if word not in _DETERMINERS:

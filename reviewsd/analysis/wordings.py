@@ -4,9 +4,7 @@ A wording has an opinion word or a phrase of its aspect, begins and ends at word
 neither negated nor conditional nor only wished. Inflections count as one wording.
 """
 
-import bisect
 import functools
-import operator
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -130,15 +128,12 @@ def _with_opinion(
     """
     best: tuple[int, int] | None = None
     opinions = reading.opinions
-    index = bisect.bisect_left(opinions, match.start - _NEAR, key=operator.attrgetter("at"))
-    while index < len(opinions) and opinions[index].at < match.end + _NEAR:
-        opinion = opinions[index]
-        index += 1
-        if (opinion.valence > 0) is not positive:
+    for at in range(match.start - _NEAR, match.end + _NEAR):
+        if at not in opinions or (opinions[at] > 0) is not positive:
             continue
-        if negating is not None and negating.negated(words, opinion.at, reading.clause.start):
+        if negating is not None and negating.negated(words, at, reading.clause.start):
             continue
-        start, end = min(match.start, opinion.at), max(match.end, opinion.at + 1)
+        start, end = min(match.start, at), max(match.end, at + 1)
         if best is None or end - start < best[1] - best[0]:
             best = start, end
     return best

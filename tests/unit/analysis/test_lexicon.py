@@ -7,8 +7,7 @@ def _score(text: str) -> float:
     lexicon = lexicon_of("en")
     words = lexicon.tokenise(text).words
     known = lexicon.valences
-    result = [(at, known[word]) for at, word in enumerate(words) if word in known]
-    return score(lexicon.opinions(words, result, 0))
+    return score([lexicon.valence(words, at, 0) for at, word in enumerate(words) if word in known])
 
 
 @pytest.mark.parametrize(
