@@ -1,7 +1,7 @@
 """Labels and counts reviews, block by block; the entry point of this package (insights.md 2)."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -20,6 +20,7 @@ from reviewsd.domain.insights import PerReview
 from reviewsd.domain.reviews import Business, Review
 
 _MAX_CACHED: Final = 50_000  # labels of repeated texts
+_MAX_BATCH: Final = 20_000  # characters of reviews that are read together
 
 
 class KnownLabels(Protocol):
@@ -88,30 +89,42 @@ class Analyser:
     def block(self, reviews: Iterable[Review]) -> CountedBlock:
         """Label and count some reviews."""
         counter = BlockCounter(self.catalogue)
-        entries = []
+        entries: list[tuple[str, PerReview]] = []
         block_labels: dict[str, Labels] = {}
-        for review in reviews:
-            labels = WORDLESS
-            text = review.text
-            if has_words(text):
-                key = label_key(text, review.rating, self.digest)
-                block_labels[key] = labels = self._labels(key, text, review.rating)
-            entries.append((review.id, counter.add(review, labels)))
+        for batch in _batches(reviews):
+            texts: dict[str, tuple[str, int]] = {}
+            keys = []
+            for review in batch:
+                key, text = "", review.text
+                if has_words(text):
+                    key = label_key(text, review.rating, self.digest)
+                    texts[key] = text, review.rating
+                keys.append(key)
+            labels = self._labels(texts)
+            block_labels |= labels
+            for key, review in zip(keys, batch, strict=True):
+                entries.append((review.id, counter.add(review, labels.get(key, WORDLESS))))
         return CountedBlock(counts=counter.counts, entries=entries, labels=block_labels)
 
-    def _labels(self, key: str, text: str, rating: int) -> Labels:
-        labels = self._cache.get(key)
-        if labels is None:
-            labels = self._earlier_labels.get(key)
-            if labels is None:
-                self.analysed += 1
-                labels = self._read(text, rating)
-            if len(self._cache) < _MAX_CACHED:
-                self._cache[key] = labels
+    def _labels(self, texts: Mapping[str, tuple[str, int]]) -> dict[str, Labels]:
+        """Return the labels of texts with their ratings, all by ``label_key``."""
+        labels: dict[str, Labels] = {}
+        unread: dict[str, tuple[str, int]] = {}
+        for key, text in texts.items():
+            known = self._cache.get(key) or self._earlier_labels.get(key)
+            if known is None:
+                unread[key] = text
+            else:
+                labels[key] = known
+        self.analysed += len(unread)
+        for key, read in zip(unread, self.rules.label_all([*unread.values()]), strict=True):
+            labels[key] = self._with_stored(read, *unread[key])
+        if len(self._cache) < _MAX_CACHED:
+            self._cache |= labels
         return labels
 
-    def _read(self, text: str, rating: int) -> Labels:
-        labels = self.rules.label(text, rating)
+    def _with_stored(self, labels: Labels, text: str, rating: int) -> Labels:
+        """Return the labels of a text with those of a language model, if there are."""
         if not self._stored_labels.digest:
             return labels
         stored = self._stored_labels.find(text_key(text, rating))
@@ -125,6 +138,19 @@ class Analyser:
         """Return the valid labels of a text; the file may have been edited."""
         review = Excerpted(id="", rating=rating, text=text)
         return self._model_labels.check(stored.labels, review, [])
+
+
+def _batches(reviews: Iterable[Review]) -> Iterator[list[Review]]:
+    """Yield neighboring reviews that are read together, which bounds the memory of their tokens."""
+    batch: list[Review] = []
+    size = 0
+    for review in reviews:
+        batch.append(review)
+        size += len(review.text or "")
+        if size > _MAX_BATCH:
+            yield batch
+            batch, size = [], 0
+    yield batch
 
 
 def catalogue(settings: InsightSettings, rules: Rules, words: LocalWords) -> Catalogue:

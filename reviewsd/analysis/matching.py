@@ -48,16 +48,12 @@ class LanguageMatcher:
         self._kinds = _Kinds(self._patterns.vocabulary(lexicon.valences, people))
         self._kinds.update(dict.fromkeys(BARRIERS, BARRIER))
 
-    def tokenise(self, text: str) -> Tokens:
-        """Split a text into tokens, and replace misspelled words by dictionary words."""
+    def find(self, text: str) -> tuple[Tokens, list[Match]]:
+        """Return the tokens of a text, spelled as in the dictionary, and all matches by start, shorter ones first."""
         tokens = self.lexicon.tokenise(text)
-        if self._spelling is None:
-            return tokens
-        return tokens._replace(words=list(map(self._spelling.__getitem__, tokens.words)))
-
-    def find(self, words: Iterable[str]) -> list[Match]:
-        """Return all matches in the words of a text, by start, shorter ones first."""
-        return self._patterns.find(list(map(self._kinds.__getitem__, words)))
+        if self._spelling is not None:
+            tokens = tokens._replace(words=list(map(self._spelling.__getitem__, tokens.words)))
+        return tokens, self._patterns.find(list(map(self._kinds.__getitem__, tokens.words)))
 
     def _forms(self, item: OwnerPhrase) -> Iterator[list[str]]:
         words = self.lexicon.words_of(item.text)
