@@ -25,12 +25,12 @@ MAX_FAQ: Final = 6
 MIN_MENTIONS: Final = 5  # of a sentiment that a sentence names, and of an aspect with a question
 MIN_QUOTE: Final = 40  # characters
 MAX_QUOTE: Final = 160
-SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.5}
-"""Share of the mentions of an aspect that most praise, or criticize, if ``MISSED`` more said the opposite."""
-MISSED: Final = 3  # mentions; they count most where few were found (decision 584)
-MIXED_SHARE: Final = (
-    0.35  # of either sentiment where opinions differ, which ``MISSED`` have at least
-)
+SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.65}
+"""Share of the mentions of an aspect that most praise, or criticize (decisions 584 and 650)."""
+MISSED: Final[Mapping[Sentiment, int]] = {"positive": 3, "negative": 0}
+"""Mentions that may have been missed and say the opposite: more complaints than praise."""
+MIXED_SHARE: Final = 0.35  # of either sentiment where opinions differ
+_MIN_MIXED: Final = 3  # mentions of either sentiment where opinions differ
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
 _NAMED: Final = 4  # aspects that most praise, that most criticize, or on which opinions differ
@@ -365,14 +365,15 @@ def _claimed(ranking: Ranking) -> tuple[Sentiment, ...]:
     for sentiment in SHARES:
         if _prevails(ranking, sentiment):
             return (sentiment,)
-    if min(ranking.positive, ranking.negative) >= max(MISSED, MIXED_SHARE * ranking.count):
+    if min(ranking.positive, ranking.negative) >= max(_MIN_MIXED, MIXED_SHARE * ranking.count):
         return tuple(SHARES)
     return ()
 
 
 def _prevails(ranking: Ranking, sentiment: Sentiment) -> bool:
     """Return whether enough reviews, and enough of the mentions, have a sentiment."""
-    return ranking.of(sentiment) >= max(MIN_MENTIONS, SHARES[sentiment] * (ranking.count + MISSED))
+    share = SHARES[sentiment] * (ranking.count + MISSED[sentiment])
+    return ranking.of(sentiment) >= max(MIN_MENTIONS, share)
 
 
 def _leading(aspects: Iterable[RankedAspect], sentiment: Sentiment) -> list[RankedAspect]:

@@ -427,6 +427,8 @@ def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
         (3, 5, "Opinions differ on pricing (3 praise it, 5 criticize it)"),
         (2, 5, "Mostly criticized: pricing (5 of the 7 counted)"),
         (4, 3, "Opinions differ on pricing (4 praise it, 3 criticize it)"),
+        (8, 11, "Opinions differ on pricing (8 praise it, 11 criticize it)"),
+        (7, 13, "Mostly criticized: pricing (13 of the 20 counted)"),
         (3, 2, ""),
         (2, 2, ""),
         (0, 4, ""),
