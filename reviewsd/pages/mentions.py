@@ -14,6 +14,10 @@ _ENTRIES = 8
 _FIRST_ASPECTS, _FIRST_GROUPS, _FIRST_ENTRIES = 4, 3, 3
 """The entries on telephones before a visitor asks for all, as in ``.fold`` of the style sheet."""
 
+_SURE_MENTIONS = 8
+_SURE_PART = 7
+"""A made aspect is shown from 8 mentions on, or if a seventh of the reviews mention it (decision 651)."""
+
 _MAX_ID = 256
 """Characters of an id in a link, at most."""
 
@@ -38,11 +42,16 @@ class Mentioned:
 def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
     """Return the most mentioned aspects, with mentions counted: rules miss some, but hardly any of a name.
 
-    Of made ones those without a share are left out if any has one: of few mentions too many are misread.
+    Made ones without a share, and those of few mentions among many reviews, are left out if there are others: too many
+    of these mentions are misread.
     """
-    entries = _most(renderer, insights, insights.aspects, "mentions_aspect", "aspect_mentions")
-    sure = [entry for entry in entries if entry.positive is not None]
-    return sure if sure and _are_made(renderer) else entries
+    entities = [*map(named, insights.aspects)]
+    if _are_made(renderer):
+        least = min(_SURE_MENTIONS, (insights.review_count or 0) // _SURE_PART)
+        shared = [aspect for aspect in entities if _positive(aspect) is not None]
+        sure = [aspect for aspect in shared if (aspect.mention_count or 0) >= least]
+        entities = sure or shared or entities
+    return _most(renderer, insights, entities, "mentions_aspect", "aspect_mentions")
 
 
 def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Mentioned]]]:

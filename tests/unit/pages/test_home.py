@@ -228,6 +228,23 @@ def test_made_aspects_without_a_share_and_made_topics_are_not_shown(place: Place
     assert "aspect=cleanliness" in shown(3)
 
 
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(40, {"friendliness", "cleanliness"}), (60, {"friendliness"})],
+)
+def test_made_aspect_of_few_mentions_among_many_reviews_is_not_shown(
+    place: Place, count: int, shown: set[str]
+) -> None:
+    """With 5 to 7 mentions found half of the shares were more than 12 points off (decision 651)."""
+    texts = ["Friendly staff."] * 9 + ["The table was clean."] * 6
+    texts += ["We came on a Monday."] * (count - len(texts))
+    place.publish([review(f"r{at}", text=f"{text} {at}.") for at, text in enumerate(texts)])
+    place.directories.publish(insights="auto")
+    place.snapshots.refresh()
+    links = [str(link["href"]) for link in place.page("/").named("a")]
+    assert shown == {href.partition("mentions_aspect=")[2] for href in links if "_aspect=" in href}
+
+
 def test_telephone_is_called_before_all_reviews_are_read(place: Place) -> None:
     place.publish([review()], {"name": "Acme", "phone": "+1 207 555 0100"})
     classes = [link.get("class") for link in place.page("/").named("a")]
