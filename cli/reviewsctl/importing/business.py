@@ -16,6 +16,7 @@ from msgspec import Raw
 
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import NO_NAME
+from reviewsctl.importing.trades import trade_of
 from reviewsctl.importing.values import address, elements, members, normal, word
 from reviewsctl.importing.vocabulary.words import CELLS
 
@@ -68,9 +69,6 @@ def name_words(name: str) -> list[str]:
 
 def listing(location: Facts) -> Facts:
     """Return the members of a location of Google Business Profile: Takeout's data.json, and its API."""
-    category = members(members(location.get("categories")).get("primaryCategory")) or members(
-        location.get("primaryCategory")
-    )
     phone = members(location.get("phoneNumbers")).get("primaryPhone") or location.get(
         "primaryPhone"
     )
@@ -78,12 +76,26 @@ def listing(location: Facts) -> Facts:
     place = members(location.get("storefrontAddress")) or members(location.get("address"))
     return {
         "name": word(location.get("title")) or word(location.get("locationName")),
-        "category": word(category.get("displayName")),
+        "category": trade_of(*_category(location)),
         "url": address(word(location.get("websiteUri")) or location.get("websiteUrl")),
         "phone": word(phone),
         "address": _postal(place),
         "hours": _hours(hours),
     }
+
+
+def unknown_category(location: Facts) -> str | None:
+    """Return the category of a location that is none of schema.org's; None if there is none, or it is one."""
+    names = _category(location)
+    return None if trade_of(*names) else names[-1]
+
+
+def _category(location: Facts) -> tuple[str | None, str | None]:
+    """Return the id and the name of the category of a location."""
+    category = members(members(location.get("categories")).get("primaryCategory")) or members(
+        location.get("primaryCategory")
+    )
+    return word(category.get("name")), word(category.get("displayName"))
 
 
 def _postal(address: Facts) -> Facts:

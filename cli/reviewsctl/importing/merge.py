@@ -96,6 +96,7 @@ class Merge:
         name = business.get("name")
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
         self._result.filled = filled(business, self._plan.facts)
+        self._result.category = {**business, **self._result.filled}.get("category")
         declared = Declared(business.get("locations"), self._plan.same_places.certain)
         self._result.declared = declared
         changes = dict(self._result.filled)

@@ -116,6 +116,8 @@ class MergeResult:
     """Members of ``Fate.EMPTIED``."""
     name: str = ""
     """The name of the business in the file."""
+    category: object = None
+    """The category of the business in the new file."""
     declared: Declared = field(default_factory=Declared)
     """The locations that the file declares."""
     places: set[Place] = field(default_factory=set)

@@ -136,6 +136,10 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     notes += notes_of_sources(options, staged, merge)
     notes += report.notes_of_names(shortened)
     notes += notes_of_other_places(plan, staged, merge)
+    locations = [source.head.location for export in exports for source in export.sources]
+    notes += report.notes_of_category(
+        location.listing for location in locations if location.id in titles and not merge.category
+    )
     notes += notes_of_places(plan, declared, merge)
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
@@ -235,7 +239,13 @@ def _facts(
 
     The titles are those of the locations that are imported, by their names.
     """
-    facts = listings.get(next(iter(titles)), {}) if len(titles) == 1 else {}
+    own = [listings.get(name, {}) for name in titles]
+    categories = {facts.get("category") for facts in own}
+    facts = (
+        own[0]
+        if len(own) == 1
+        else {"category": categories.pop() if len(categories) == 1 else None}
+    )
     if len(declared.listed) > 1:
         facts = {name: value for name, value in facts.items() if name not in OF_PLACES}
     used = {*filter(None, titles.values())} or {

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from reviewsctl.importing.business import OF_PLACES, Declared, Facts
+from reviewsctl.importing.business import OF_PLACES, Declared, Facts, unknown_category
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
@@ -16,7 +16,7 @@ from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import FUTURE, NO_ID, Entry
 from reviewsctl.importing.rows import RowCounts
-from reviewsctl.importing.values import elements, listed
+from reviewsctl.importing.values import elements, listed, shown
 from reviewsd.api.names import surname_in
 from reviewsd.api.texts import counted, first_of
 
@@ -235,6 +235,16 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
 def _again(*, dry_run: bool) -> str:
     """Return how to import in another way, which after a dry run needs no undo."""
     return "import" if dry_run else "reviewsctl reviews undo, then import again"
+
+
+def notes_of_category(locations: Iterable[Facts]) -> list[str]:
+    """Return a note on the category that an export has for the business, if schema.org has no such type."""
+    names = dict.fromkeys(filter(None, map(unknown_category, locations)))
+    return [
+        f"category {shown(name)} is left out, as schema.org has no such type; write the nearest one into "
+        "reviews.json: https://schema.org/LocalBusiness"
+        for name in names
+    ]
 
 
 def notes_of_names(shortened: int) -> list[str]:

@@ -17,12 +17,13 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     platforms: dict[str, dict[str, frozenset[str]]] = {}
 
 
-def _words(file: str) -> Words:
+def words_in(file: str) -> Words:
+    """Return the words of one of the files."""
     return msgspec.toml.decode(Path(__file__).with_name(file).read_bytes(), type=Words)
 
 
-COLUMNS: Final = _words("columns.toml")
-CELLS: Final = _words("cells.toml")
-PUBLICITY: Final = _words("publicity.toml")
+COLUMNS: Final = words_in("columns.toml")
+CELLS: Final = words_in("cells.toml")
+PUBLICITY: Final = words_in("publicity.toml")
 
 GUESSES: Final = COLUMNS.table

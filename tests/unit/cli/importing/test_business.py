@@ -2,9 +2,12 @@
 
 import pytest
 
-from reviewsctl.importing.business import Likeness, filled, likeness, listing
+from reviewsctl.importing.business import Likeness, filled, likeness, listing, unknown_category
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.reviews_file import EXAMPLES, NO_NAME
+from reviewsctl.importing.values import normal
+from reviewsctl.importing.vocabulary.words import words_in
+from reviewsd.domain.local_business import local_business_types
 
 
 def period(day: str, opens: Fields, closes: Fields) -> Fields:
@@ -51,6 +54,35 @@ def test_takeout_describes_the_business() -> None:
         "address": address,
         "hours": [MONDAY, {"day": "tuesday", "opens": "00:00", "closes": "24:00"}],
     } == listing(LISTING)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "name", "expected"),
+    [
+        ("gcid:bakery", "Bakkerij", "Bakery"),
+        ("categories/gcid:hair_salon", "Kapsalon", "HairSalon"),
+        (None, "Bäckerei", "Bakery"),
+        (None, "Driving school", "ProfessionalService"),
+        ("gcid:anvil_forge", "Florist", "Florist"),
+        ("gcid:anvil_forge", "Smederij", None),
+        (None, None, None),
+    ],
+)
+def test_category_is_a_type_of_schema_org(
+    identifier: str | None, name: str | None, expected: str | None
+) -> None:
+    """An owner's first check warned of a category that the import itself had written."""
+    category = {"name": identifier, "displayName": name}
+    place: Fields = {"categories": {"primaryCategory": category}}
+    assert expected == listing(place)["category"]
+    assert (None if expected else name) == unknown_category(place)
+
+
+def test_names_of_trades_are_spelled_as_they_are_compared() -> None:
+    types, names = local_business_types(), words_in("trades.toml").table
+    words = [word for spelled in names.values() for word in spelled]
+    assert names.keys() <= types
+    assert sorted({normal(word) for word in words} - {*map(normal, types)}) == sorted(words)
 
 
 @pytest.mark.parametrize("odd", [None, [], "x", 5, [None], {"periods": 1}, [{"openDay": "X"}]])

@@ -162,3 +162,29 @@ def test_business_of_several_places_gets_no_address_of_one(shop: Shop) -> None:
     shop.imported(takeout(shop.folder, n1=titled("Gent", **FACTS)))
     assert not {"phone", "address"} & shop.file["business"].keys()
     assert "+32 9 123 45 67" == shop.file["business"]["locations"][0]["phone"]
+
+
+def category(name: str) -> dict[str, Any]:
+    return {"categories": {"primaryCategory": {"displayName": name}}}
+
+
+def test_category_that_all_places_share_is_that_of_the_business(shop: Shop) -> None:
+    baker = category("Bakkerij")
+    export = takeout(shop.folder, n1=titled("Gent", **baker), n2=titled("Antwerpen", **baker))
+    shop.imported(export)
+    assert "Bakery" == shop.file["business"]["category"]
+
+
+def test_category_that_schema_org_does_not_have_is_left_out_with_a_note(shop: Shop) -> None:
+    export = takeout(shop.folder, n1=titled("Gent", **category("Smederij")))
+
+    def notes() -> list[str]:
+        return [note for note in shop.imported(export).notes if note.startswith("category")]
+
+    (note,) = notes()
+    assert note.startswith('category "Smederij" is left out, as schema.org has no such type;')
+    assert "category" not in shop.file["business"]
+    content = shop.file
+    content["business"]["category"] = "Store"
+    (shop.folder / "reviews.json").write_text(json.dumps(content))
+    assert [] == notes()
