@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 import msgspec
@@ -62,7 +62,8 @@ def doubts(
     if updated_at is not None and updated_at > now:
         yield _finding("$.updated_at", _in_future(times.spelled(updated_at)))
     counts = Counter[tuple[str, str]]()
-    yield from _records(reviews.removeprefix(BOM), now, progress, counts)
+    hidden = dataset.withheld.hidden.keys()
+    yield from _records(reviews.removeprefix(BOM), now, progress, counts, hidden)
     if several(dataset.business):
         yield from _without_location(counts)
     places = dict.fromkeys(place for _, place in counts if place)
@@ -115,12 +116,16 @@ def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic
 
 
 def _records(
-    text: bytes, now: datetime.datetime, progress: Progress, counts: Counter[tuple[str, str]]
+    text: bytes,
+    now: datetime.datetime,
+    progress: Progress,
+    counts: Counter[tuple[str, str]],
+    hidden: Collection[str],
 ) -> Iterator[Diagnostic]:
     """Yield the warnings about reviews, and count them in ``counts`` by source and location, "" for none."""
     items = _RECORDS.decode(text).reviews
-    by_text: dict[int, int] = {}
-    by_rating: dict[int, tuple[int, str | None]] = {}
+    by_text: dict[int, str] = {}
+    by_rating: dict[int, tuple[str, str | None]] = {}
     for index, item in enumerate(reported(items, len(items), "comparing", progress)):
         review = _REVIEW.decode(item)
         path = f"$.reviews[{index}]"
@@ -129,36 +134,36 @@ def _records(
             yield _finding(where, reason, review.id)
         for where, reason in misnamed(_MEMBERS.decode(item), Review.__struct_fields__, path):
             yield _finding(where, reason, review.id)
-        if reason := _duplicate_reason(review, index, by_text, by_rating):
+        reason = "" if review.id in hidden else _duplicate_reason(review, by_text, by_rating)
+        if reason:
             yield _finding(path, reason, review.id)
 
 
 def _duplicate_reason(
     review: Review,
-    index: int,
-    by_text: dict[int, int],
-    by_rating: dict[int, tuple[int, str | None]],
+    by_text: dict[int, str],
+    by_rating: dict[int, tuple[str, str | None]],
 ) -> str:
     """Return why a review may be there twice; empty if nothing says so.
 
     Args:
         review: The review.
-        index: Its place.
-        by_text: The places of the first reviews with an author, date and text; this one is added.
+        by_text: The ids of the first reviews with an author, date and text; this one is added.
         by_rating: Those with a source, location, author, date and rating, with their texts; likewise.
     """
     if review.text:
-        first = by_text.setdefault(hash((review.author, review.date, review.text)), index)
-        if first != index:
-            return f"same author, date and text as $.reviews[{first}]"
+        first = by_text.setdefault(hash((review.author, review.date, review.text)), review.id)
+        if first != review.id:
+            hide = f"reviewsctl reviews hide {review.id} --reason duplicate"
+            return f"same author, date and text as {first}; if it is the same review: {hide}"
     author = review.author
     if is_nameless(author):
         return ""
     key = (review.source, review.location, author, review.date, review.rating)
-    first, text = by_rating.setdefault(hash(key), (index, review.text))
+    first, text = by_rating.setdefault(hash(key), (review.id, review.text))
     if text == review.text:
         return ""
-    return f"same author, date and stars as $.reviews[{first}], with another text: was it edited?"
+    return f"same author, date and stars as {first}, with another text: was it edited?"
 
 
 def _record(review: Review, path: str) -> Iterator[tuple[str, str]]:

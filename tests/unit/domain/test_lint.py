@@ -66,11 +66,19 @@ def found(
     second: dict[str, object] | None = None,
     top: dict[str, object] | None = None,
     insights: dict[str, object] | None = None,
+    *,
+    hidden: str = "",
 ) -> list[str]:
-    """Return the warnings without the file's name."""
+    """Return the warnings without the file's name; ``hidden`` is the id of a hidden review."""
     document = {"business": {"name": "B"}, "reviews": [first, second or review(1)], **(top or {})}
     text = b"\xef\xbb\xbf" + json.dumps(document).encode()
-    dataset = load(text, None if insights is None else json.dumps(insights).encode())
+    entry = {"action": "hide", "at": "2026-01-03T00:00:00Z", "reason": "duplicate"}
+    corrections = {"version": 1, "reviews": {hidden: entry} if hidden else {}}
+    dataset = load(
+        text,
+        None if insights is None else json.dumps(insights).encode(),
+        corrections=json.dumps(corrections).encode(),
+    )
     return [headline(warning).partition(": ")[2] for warning in doubts(text, dataset, NOW)]
 
 
@@ -118,16 +126,26 @@ def test_valid_data_have_these_warnings(part: str, members: str, expected: str) 
 
 def test_duplicate_words_are_reported_at_the_second_review() -> None:
     again = review(1, date="2026-01-01", text="text 0")
-    assert [f"$.reviews[1] (id {IDS[1]}): same author, date and text as $.reviews[0]"] == found(
-        review(0), again
+    (warning,) = found(review(0), again)
+    assert warning == (
+        f"$.reviews[1] (id {IDS[1]}): same author, date and text as {IDS[0]}; if it is the same review: "
+        f"reviewsctl reviews hide {IDS[1]} --reason duplicate"
     )
+
+
+@pytest.mark.parametrize("hidden", IDS)
+@pytest.mark.parametrize("text", ["text 0", "text 1"])
+def test_review_of_which_a_copy_is_hidden_is_no_duplicate(text: str, hidden: str) -> None:
+    """The warning stayed for ever, though the owner had hidden one as a duplicate."""
+    again = review(1, date="2026-01-01", rating=4, text=text)
+    assert [] == found(review(0), again, hidden=hidden)
 
 
 def test_edited_text_is_reported_at_the_second_review() -> None:
     """An import of a table without ids adds it beside the old one."""
     (warning,) = found(review(0), review(1, date="2026-01-01", rating=4))
     assert warning == (
-        f"$.reviews[1] (id {IDS[1]}): same author, date and stars as $.reviews[0], with another text: "
+        f"$.reviews[1] (id {IDS[1]}): same author, date and stars as {IDS[0]}, with another text: "
         "was it edited?"
     )
 
