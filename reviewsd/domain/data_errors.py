@@ -11,7 +11,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -121,15 +121,17 @@ def _explain_struct(
         if name in value:
             yield from explain(value[name], hint, member(path, name), example)
         elif field.required:
-            other = "" if refuses_unknown else _rename(unknown, name)
+            other = "" if refuses_unknown else _rename(value, unknown, name)
             yield member(path, name), f"{MISSING}{other or example}"
     for name in unknown if refuses_unknown else ():
         hint = nearest(name, fields) or f"; there are: {', '.join(fields)}"
         yield member(path, name), f"unknown key {show(name)}{hint}"
 
 
-def _rename(unknown: Iterable[str], name: str) -> str:
+def _rename(value: Mapping[str, object], unknown: Iterable[str], name: str) -> str:
     """Return the end of the reason where a missing member is there under another name, or ""."""
+    if value.get("closed") is True and name in {"opens", "closes"}:
+        return "; leave out the days that are closed"
     other = next((other for other in unknown if similar_member(other, (name,))), None)
     return "" if other is None else f"; rename {show(other)} to {show(name)}"
 

@@ -150,6 +150,13 @@ def test_missing_member_under_another_name_is_found(
     assert faults == list(explain(value, kind))
 
 
+def test_day_that_is_closed_is_to_be_left_out() -> None:
+    """Its member was to be renamed to "closes"."""
+    hours = {"day": "tuesday", "closed": True}
+    reason = "missing; leave out the days that are closed"
+    assert [("$.opens", reason), ("$.closes", reason)] == list(explain(hours, reviews.OpeningHours))
+
+
 def test_name_of_another_member_is_not_offered() -> None:
     hours = {"opens": "09:00", "closes": "17:00"}
     assert [("$.day", "missing")] == list(explain(hours, reviews.OpeningHours))
