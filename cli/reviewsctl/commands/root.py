@@ -92,6 +92,20 @@ class Command(TyperCommand):
         super().__init__(*args, **attributes)
         self.params += _options(listed=False)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  Typer's context
+        """Parse its arguments; an option that its help does not list is not proposed for an unknown one."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            hidden = {
+                name for each in self.params if getattr(each, "hidden", False) for name in each.opts
+            }
+            if possibilities := getattr(error, "possibilities", None):
+                vars(error)["possibilities"] = [
+                    name for name in possibilities if name not in hidden
+                ]
+            raise
+
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
         """Runs it; ``obj`` of its context is the session."""
         context.obj = session(context)

@@ -480,6 +480,13 @@ def test_command_that_is_mistyped_is_answered_with_the_one_that_is_meant(ctl: Ct
     assert "No such command 'statsu'. Did you mean 'status'?" in run.stderr
 
 
+def test_option_that_help_does_not_list_is_not_proposed(ctl: Ctl) -> None:
+    """For ``--soruce`` it proposed the socket of the daemon, which only the help of the root has."""
+    run = ctl("import", "x.csv", "--soruce", "web")
+    assert 2 == run.returncode
+    assert "No such option: --soruce (Possible options: --set, --source)" in run.stderr
+
+
 def test_the_socket_and_the_version_are_options_of_every_command(
     ctl: Ctl, daemon: AdminFake
 ) -> None:
