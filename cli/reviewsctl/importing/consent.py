@@ -60,7 +60,7 @@ def agree(options: ImportOptions, questions: Iterable[Question], prompts: Prompt
         prompts.show([text])
         confirm = None if options.yes else prompts.confirm
         if confirm is not None and not confirm("Import it all the same?"):
-            raise ImportRefusedError("not wanted", "Nothing was written.")
+            raise ImportRefusedError("you answered no", "Nothing was written.")
     return notes
 
 

@@ -200,8 +200,8 @@ def add(kind: str, name: str, settings: Sequence[tuple[str, str]], config: Path 
     is_table = kind in {"file", "url"} and not any(".zip" in value for value in values.values())
     if is_table and "import.source" not in values:
         typer.echo(
-            'A table without a column for it has reviews of the source "import"; --set import.source=NAME '
-            "names another"
+            'If it is a table of your own that does not say where reviews were written, readers see "import"; '
+            "--set import.source=NAME names it. An export of a platform says it itself."
         )
     typer.echo(f"Try it: reviewsctl sources test {name}")
     typer.echo(

@@ -165,7 +165,7 @@ def test_table_without_the_ids_of_the_last_import_is_a_question(shop: Shop) -> N
         numbered(shop, mapped=False)
     assert "--map id=Number" in asked.value.remedy
     shop.answer = False
-    with pytest.raises(ImportRefusedError, match="not wanted"):
+    with pytest.raises(ImportRefusedError, match="you answered no"):
         numbered(shop, mapped=False)
     assert before == shop.reviews
     numbered(shop, mapped=True)
