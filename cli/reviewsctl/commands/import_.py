@@ -54,6 +54,7 @@ EPILOG: Final = """\b
       scale=BEST             best rating of a table: 10, 5 for half stars, 6-1 for school grades
       recommended=yes        a recommendation of Facebook is 5 stars, and its opposite 1
       date_format=PATTERN    dates of a table, as strptime has them: %d/%m/%Y
+      earlier_source=NAME    these reviews are there under this source, by mistake; they get the new one, once
       public=COLUMN=VALUE    import rows with this value only; COLUMN=* if the column is not about being public"""
 
 

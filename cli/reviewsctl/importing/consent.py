@@ -138,7 +138,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
         *(
             (f"{text}{hint}", "If it is one of these, name it so; if it is another one: --yes")
             for text, hint in _new_sources(staged, result)
-            if hint and not options.synced
+            if hint and not (options.synced or options.settings.earlier_source)
         ),
         (
             _doubles(result, is_new=bool(_sources(staged) - result.sources)),
@@ -293,8 +293,8 @@ def _one_source(result: MergeResult) -> str:
     names = [shlex.quote(printable(source)) for source, _ in result.doubles.most_common(1)]
     return (
         "If they are the same reviews, leave this export out; or name the source of a table: "
-        f"--source {''.join(names)} (import.source of a sync); or, to give those another source, take their "
-        "import back first: reviewsctl reviews undo"
+        f"--source {''.join(names)} (import.source of a sync); or, to give those the new source: "
+        f"--set earlier_source={''.join(names)}"
     )
 
 

@@ -34,6 +34,8 @@ class MergePlan:
     """Whether rows were refused that may be of any review, so that none is removed."""
     newest: Mapping[Place, int] = field(default_factory=dict)
     """The newest time of the reviews of each location, in POSIX milliseconds; none of an excerpt."""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """The ids of the rows of an earlier source, by the merge keys that they have in later imports."""
     log: ImportLog = field(default_factory=ImportLog)
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""

@@ -118,6 +118,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             replaced=_replaced(options, exports, rows, staged),
             has_refused=rows.unidentified > 0,
             newest=newest,
+            ids=rows.ids,
             log=log,
             older=import_log.older_than(
                 newest, log, may_move=all(export.format.generic for export in exports)
@@ -320,7 +321,7 @@ def _recorded(plan: MergePlan, merge: MergeResult, *, is_change: bool) -> Import
     log = structs.replace(
         plan.log,
         reviews=merge.log_rows,
-        ids={**plan.log.ids, **merge.ids},
+        ids={**plan.log.ids, **plan.ids, **merge.ids},
         change=_change(plan, merge) if is_change else plan.log.change,
     )
     return (

@@ -90,6 +90,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The merge key, which all versions of it share."""
     content_key: str = ""
     """The merge key that it has where its row has no id; empty without an id of its own."""
+    later_key: str = ""
+    """The merge key that it has in later imports, where it has the id of an earlier source; else empty."""
     source: str
     edited: int = 0
     """The time of the last edit, POSIX milliseconds; of two versions in one export the newer one counts."""
@@ -138,11 +140,13 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         RowRefusedError: Its day is outside of the calendar or in the future, or that of its reply is.
     """
     day = _day(review.created, settings)
-    content = (words(review.author) or "", review.created.isoformat(), str(review.rating))
-    of_content = stable_id(review.source, "\0".join((*content, review.text or "")), review.created)
-    identifier = of_content
-    if review.key is not None:
-        identifier = stable_id(review.source, review.key, review.created)
+    parts = (words(review.author) or "", review.created.isoformat(), str(review.rating))
+    content = "\0".join((*parts, review.text or ""))
+    own_key = content if review.key is None else review.key
+    source = settings.source_of(settings.earlier_source or review.source)
+    of_content = stable_id(source, content, review.created)
+    identifier = stable_id(source, own_key, review.created)
+    later_key = "" if source == review.source else key_of(review.source, own_key)
     replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
     reply_day = None if replied_at is None else _day(replied_at, settings)
     check_days(day, reply_day, settings, "" if review.key is None else merge_key(identifier))
@@ -164,6 +168,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
     return Entry(
         key=merge_key(identifier),
+        later_key=later_key,
         content_key="" if review.key is None else merge_key(of_content),
         source=review.source,
         edited=edited,

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
 from reviewsctl.importing.errors import (
@@ -54,6 +56,8 @@ class RowCounts:
     """Rows that the result mentions, by the name of the note (``report``)."""
     titles: dict[str, str] = field(default_factory=dict)
     """The titles of the locations, by their ids."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """The ids of the rows of an earlier source, by the merge keys that they have in later imports."""
     twice: int = 0
     """Rows of a review that is there more than once."""
     elsewhere: int = 0
@@ -102,7 +106,7 @@ def read_rows(
         for source in export.sources
     ]
     for format_, where, row, read in _rows(readers, prompts):
-        outcome = _outcome(read, row, corrections, ids)
+        outcome = _outcome(read, row, corrections, ids, counts.ids)
         if isinstance(outcome, Entry) and format_.tabular and staged.has_another(outcome):
             outcome = RowRefusedError(
                 f"{positions[outcome.key]} has the same id, and another author and day; give each review an id of "
@@ -152,14 +156,21 @@ def _rows(
 
 
 def _outcome(
-    read: Reader, row: Row, corrections: KnownCorrections, ids: Mapping[str, str]
+    read: Reader,
+    row: Row,
+    corrections: KnownCorrections,
+    ids: Mapping[str, str],
+    later_ids: dict[str, str],
 ) -> RowOutcome:
+    """Return the outcome of a row; ``later_ids`` gets the id of one of an earlier source."""
     if row.fault:
         return RowRefusedError(row.fault)
     try:
         entry = read(row)
         if entry.key in ids:
             entry = entry.with_id(ids[entry.key])
+        if entry.later_key:  # an erased review is known by it too
+            later_ids[entry.later_key] = msgspec.json.decode(entry.record)["id"]
         reason = corrections.erased_reason(entry)
         return RowSkippedError(reason) if reason else entry
     except RowRefusedError as error:

@@ -50,6 +50,8 @@ class Settings:
     """The time zone of the business, which decides on which day a review was written."""
     today: datetime.date = datetime.date.max
     """The day at the business; reviews of later days than the next are refused."""
+    earlier_source: str | None = None
+    """The source under which the same reviews are there, of which they keep the ids."""
     location: str | None = None
     """The id or the title of the location to import, or ``all``."""
     name: str | None = None
@@ -86,10 +88,12 @@ def parsed(
         name = name.replace("-", "_")
         if name == "public":
             public.append(value)
+        elif name == "earlier_source":
+            values[name] = _text(name, value)
         elif name in SETTINGS:
             values[name] = SETTINGS[name](name, value)
         else:
-            names = [*SETTINGS, "public"]
+            names = [*SETTINGS, "public", "earlier_source"]
             raise SayMoreError(
                 f"--set: there is no setting {shown(name)}{nearest(name, names)}",
                 f"There are: {', '.join(names)}",
@@ -185,4 +189,4 @@ SETTINGS: Final[Mapping[str, Callable[[str, str], object]]] = {
     "recommended": _boolean,
     "date_format": _pattern,
 }
-"""The settings of ``--set`` but ``public``, which may be repeated."""
+"""The settings of ``--set`` that a source of a sync has too, but ``public``, which may be repeated."""
