@@ -99,7 +99,6 @@ def opened_exports(options: ImportOptions) -> list[Export]:
                 parts,
                 options.format_name,
                 mapped=bool(options.settings.columns),
-                is_alone=len(options.exports) == 1,
             )
             exports.append(replace(export, name=path.name))
     if not exports:

@@ -81,16 +81,13 @@ def source_of(part: Part) -> Source:
     return _table(part, lambda: csv_file.rows(part, dialect), str(dialect))
 
 
-def chosen(
-    parts: Sequence[Part], format_name: str, *, mapped: bool = False, is_alone: bool = True
-) -> Export:
+def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> Export:
     """Return the format of an export, its files that are read, and those that are something else.
 
     Args:
         parts: The files.
         format_name: The value of ``--from``.
-        mapped: Whether the operator names columns, so that it is a table of no known platform.
-        is_alone: Whether the names can be meant for no other export.
+        mapped: Whether the operator names columns, so that what is no known platform's is a table.
 
     Raises:
         ImportRefusedError: It cannot be imported.
@@ -111,11 +108,8 @@ def chosen(
             continue
         first_source = first_source or source
         format_ = _likeliest(formats, source.head, min_likeness)
-        if is_auto and mapped:
-            has_own = (
-                format_ is not None and not format_.generic and (format_.tabular or not is_alone)
-            )
-            format_ = format_ if has_own else _generic(formats, source.head)
+        if is_auto and mapped and (format_ is None or format_.generic):
+            format_ = _generic(formats, source.head)
         if format_ is None:
             ignored.append(part.name)
         else:

@@ -357,7 +357,7 @@ def test_erased_review_is_not_taken_after_several_corrections(
         result = imported(shop, row, BO, replace=replace, yes=True)
         assert {"Bo Li"} == shop.reviews.keys()
         assert any(note.startswith("skipped, as they may") for note in result.merge.corrected)
-    assert b"ann" not in overlay_file(shop).lower()
+    assert b"ann lee" not in overlay_file(shop).lower()  # its random key may have "ann"
 
 
 LONG = "2026-03-14,1,Ann Lee,They broke the blue vase of my aunt.\n"

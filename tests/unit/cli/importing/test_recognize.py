@@ -2,11 +2,13 @@
 
 import pytest
 
+from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import RECOGNIZED
 from reviewsctl.importing.platforms import tables
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
-from tests.support.shop import SAMPLES
+from reviewsctl.importing.settings import Settings
+from tests.support.shop import SAMPLES, Shop, table
 
 KINDS = {
     "takeout": "takeout",
@@ -69,3 +71,18 @@ def test_a_sample_is_recognized_by_one_format_and_no_other(name: str) -> None:
 
     assert KINDS[name] == export.format.name
     assert {export.format.name} - {"csv"} == claims
+
+
+def test_columns_of_a_platforms_own_export_are_not_mapped(shop: Shop) -> None:
+    """With --map it was a table without any column that was known, and the error led astray."""
+    header = (
+        "Review Id,Review Created (UTC),Review Username,Review Stars,Domain Url,Business Unit Id"
+    )
+    export = table(
+        shop.folder / "tp.csv", f"{header}\na,2026-08-14 11:20:31,Hannah,5,a.example,b\n"
+    )
+    with pytest.raises(SayMoreError) as refused:
+        shop.imported(export, settings=Settings(columns={"location": ""}))
+    assert "--map works only for tables of no known platform; this is Trustpilot" in (
+        refused.value.detail
+    )
