@@ -1,7 +1,7 @@
 """Finds, reads and checks the configuration (interfaces.md 1.3, O11).
 
-All faults are reported at once: those of the YAML, those of ``rules``, and those of environment variables,
-which replace values of the file before these are checked.
+All faults of single keys are reported at once: those of the YAML, those of ``rules``, and those of environment
+variables, which replace values of the file before these are checked. Without any, keys are compared.
 """
 
 import os
@@ -106,7 +106,10 @@ def examine(
     broken = set(document.broken)
     variables, variable_faults = override(tree, environ, broken)
     faults = list(document.faults)
-    for place, reason in [] if document.fatal else rules.check(tree, file.absolute().parent):
+    findings = [] if document.fatal else list(rules.check(tree, file.absolute().parent))
+    if not (findings or faults or variable_faults):
+        findings = list(rules.check_agreement(msgspec.convert(tree, Config)))
+    for place, reason in findings:
         if place in broken:
             continue
         if (name := variable_of(place, variables)) is not None:

@@ -1,11 +1,9 @@
-"""Checks a configuration: types and bounds, the grammar of strings, and keys that must agree (O11)."""
+"""Checks a configuration: types and bounds, the grammar of strings, and then keys that must agree (O11)."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-from msgspec import structs
 
 from reviewsd.api.places import absolute
 from reviewsd.config import source_rules, syntax, yaml_source
@@ -43,9 +41,6 @@ _GRAMMARS: Mapping[str, Callable[[str], object]] = {
     "metrics.listen": syntax.endpoint,
 }
 
-_LISTEN = next(field.default for field in structs.fields(Config) if field.name == "listen")
-"""The endpoints of a configuration without the key."""
-
 _EVENTS = ("stars", "unanswered_days", "sources", "data")
 """The keys of a target of ``notify`` that name events."""
 
@@ -58,7 +53,7 @@ _OPTIONAL_PATHS = (
 
 
 def check(tree: object, folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield each fault as a JSON path and a reason.
+    """Yield each fault of one key as a JSON path and a reason.
 
     Args:
         tree: The value of the file; its relative paths are replaced by absolute ones.
@@ -75,9 +70,29 @@ def check(tree: object, folder: Path) -> Iterator[tuple[str, str]]:
                     grammar(section[name])
             except ValueError as error:
                 yield path, f"{error}"
-    yield from _check_agreement(tree)
-    yield from _check_targets(tree)
-    yield from source_rules.check(_at(tree, "sources"))
+
+
+def check_agreement(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield the faults of keys that do not agree with each other, as ``check`` does."""
+    if not config.listen:
+        yield "$.listen", "expected at least one endpoint"
+    if _IPV6.match(config.base_url) and not config.feeds.authority:
+        yield "$.base_url", "an address cannot name the feeds (RFC 4151); set feeds.authority too"
+    if config.metrics.listen in config.listen:
+        yield "$.metrics.listen", "expected an endpoint that listen has not"
+    if config.security.contact and not config.security.expires:
+        yield "$.security.contact", "needs security.expires too (RFC 9116)"
+    if config.security.expires and not config.security.contact:
+        yield "$.security.expires", "needs security.contact too (RFC 9116)"
+    names: set[str] = set()
+    for index, target in enumerate(config.notify):
+        path = f"$.notify[{index}]"
+        if target.name in names:
+            yield f"{path}.name", "expected a name that no other target has"
+        names.add(target.name)
+        if not any(getattr(target, event) for event in _EVENTS):
+            yield path, f"expected at least one of {', '.join(_EVENTS)}"
+    yield from source_rules.check(config.sources)
 
 
 def _with_remedy(path: str, reason: str) -> str:
@@ -116,46 +131,6 @@ def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
     length = len(str(tree.get("admin_socket", "")).encode())
     if length > _MAX_SOCKET_PATH:
         yield "$.admin_socket", f"expected at most {_MAX_SOCKET_PATH} bytes, got {length}"
-
-
-def _check_agreement(tree: object) -> Iterator[tuple[str, str]]:
-    """Yield the faults of keys that do not agree with each other."""
-    if _at(tree, "listen") == []:
-        yield "$.listen", "expected at least one endpoint"
-    delays = _at(tree, "hub.delivery.retry_delays")
-    if isinstance(delays, list) and len(delays) != 2:  # noqa: PLR2004 - seed 3: the third ends it
-        yield "$.hub.delivery.retry_delays", f"expected 2 delays, got {len(delays)}"
-    base_url = _at(tree, "base_url")
-    if isinstance(base_url, str) and _IPV6.match(base_url) and not _at(tree, "feeds.authority"):
-        yield "$.base_url", "an address cannot name the feeds (RFC 4151); set feeds.authority too"
-    metrics, listen = _at(tree, "metrics.listen"), _at(tree, "listen")
-    endpoints = listen if isinstance(listen, list) else _LISTEN
-    if metrics is not None and metrics in endpoints:
-        yield "$.metrics.listen", "expected an endpoint that listen has not"
-    if _at(tree, "security.contact") and not _at(tree, "security.expires"):
-        yield "$.security.contact", "needs security.expires too (RFC 9116)"
-    if _at(tree, "security.expires") and not _at(tree, "security.contact"):
-        yield "$.security.expires", "needs security.contact too (RFC 9116)"
-
-
-def _check_targets(tree: object) -> Iterator[tuple[str, str]]:
-    names: list[object] = []
-    for path, targets, index in _values_at(tree, "notify[]"):
-        target = targets[index]
-        if not isinstance(target, dict):
-            continue
-        if target.get("name") in names:
-            yield f"{path}.name", "expected a name that no other target has"
-        names.append(target.get("name"))
-        if not any(target.get(event) for event in _EVENTS):
-            yield path, f"expected at least one of {', '.join(_EVENTS)}"
-
-
-def _at(tree: object, key: str) -> object:
-    """Return the value of a dotted key; None if there is none."""
-    for name in key.split("."):
-        tree = tree.get(name) if isinstance(tree, dict) else None
-    return tree
 
 
 def _values_at(tree: object, key: str, path: str = "$") -> Iterator[tuple[str, Any, Any]]:

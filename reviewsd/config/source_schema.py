@@ -28,6 +28,22 @@ Interval = Annotated[
 """Minutes, hours or days; ``source_rules.seconds`` reads it."""
 
 
+Account = Annotated[
+    str,
+    Meta(
+        pattern=r"^accounts/[A-Za-z0-9_-]{1,64}" + END,
+        extra={"expected": 'a name such as "accounts/1234"'},
+    ),
+]
+GoogleLocation = Annotated[
+    str,
+    Meta(
+        pattern=r"^locations/[A-Za-z0-9_-]{1,64}" + END,
+        extra={"expected": 'a name such as "locations/1234"'},
+    ),
+]
+
+
 class ConfigSection(Struct, frozen=True, forbid_unknown_fields=True):
     """A part of the configuration."""
 
@@ -67,8 +83,8 @@ class ReviewSource(ConfigSection, frozen=True, kw_only=True, rename={"import_": 
     url: NonEmptyText | None = None
     header_file: NonEmptyText | None = None
     client_file: NonEmptyText | None = None
-    account: NonEmptyText | None = None
-    location: NonEmptyText | None = None
+    account: Account | None = None
+    location: GoogleLocation | None = None
     business_unit: NonEmptyText | None = None
     key_file: NonEmptyText | None = None
     secret_file: NonEmptyText | None = None

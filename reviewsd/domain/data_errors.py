@@ -98,6 +98,8 @@ def explain(
     elif isinstance(bare, type) and issubclass(bare, msgspec.Struct) and isinstance(value, dict):
         yield from _explain_struct(value, bare, path)
     elif origin in (tuple, list) and isinstance(value, list):
+        if origin is tuple and ... not in arguments and len(arguments) != len(value):
+            yield path, f"expected {len(arguments)} items, got {len(value)}"
         for index, item in enumerate(value):
             yield from explain(item, arguments[0], f"{path}[{index}]", example)
     elif origin is dict and isinstance(value, dict):

@@ -55,13 +55,6 @@ def test_tab_does_not_move_the_caret(write: Write) -> None:
     ]
 
 
-def test_target_behind_an_invalid_one_keeps_its_number(write: Write) -> None:
-    findings = heads(
-        refused(write(BASE + "notify: [5, {name: a, data: true}, {name: a, data: true}]"))
-    )
-    assert findings[1:] == ["FILE:3:43: notify[2].name: expected a name that no other target has"]
-
-
 def test_unknown_key_is_shown_at_the_key(write: Write) -> None:
     assert refused(write(BASE + "cache:\n  max_aeg: 60")) == [
         'FILE:4:3: cache.max_aeg: unknown key "max_aeg"; did you mean "max_age"?',
