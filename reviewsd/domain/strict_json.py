@@ -36,8 +36,6 @@ _PLAIN = dict.fromkeys(
 )
 _WRITTEN = 1_000  # bytes before and behind a fault that show what was meant
 _WRONG_QUOTES = "'`\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}«»“”„‟"
-# A text that ends with one of them goes on to the next correct mark, or to the end of its line.
-_WRONG_END = re.compile(r'([“”„‟])(?:[^“”„‟"]*+|\s*+[:,]\s*+")\Z')
 _UNQUOTED = re.compile(rb'":[ \t]*+([+(]?[A-Za-z]{0,2}[0-9][-+()/.:0-9A-Za-z ]*[0-9A-Za-z)])')
 _NO_TEXTS = {b"rating", b"verified", b"latitude", b"longitude"}
 _TOO_DEEP = f"nesting deeper than {MAX_DEPTH}"
@@ -123,11 +121,7 @@ def _wrong_quote(text: memoryview, offset: int) -> NotJsonError | None:
     """Return the fault that a text has other quotation marks, as word processors write them."""
     mark = text[offset : offset + 3].tobytes().decode(errors="ignore")[:1]
     if not mark or mark not in _WRONG_QUOTES:
-        before = text[max(0, offset - _WRITTEN) : offset].tobytes().decode(errors="ignore")
-        end = _WRONG_END.search(before)
-        if end is None:
-            return None
-        offset, mark = offset - len(end[0].encode()), end[1]
+        return None
     return NotJsonError(
         offset, f'{mark} is not the quotation mark of JSON; write " instead, as in "text"'
     )
