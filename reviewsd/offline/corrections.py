@@ -3,7 +3,7 @@
 import datetime
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -37,13 +37,11 @@ from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.json_file import Findings
 from reviewsd.domain.locations import Locations
 from reviewsd.domain.records import Records
+from reviewsd.domain.removed import removed_member
 from reviewsd.domain.reviews import AggregateRating, Review, aggregate
 from reviewsd.domain.withheld_words import remove_words
 from reviewsd.offline.references import find_id
 from reviewsd.publish import sources
-
-RemovedMember = Callable[[Iterable[object], Iterable[str]], Mapping[str, object]]
-"""Returns the new member ``removed`` of a file, from its old entries and the ids of the erased reviews."""
 
 _KEY_BYTES: Final = 24
 _decode = msgspec.json.Decoder(Review).decode
@@ -342,13 +340,15 @@ def encoded(corrections: Corrections) -> bytes:
     return msgspec.json.format(_encode(members), indent=1) + b"\n"
 
 
-def without_erased(text: bytes, corrections: Corrections, removed_member: RemovedMember) -> bytes:
-    """Return a reviews.json without the erased reviews; the other values stay byte for byte.
+def without_erased(
+    text: bytes, corrections: Corrections, now: datetime.datetime
+) -> tuple[bytes, list[str]]:
+    """Return a reviews.json without the erased reviews, and their ids; the other values stay byte for byte.
 
     Args:
         text: The file.
         corrections: The corrections with the erasures.
-        removed_member: Makes the member ``removed``.
+        now: When they are removed.
 
     Raises:
         msgspec.MsgspecError: The text is not a reviews.json.
@@ -365,10 +365,10 @@ def without_erased(text: bytes, corrections: Corrections, removed_member: Remove
         else:
             erased_ids.append(review.id)
     if not erased_ids:
-        return text
+        return text, []
     members["reviews"] = Raw(b"[\n" + b",\n".join(map(bytes, remaining)) + b"\n]")
     listed = msgspec.json.decode(members.get("removed", b"[]"), type=list[object])
-    member = removed_member(listed, erased_ids)
+    member = removed_member(listed, erased_ids, now)
     members |= {name: Raw(_encode(value)) for name, value in member.items()}
     parts = [_encode(name) + b": " + bytes(raw) for name, raw in members.items()]
-    return b"{\n" + b",\n".join(parts) + b"\n}\n"
+    return b"{\n" + b",\n".join(parts) + b"\n}\n", erased_ids

@@ -16,7 +16,7 @@ import msgspec
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.reviews_file import commit, removed_member
+from reviewsctl.importing.reviews_file import commit
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, LABELS_FILE
@@ -24,7 +24,7 @@ from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
-    from reviewsd.offline.corrections import RemovedMember, ReviewsWithCorrections
+    from reviewsd.offline.corrections import ReviewsWithCorrections
 
 FILE: Final = "corrections.json"
 REVIEWS: Final = "reviews.json"
@@ -119,7 +119,6 @@ def take_out_erased(target: Path, reviews: "ReviewsWithCorrections", now: dateti
     if not reviews.erased:
         return 0
     corrections = reviews.corrections
-    member = partial(removed_member, now=now)
     with faults(target), opened(target.parent) as folder, uninterrupted():
         if folder.look(INSIGHTS) is not None:
             replace(folder, INSIGHTS, lambda text: _without_erased_words(text, reviews))
@@ -129,8 +128,8 @@ def take_out_erased(target: Path, reviews: "ReviewsWithCorrections", now: dateti
             folder.remove(name)
         with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
             own.remove(LABELS_FILE)  # of a run that was killed, or goes on
-            _erase_kept(own, corrections, member)
-        replace(folder, REVIEWS, lambda text: without_erased(text, corrections, member))
+            _erase_kept(own, corrections, now)
+        replace(folder, REVIEWS, lambda text: without_erased(text, corrections, now)[0])
     return len(reviews.erased)
 
 
@@ -189,7 +188,7 @@ def replace(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> None
             commit(new)
 
 
-def _erase_kept(own: Folder, corrections: "Corrections", member: "RemovedMember") -> None:
+def _erase_kept(own: Folder, corrections: "Corrections", now: datetime.datetime) -> None:
     """Remove reviews from the import log and the kept versions; remove unreadable files.
 
     The newest version stays the same as reviews.json, so that an undo does not take it for another one.
@@ -204,7 +203,7 @@ def _erase_kept(own: Folder, corrections: "Corrections", member: "RemovedMember"
 
     def change(name: str, text: bytes) -> bytes:
         if name.startswith("reviews-"):
-            return without_erased(text, corrections, member)
+            return without_erased(text, corrections, now)[0]
         return without_rows(text)
 
     if own.look(import_log.FILE) is not None:

@@ -29,7 +29,7 @@ from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.pairs import Facts
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
-from reviewsctl.importing.reviews_file import FIX, check, read, removed_member
+from reviewsctl.importing.reviews_file import FIX, check, read
 from reviewsctl.importing.values import shown
 from reviewsd.api.places import has_corrections_log
 from reviewsd.api.texts import counted, first_of, merge_key, printable
@@ -90,16 +90,10 @@ class KnownCorrections:
             return document
         from reviewsd.offline.corrections import without_erased  # see ``_read``
 
-        removed: list[str] = []
-
-        def member(listed: Iterable[object], ids: Iterable[str]) -> Mapping[str, object]:
-            removed.extend(ids)
-            return removed_member(listed, removed, now)
-
         with contextlib.suppress(msgspec.MsgspecError, KeyError):  # not served; ``check`` says why
-            text = without_erased(bytes(document.root), self._corrections, member)
-            self._returned = len(removed)
-            return Document(text, name, FIX) if removed else document
+            text, ids = without_erased(bytes(document.root), self._corrections, now)
+            self._returned = len(ids)
+            return Document(text, name, FIX) if ids else document
         return document
 
     def take_out_erased(self, target: Path, new: Draft, now: datetime.datetime) -> bool:

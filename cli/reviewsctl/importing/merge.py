@@ -30,7 +30,6 @@ from reviewsctl.importing.review_merge import (
 )
 from reviewsctl.importing.reviews_file import (
     EXAMPLES,
-    removed_member,
     rewrite,
     updated,
     updated_in_lines,
@@ -38,6 +37,7 @@ from reviewsctl.importing.reviews_file import (
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import encoded, members, word
 from reviewsd.api.texts import merge_key
+from reviewsd.domain.removed import removed_member
 
 
 class _Business(msgspec.Struct):

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final
+from typing import BinaryIO, Final
 
 import msgspec
 from msgspec import Raw
@@ -130,41 +130,6 @@ def _array(out: BinaryIO, records: Iterable[bytes]) -> None:
         out.write(between + record)
         between = b",\n"
     out.write(b"\n]")
-
-
-MAX_REMOVED_AGE: Final = datetime.timedelta(days=90)
-
-
-class _Removed(msgspec.Struct):
-    at: Annotated[datetime.datetime, msgspec.Meta(tz=True)]
-
-
-def removed_member(
-    listed: Iterable[object],
-    review_ids: Iterable[str],
-    now: datetime.datetime,
-) -> Mapping[str, object]:
-    """Return the member ``removed`` of a new file (corrections.md C15).
-
-    It is empty if no review was removed in the last 90 days.
-
-    Args:
-        listed: The entries of the file.
-        review_ids: The ids of the reviews that are removed now.
-        now: When.
-    """
-    entries = [entry for entry in listed if _removed_at(entry, now) >= now - MAX_REMOVED_AGE]
-    at = msgspec.to_builtins(now.astimezone(datetime.UTC))
-    entries += [{"id": review_id, "at": at} for review_id in review_ids]
-    return {"removed": entries} if entries else {}
-
-
-def _removed_at(entry: object, now: datetime.datetime) -> datetime.datetime:
-    """Return when a review was removed; now if the entry is not valid, so that ``check`` reports it."""
-    try:
-        return msgspec.convert(entry, _Removed).at
-    except msgspec.ValidationError:
-        return now
 
 
 _MODE = 0o644  # of a new file: the daemon runs as another user, and the data are public

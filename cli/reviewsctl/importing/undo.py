@@ -23,7 +23,6 @@ from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import (
     read,
-    removed_member,
     reviews_of,
     rewrite,
     updated,
@@ -33,6 +32,7 @@ from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.texts import counted
+from reviewsd.domain.removed import removed_member
 
 _REMEDY: Final = "The version is damaged; reviewsctl reviews undo --dry-run lists the others."
 

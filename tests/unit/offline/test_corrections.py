@@ -3,13 +3,11 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any, Literal
 
 import msgspec
 import pytest
 
-from reviewsctl.importing.reviews_file import removed_member
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.corrections import Action, Correction, Corrections, Overlay
 from reviewsd.domain.dataset import load
@@ -43,7 +41,7 @@ def test_erased_review_becomes_an_entry_of_removed() -> None:
     recent = {"id": "z", "at": lately, "note": "unknown members stay"}
     reviews, text = uncorrected(*REVIEWS, removed=[old, recent])
     erased = reviews.with_erasure(named(reviews, "c"), NOW)
-    content = json.loads(without_erased(text, erased.corrections, partial(removed_member, now=NOW)))
+    content = json.loads(without_erased(text, erased.corrections, NOW)[0])
     assert ["a", "b"] == [entry["id"] for entry in content["reviews"]]
     assert [recent, {"id": "c", "at": "2026-05-01T12:00:00.250000Z"}] == content["removed"]
 
@@ -55,7 +53,7 @@ def test_reviews_that_are_alike_are_erased_one_by_one_if_their_ids_are_their_own
     own_ids = {merge_key(name) for name in ("a", "b", "c")}
     reviews = ReviewsWithCorrections(load(text, None), Corrections(), own_ids)
     erased = reviews.with_erasure(named(reviews, "a"), NOW)
-    content = json.loads(without_erased(text, erased.corrections, partial(removed_member, now=NOW)))
+    content = json.loads(without_erased(text, erased.corrections, NOW)[0])
     assert ["b", "c"] == [entry["id"] for entry in content["reviews"]]
     hidden = reviews.with_correction(named(reviews, "a"), "hide", "request", NOW)
     assert ["restore", "restore"] == [
@@ -67,7 +65,7 @@ def test_earlier_version_without_an_erased_review_has_no_entry_of_it() -> None:
     reviews, _ = uncorrected(*REVIEWS)
     corrections = reviews.with_erasure(named(reviews, "c"), NOW).corrections
     _, earlier = uncorrected(*[review for review in REVIEWS if review["id"] != "c"])
-    assert earlier == without_erased(earlier, corrections, partial(removed_member, now=NOW))
+    assert (earlier, []) == without_erased(earlier, corrections, NOW)
 
 
 def test_hiding_the_bad_review_looks_like_a_selection() -> None:
