@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.spelling import nearest_location
-from reviewsd.api.texts import counted, first_of, is_nameless
+from reviewsd.api.texts import counted, first_of
 from reviewsd.domain import times
 from reviewsd.domain.corrections import CORRECTIONS_FILE
 from reviewsd.domain.data_errors import show
@@ -124,8 +124,7 @@ def _records(
 ) -> Iterator[Diagnostic]:
     """Yield the warnings about reviews, and count them in ``counts`` by source and location, "" for none."""
     items = _RECORDS.decode(text).reviews
-    by_text: dict[int, str] = {}
-    by_rating: dict[int, tuple[str, str | None]] = {}
+    by_text: dict[int, str] = {}  # ids
     for index, item in enumerate(reported(items, len(items), "comparing", progress)):
         review = _REVIEW.decode(item)
         path = f"$.reviews[{index}]"
@@ -134,36 +133,13 @@ def _records(
             yield _finding(where, reason, review.id)
         for where, reason in misnamed(_MEMBERS.decode(item), Review.__struct_fields__, path):
             yield _finding(where, reason, review.id)
-        reason = "" if review.id in hidden else _duplicate_reason(review, by_text, by_rating)
-        if reason:
-            yield _finding(path, reason, review.id)
-
-
-def _duplicate_reason(
-    review: Review,
-    by_text: dict[int, str],
-    by_rating: dict[int, tuple[str, str | None]],
-) -> str:
-    """Return why a review may be there twice; empty if nothing says so.
-
-    Args:
-        review: The review.
-        by_text: The ids of the first reviews with an author, date and text; this one is added.
-        by_rating: Those with a source, location, author, date and rating, with their texts; likewise.
-    """
-    if review.text:
-        first = by_text.setdefault(hash((review.author, review.date, review.text)), review.id)
-        if first != review.id:
+        if not review.text or review.id in hidden:
+            continue
+        alike = hash((review.author, review.date, review.text))
+        if (first := by_text.setdefault(alike, review.id)) != review.id:
             hide = f"reviewsctl reviews hide {review.id} --reason duplicate"
-            return f"same author, date and text as {first}; if it is the same review: {hide}"
-    author = review.author
-    if is_nameless(author):
-        return ""
-    key = (review.source, review.location, author, review.date, review.rating)
-    first, text = by_rating.setdefault(hash(key), (review.id, review.text))
-    if text == review.text:
-        return ""
-    return f"same author, date and stars as {first}, with another text: was it edited?"
+            reason = f"same author, date and text as {first}; if it is the same review: {hide}"
+            yield _finding(path, reason, review.id)
 
 
 def _record(review: Review, path: str) -> Iterator[tuple[str, str]]:
