@@ -155,22 +155,14 @@ def own_endpoint(base_url: str) -> str | None:
 
 
 def other_ports(base_url: str, endpoints: Sequence[str]) -> set[int]:
-    """Return the ports of the endpoints, if the host is this one and its port is none of them.
+    """Return the ports of the endpoints, if the host is this machine and its port is none of them.
 
     Behind a proxy the base URL has another host, or https, and its port says nothing.
     """
-    parts = urlsplit(base_url)
-    hosts, ports = {"localhost", "::1"}, set()
-    for endpoint_ in endpoints:
-        kind, *arguments = endpoint_.removeprefix("haproxy:").replace("\\:", "\0").split(":")
-        if kind in {"tcp", "tcp6"}:
-            ports.add(int(arguments[0].removeprefix("port=")))
-            values = (argument.partition("interface=")[2] for argument in arguments[1:])
-            hosts |= {value.replace("\0", ":") for value in values}
-    host = parts.hostname or ""
-    is_here = host in hosts or host.startswith("127.")
-    port = parts.port or _DEFAULT_PORTS["http"]
-    return ports if parts.scheme == "http" and is_here and not ports & {0, port} else set()
+    tcp = (_TCP.fullmatch(endpoint_.removeprefix("haproxy:")) for endpoint_ in endpoints)
+    ports = {int(match["port"]) for match in tcp if match is not None}
+    port = urlsplit(base_url).port or _DEFAULT_PORTS["http"]
+    return set() if own_endpoint(base_url) is None or ports & {0, port} else ports
 
 
 def _check_inherited(text: str, rest: str) -> None:

@@ -132,7 +132,7 @@ def test_signatures_by_sha1_are_allowed_with_a_warning(write: Write) -> None:
         ("http://127.0.0.1:8081", "tcp:8080:interface=127.0.0.1", 8080),
         ("http://localhost", "tcp:8080", 8080),
         ("http://[::1]:8081", r"tcp6:8080:interface=\:\:1", 8080),
-        ("http://192.0.2.7:8081", "haproxy:tcp:8080:interface=192.0.2.7", 8080),
+        ("http://127.0.0.1:8081", "haproxy:tcp:8080:interface=192.0.2.7", 8080),
         ("http://127.0.0.1:8080", "tcp:8080:interface=127.0.0.1", None),
         ("http://localhost:8081", "tcp:0:interface=127.0.0.1", None),
         ("http://localhost:8081", "unix:/run/reviewsd.sock", None),
