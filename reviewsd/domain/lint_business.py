@@ -19,7 +19,6 @@ from reviewsd.domain.reviews import (
     Distribution,
     LanguageTag,
     Location,
-    RemovedReview,
     mean,
 )
 
@@ -87,7 +86,6 @@ _ALL_DAY: Final = (
 def business_warnings(dataset: Dataset) -> Iterator[tuple[str, str]]:
     """Yield warnings about the members beside ``reviews``."""
     yield from misnamed(dataset.members, _TOP, "$")
-    yield from _not_served(dataset.members)
     business = _MEMBERS.decode(dataset.members["business"])
     yield from misnamed(business, Business.__struct_fields__, "$.business")
     if dataset.business.name == NO_NAME:
@@ -159,16 +157,6 @@ def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:
     for where, figure, expected in figures:
         if figure is not None and figure != expected:
             yield where, f"the reviews give {show(expected)}, got {show(figure)}"
-
-
-def _not_served(members: Mapping[str, Raw]) -> Iterator[tuple[str, str]]:
-    """Yield the members in place of which the service writes its own, or none."""
-    if "withheld" in members:
-        yield "$.withheld", "not served: it counts the reviews of corrections.json"
-    for index, review in enumerate(_ENTRIES.decode(members.get("removed", b"[]"))):
-        for name in review:
-            if name not in RemovedReview.__struct_fields__:
-                yield member(f"$.removed[{index}]", name), "not served: only id and at are"
 
 
 def misnamed(

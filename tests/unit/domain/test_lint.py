@@ -99,15 +99,6 @@ def test_name_that_init_has_written_is_reported() -> None:
     assert "reviewsctl import EXPORT --set name=NAME" in warning
 
 
-def test_member_that_is_not_served_is_reported() -> None:
-    """The service writes its own ``withheld``, and two members of each removed review."""
-    removed = [{"id": "r", "at": "2026-01-01T00:00:00Z", "why": "spam"}]
-    assert [
-        "$.withheld: not served: it counts the reviews of corrections.json",
-        "$.removed[0].why: not served: only id and at are",
-    ] == found(review(0), top={"withheld": {"note": "n"}, "removed": removed})
-
-
 def test_good_data_leaves_no_doubt() -> None:
     assert [] == found(review(0), insights=WHOLE_INSIGHTS)
 
