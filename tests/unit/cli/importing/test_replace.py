@@ -35,9 +35,9 @@ HINTS = {OTHER_PAGES: "other pages too", LEFT_OUT: "this is no archive: "}
 """Notes without ``--replace``."""
 
 PARTIAL: dict[str, tuple[str, Callable[[Path], Path]]] = {
-    "fewer than the total": (
+    "one fewer than the total": (
         OTHER_PAGES,
-        lambda folder: google(folder / "a.json", A, nextPageToken="x", totalReviewCount=2),
+        lambda folder: google(folder / "a.json", A, totalReviewCount=2),
     ),
     "a token": (OTHER_PAGES, lambda folder: google(folder / "a.json", A, B, nextPageToken="x")),
     "Facebook": (OTHER_PAGES, facebook),
