@@ -44,23 +44,17 @@ def test_booking_is_of_ten_points_with_both_halves_of_a_review() -> None:
     )
 
 
+NOTHING = """
+Nothing | nothing at all! | nichts | Gar nichts. | Rien | Nada | niente | Não | N.v.t. | n/a | null | / | ?!
+"""
+BEDS = "Positive review: The beds"
+
+
 @pytest.mark.parametrize(
     ("liked", "disliked", "text"),
     [
-        ("The beds", "Nothing", "Positive review: The beds"),
-        ("The beds", "nothing at all!", "Positive review: The beds"),
-        ("Die Betten", "nichts", "Positive review: Die Betten"),
-        ("Die Betten", "Gar nichts.", "Positive review: Die Betten"),
-        ("Les lits", "Rien", "Positive review: Les lits"),
-        ("Las camas", "Nada", "Positive review: Las camas"),
-        ("I letti", "niente", "Positive review: I letti"),
-        ("As camas", "Não", "Positive review: As camas"),
-        ("De bedden", "N.v.t.", "Positive review: De bedden"),
-        ("The beds", "n/a", "Positive review: The beds"),
-        ("The beds", "null", "Positive review: The beds"),
-        ("The beds", "/", "Positive review: The beds"),
-        ("The beds", " -- ", "Positive review: The beds"),
-        ("The beds", "?!", "Positive review: The beds"),
+        *(("The beds", nothing, BEDS) for nothing in NOTHING.strip().split(" | ")),
+        ("The beds", " -- ", BEDS),
         ("-", "The noise", "Negative review: The noise"),
         ("...", "N/A", None),
         ("Nothing", "The noise", "Positive review: Nothing\n\nNegative review: The noise"),
@@ -70,7 +64,7 @@ def test_booking_is_of_ten_points_with_both_halves_of_a_review() -> None:
         (
             "The beds",
             f"Nothing{' ' * 100}works",
-            f"Positive review: The beds\n\nNegative review: Nothing{' ' * 100}works",
+            f"{BEDS}\n\nNegative review: Nothing{' ' * 100}works",
         ),
     ],
 )
