@@ -1,8 +1,10 @@
-"""An owner hides and erases reviews of a running daemon; each interface obeys (corrections.md)."""
+"""An owner hides and erases reviews of a running daemon; each interface obeys (corrections.md).
+
+One daemon serves all tests. Each decides about a review of its own; the last one loses the corrections.
+"""
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -21,9 +23,9 @@ EMBEDS = (
 NAMES = [review["id"] for review in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]]
 
 
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    with Daemon(tmp_path, "data: {poll_interval: 60}\n") as daemon:
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    with Daemon(tmp_path_factory.mktemp("daemon"), "data: {poll_interval: 60}\n") as daemon:
         yield daemon
 
 
@@ -83,9 +85,10 @@ def test_erased_review_is_gone_when_the_command_ends(daemon: Daemon) -> None:
 
 def test_erasure_beside_faults_of_the_configuration_is_published_soon(daemon: Daemon) -> None:
     """No reload is done with them, but the files are watched."""
-    daemon.config.write_text(daemon.config.read_text() + "nonsense: 1\n")
-    erased = NAMES[4]
-    out = reviews_command(daemon, "erase", erased, "--reason", "request", "--yes")
+    good = daemon.config.read_text()
+    daemon.config.write_text(f"{good}nonsense: 1\n")
+    out = reviews_command(daemon, "erase", NAMES[4], "--reason", "request", "--yes")
+    daemon.config.write_text(good)
     assert "not published yet: the daemon reads the files by itself soon" in out
     assert "NOT published" not in out
 
