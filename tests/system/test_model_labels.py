@@ -1,4 +1,4 @@
-"""``reviewsctl insights label`` against a model's server that lies, stalls, limits, cuts and obeys reviews.
+"""``reviewsctl insights label`` against a model's server that lies, stalls and apologizes.
 
 Real processes and files (insights.md 7 and 12).
 """
@@ -13,8 +13,7 @@ import pytest
 
 from tests.support.columns import review
 from tests.support.commands import CLI, ctl, started
-from tests.support.language_model import Answer, LanguageModel, Received, honest
-from tests.support.source_stub import response
+from tests.support.language_model import LanguageModel, Received, honest
 
 BATCH = 20
 SECRET = "sk-very-secret-0123456789"
@@ -88,6 +87,8 @@ def test_reviews_are_labeled_and_their_authors_never_sent(folder: Path) -> None:
     assert (2000, 200) == (result["tokens_in"], result["tokens_out"])
     assert {f"Bearer {SECRET}"} == {request.headers["authorization"] for request in model.received}
     assert SECRET not in output
+    assert INJECTED in {review["text"] for review in model.received[-1].reviews}
+    assert not any(INJECTED in request.system for request in model.received)
     wire = "".join(request.body for request in model.received)
     for hidden in ("Aldebrand", "Wintersgill", "Nobody", "id-of", "2026-01", "wordless"):
         assert hidden not in wire
@@ -119,46 +120,20 @@ def test_a_run_that_is_stopped_loses_one_batch(folder: Path, number: signal.Sign
     assert (25, 5, 25) == (result["reviews_by_model"], result["asked"], labeled_texts(folder))
 
 
-def lie(received: Received) -> list[dict[str, Any]]:
-    """Unknown ids and invented phrases."""
-    entries = honest(received)
-    for entry in entries:
-        entry["aspects"][0]["phrase"] = "the best plumber of the world"
-        entry["aspects"].append({"id": "looks", "sentiment": "positive", "phrase": "The job"})
-    return entries
-
-
-def obey(received: Received) -> list[dict[str, Any]]:
-    """Label reviews as one of them demands."""
-    entries = honest(received)
-    entries[0]["technicians"] = [{"id": "sam-ortiz", "sentiment": "negative"}]
-    entries[-1]["technicians"] = [{"id": "priya-raman", "sentiment": "positive"}]
-    return entries
-
-
-def test_a_server_that_limits_lies_apologizes_and_obeys_reviews(folder: Path) -> None:
-    """The first batch is sent again with its faults, and then left to the rules until the next run."""
-    answers: list[Answer] = [
-        lambda _: response('{"error": {"message": "slow down"}}', 429, Retry_After_Ms="1"),
-        lambda _: response(status=503, Retry_After_Ms="1"),
-        lie,
-        lambda _: "I am sorry",
-        obey,
-    ]
-    with LanguageModel(*answers) as model:
+def test_batch_that_is_refused_twice_is_left_to_the_rules_until_the_next_run(folder: Path) -> None:
+    """It is sent again with its faults, which have no word of the answer."""
+    with LanguageModel(*[lambda _: "I am sorry"] * 2) as model:
         result, _ = label(folder, model)
-        *_, first, second, last = model.received
+        first, second, _ = model.received
         insights = made(folder)
-        label(folder, model)
+        repaired, _ = label(folder, model)
     assert first.reviews == second.reviews
-    assert "review 1, aspects[0].phrase: not a verbatim piece of the text" in second.system
-    assert "best plumber" not in second.system  # nor anything else of the answer or the reviews
-    assert INJECTED in {review["text"] for review in last.reviews}
-    assert INJECTED not in last.system
+    assert second.system.startswith(first.system)
+    assert second.system != first.system
+    assert "sorry" not in second.system
     assert (5, 20) == (result["reviews_by_model"], result["reviews_by_rules"])
     assert {"model": 5, "rules": 20} == insights["method"]["labelled"]
-    assert "looks" not in {aspect["id"] for aspect in insights["aspects"]}
-    assert {"model": 25, "rules": 0} == made(folder)["method"]["labelled"]
+    assert (25, 0) == (repaired["reviews_by_model"], repaired["reviews_by_rules"])
 
 
 @pytest.mark.parametrize(
