@@ -66,9 +66,10 @@ def archive(path: Path, *names: str, **more: bytes) -> bytes:
     ("names", "end", "reason"),
     [
         ((), 0, "the file is not a backup of reviewsctl"),
+        (("data/insights.yaml",), -200, "the backup is damaged: "),
         (("../etc/passwd",), None, "the backup has a file that no other has: '../etc/passwd'"),
     ],
-    ids=["empty", "foreign name"],
+    ids=["empty", "cut", "foreign name"],
 )
 def test_other_archives_are_refused(
     ctl: Ctl,
@@ -373,7 +374,10 @@ def test_quiet_restore_prints_nothing(ctl: Ctl, tmp_path: Path) -> None:
     assert (tmp_path / "restored/reviews.json").exists()
     refused = ctl("restore", str(file), "--config", str(config), "-q")
     assert 1 == refused.returncode
-    assert "exists already" in refused.stderr
+    assert (
+        "exists already\nReplace 1 existing file with --force; to restore it elsewhere"
+        in refused.stderr
+    )
 
 
 def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_path: Path) -> None:
