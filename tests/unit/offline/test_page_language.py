@@ -7,6 +7,7 @@ import pytest
 from reviewsd.analysis.language import LIBRARY
 from reviewsd.domain.dataset import load
 from reviewsd.offline.page_language import language_doubts
+from tests.support.columns import review
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no detector of languages is installed")
 
@@ -17,18 +18,7 @@ POLISH = "Bardzo miła obsługa, naprawa była gotowa po godzinie. Polecam każd
 
 def reasons(*texts: str, language: str | None = "en") -> list[str]:
     """Return the warnings about reviews with these texts."""
-    reviews = [
-        {
-            "id": f"r{n}",
-            "author": "A",
-            "rating": 5,
-            "date": "2026-01-01",
-            "text": text.format(n),
-            "source": "google",
-            "verified": True,
-        }
-        for n, text in enumerate(texts)
-    ]
+    reviews = [review(f"r{n}", text=text.format(n)) for n, text in enumerate(texts)]
     business = {"name": "B"} | ({} if language is None else {"language": language})
     dataset = load(json.dumps({"business": business, "reviews": reviews}).encode(), None)
     return [f"{warning.path}: {warning.reason}" for warning in language_doubts(dataset)]

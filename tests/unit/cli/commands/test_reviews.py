@@ -13,6 +13,7 @@ import pytest
 from reviewsd.analysis.kept_labels import KeptLabel, encoded
 from reviewsd.analysis.labels import text_key
 from reviewsd.analysis.model_labels import ReviewAnswer
+from tests.support import columns
 from tests.support.commands import reviewsctl
 
 pytestmark = pytest.mark.processes
@@ -22,16 +23,9 @@ ERASED = "01J9ZK3V5Q8R2N7M4T6W1X0YAB"
 
 
 def review(review_id: str, **members: object) -> dict[str, object]:
-    return {
-        "id": review_id,
-        "author": f"Author of {review_id}",
-        "rating": 5,
-        "date": "2026-01-01",
-        "text": f"Words of {review_id}",
-        "source": "google",
-        "verified": False,
-        **members,
-    }
+    own = {"author": f"Author of {review_id}", "verified": False}
+    words = {"date": "2026-01-01", "text": f"Words of {review_id}"}
+    return {**columns.review(review_id), **own, **words, **members}
 
 
 REVIEWS = [

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.offline.corrections import read
+from tests.support.columns import review
 from tests.support.commands import CLI, REVIEWSCTL
 from tests.support.fork_server import ROOT
 
@@ -21,21 +22,9 @@ SECRET, ERASED = "They broke the blue vase", "01J9ZK3V5Q8R2N7M4T6W1X0YAB"
 KILLS, SEED = 12, 20261126
 
 
-def review(review_id: str, text: str) -> dict[str, object]:
-    return {
-        "id": review_id,
-        "author": "Jane Roe",
-        "rating": 5,
-        "date": "2026-01-01",
-        "text": text,
-        "source": "google",
-        "verified": False,
-    }
-
-
 def test_killed_erasure_leaves_whole_files_and_shows_nothing_that_was_to_go(tmp_path: Path) -> None:
     """Either nothing has happened yet, or the review is not shown."""
-    reviews = [review(ERASED, SECRET), *(review(f"r{number}", "Fine") for number in range(2_000))]
+    reviews = [review(ERASED, text=SECRET), *(review(f"r{number}") for number in range(2_000))]
     target = tmp_path / "reviews.json"
     command = [sys.executable, "-m", REVIEWSCTL, "reviews", "erase", ERASED, "--reason", "request"]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{CLI}"}
