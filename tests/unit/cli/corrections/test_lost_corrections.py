@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewsd.api.places import has_corrections_log
-from tests.support.commands import Ctl
+from tests.support.commands import CLI, Ctl
 
 pytestmark = pytest.mark.processes
 
@@ -27,19 +27,27 @@ TABLE = f"""ID,Date,Stars,Name,Review
 class Data:
     """A data directory of two reviews, one of which was erased."""
 
-    def __init__(self, ctl: Ctl, folder: Path, *options: str) -> None:
+    def __init__(self, ctl: Ctl, folder: Path) -> None:
         self.ctl = ctl
         self.folder = folder / "data"
-        self.folder.mkdir()
         self.table = folder / "reviews.csv"
+        self.before = folder / "before"
+        """The data directory before the erasure."""
+        self.older = self.before / "reviews.json"
+        self.backup = folder / "backup.tar.gz"
+
+    def make(self, *options: str) -> None:
+        self.folder.mkdir()
         self.table.write_text(TABLE)
         self.imported(*options)
-        shutil.copy(self.reviews, folder / "old.json")
-        self.older = folder / "old.json"
-        self.backup = folder / "backup.tar.gz"
-        self.back_up()
-        self.erased = next(item["id"] for item in self.listed() if item["rating"] == STARS)
+        shutil.copytree(self.folder, self.before)
         self.run("reviews", "erase", self.erased, "--reason", "request", "--yes")
+
+    @property
+    def erased(self) -> str:
+        """The id of the erased review."""
+        reviews = json.loads(self.older.read_bytes())["reviews"]
+        return next(str(review["id"]) for review in reviews if review["rating"] == STARS)
 
     @property
     def reviews(self) -> Path:
@@ -61,7 +69,6 @@ class Data:
     def back_up(self) -> None:
         config = self.folder.parent / "reviewsd.yaml"
         config.write_text("base_url: https://r.example\ndata_dir: data\nstate_dir: state\n")
-        self.backup.unlink(missing_ok=True)
         done = self.ctl("backup", str(self.backup), "--config", str(config))
         assert 0 == done.returncode, done.stderr
 
@@ -89,8 +96,17 @@ class Data:
         ]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with such data, of which each test gets a copy."""
+    folder = tmp_path_factory.mktemp("made")
+    Data(Ctl({"PYTHONPATH": str(CLI), "PYTHONWARNINGS": "error"}), folder).make()
+    return folder
+
+
 @pytest.fixture
-def data(ctl: Ctl, tmp_path: Path) -> Data:
+def data(ctl: Ctl, tmp_path: Path, made: Path) -> Data:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return Data(ctl, tmp_path)
 
 
@@ -252,6 +268,11 @@ def test_restore_refuses_before_it_writes_where_corrections_are_missing(
     data: Data, options: tuple[str, ...]
 ) -> None:
     """The backup is of before the erasure, and has no corrections.json."""
+    data.folder.rename(data.folder.with_name("now"))
+    data.before.rename(data.folder)
+    data.back_up()
+    shutil.rmtree(data.folder)
+    data.folder.with_name("now").rename(data.folder)
     (data.folder / "corrections.json").unlink()
     before = data.files()
     out = data.restored(*options, code=1)
@@ -312,7 +333,8 @@ def test_erasure_removes_what_killed_imports_left_behind(data: Data) -> None:
 def test_review_that_was_erased_under_another_source_is_a_question(
     ctl: Ctl, tmp_path: Path, names: str
 ) -> None:
-    data = Data(ctl, tmp_path, "--set", f"names={names}")
+    data = Data(ctl, tmp_path)
+    data.make("--set", f"names={names}")
     out = data.run(*("import", str(data.table), "--source", "portal"), code=2)
     assert '1 review of "portal", which is a new source, was erased under the name "website"' in out
     assert not data.has_guest()
