@@ -166,9 +166,9 @@ def block(page: str, begins: str, heading: str = "") -> str:
     return str(one)
 
 
-def takeout(target: Path) -> Path:
-    """An export as Google sends it, with seven reviews."""
-    samples = ROOT / "tests/unit/cli/importing/samples/takeout"
+def takeout(target: Path, sample: str = "takeout") -> Path:
+    """An export as Google sends it, with seven reviews; the sample "two" has two shops."""
+    samples = ROOT / "tests/unit/cli/importing/samples" / sample
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w") as archive:
         for file in sorted(samples.rglob("*.json")):

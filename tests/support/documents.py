@@ -178,6 +178,7 @@ class Terminal:
             file.chmod(0o755)
         self._temporary.mkdir()
         takeout(self._home / "Downloads" / "takeout.zip")
+        takeout(self._home / "Downloads" / "takeout-shops.zip", "two")
         # on a terminal it shows no progress either
         (self._home / ".curlrc").write_text("silent\nshow-error\n")
 
