@@ -30,7 +30,7 @@ SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.65}
 MISSED: Final[Mapping[Sentiment, int]] = {"positive": 3, "negative": 0}
 """Mentions that may have been missed and say the opposite: more complaints than praise."""
 MIXED_SHARE: Final = 0.35  # of either sentiment where opinions differ
-_MIN_MIXED: Final = 3  # mentions of either sentiment where opinions differ
+_MIN_MIXED: Final = 4  # mentions of either sentiment where opinions differ (decision 650)
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
 _NAMED: Final = 4  # aspects that most praise, that most criticize, or on which opinions differ
@@ -241,16 +241,18 @@ class ProseWriter:
         return ""
 
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:
-        """Return the clause on the aspects about which opinions differ; empty if there are none."""
-        divided = (
+        """Return the clause on the aspects about which opinions differ; empty if there are none.
+
+        The most criticized are first, because the most praised have a clause of their own.
+        """
+        divided = [
             aspect
             for aspect in aspects
-            if aspect.insight.id != RECOMMENDATION
-            and aspect.insight.mention_count >= MIN_MENTIONS
-            and len(_claimed(aspect.ranking)) > 1
-        )
+            if aspect.insight.id != RECOMMENDATION and len(_claimed(aspect.ranking)) > 1
+        ]
+        divided.sort(key=lambda aspect: -aspect.ranking.negative)
         contents = []
-        for aspect in itertools.islice(divided, _NAMED):
+        for aspect in divided[:_NAMED]:
             positive, negative = (self._number(aspect.ranking.of(s)) for s in SHARES)
             contents.append(
                 self._words(
