@@ -77,6 +77,16 @@ def test_reviews_in_both_languages_are_read(text: str, stars: int, found: dict[s
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [("Wir wurden sehr gut bedient.", True), ("Mit den Klassikern ist man besser bedient.", False)],
+)
+def test_idiom_of_being_served_is_not_about_the_service(text: str, *, found: bool) -> None:
+    place = business("Restaurant", "de")
+    labels = Rules(place, with_aspects(InsightSettings(), place)).label(text, 4)
+    assert found is ("service" in {aspect.id for aspect in labels.aspects})
+
+
+@pytest.mark.parametrize(
     ("language", "far"),
     [
         ("en", "The hotel is far from the center."),
