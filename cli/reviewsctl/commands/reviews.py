@@ -355,8 +355,11 @@ def erase(  # noqa: PLR0913  options
 def undo(
     ctx: typer.Context,
     number: Annotated[
-        int, typer.Argument(metavar="N", min=1, max=999, help="How many changes to go back.")
-    ] = 1,
+        int | None,
+        typer.Argument(
+            metavar="N", min=1, max=999, show_default="1", help="How many changes to go back."
+        ),
+    ] = None,
     *,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the versions; write nothing.")
@@ -375,7 +378,7 @@ def undo(
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
-    from reviewsctl.importing.undo import listing
+    from reviewsctl.importing.undo import check_last, listing
     from reviewsctl.importing.undo import undo as undone
 
     configuration = configuration_in_use(data, config, os.environ)
@@ -384,9 +387,12 @@ def undo(
     if dry_run:
         document, lines = listing(target)
     else:
-        result = undone(target, number, now)
+        if number is None:
+            check_last(target)
+        count = number or 1
+        result = undone(target, count, now)
         document = result.document(target)
-        lines = [*result.lines(target, number, command)]
+        lines = [*result.lines(target, count, command)]
     echo(*([json_line(document)] if as_json else [] if quiet else lines))
     if not (dry_run or quiet or as_json):
         offer_reload(ctx.obj, target)

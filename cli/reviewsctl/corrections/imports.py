@@ -79,6 +79,14 @@ class KnownCorrections:
             self._corrections = parse(self._before)
             self._overlay = Overlay(self._corrections)
 
+    def decided_since(self, when: datetime.datetime) -> tuple[str, str] | None:
+        """Return the id and the state of the review that was corrected last, if that was after ``when``."""
+        decided = [
+            (entry.at, name, entry.action) for name, entry in self._corrections.reviews.items()
+        ]
+        at, name, action = max(decided, default=(when, "", ""))
+        return (name, STATES[action]) if at > when and action != "restore" else None
+
     def read(self, folder: Folder, name: str, now: datetime.datetime) -> Document | None:
         """Read reviews.json without the erased reviews that it has again, as by an older copy of it.
 

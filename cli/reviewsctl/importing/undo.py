@@ -165,6 +165,24 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
         return replace(undone, sources=sources, taken_out=taken_out, changes=changes)
 
 
+def check_last(target: Path) -> None:
+    """Refuse an undo of no number where a review was hidden or anonymized since reviews.json was written.
+
+    Raises:
+        ImportRefusedError: It would take back what was done before that.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        written = datetime.datetime.fromtimestamp(target.stat().st_mtime, datetime.UTC)
+        decided = KnownCorrections(target.parent).decided_since(written)
+        if decided is not None:
+            review_id, state = decided
+            raise ImportRefusedError(
+                f"what was done last is no change of {target}: {review_id} is {state} since",
+                f"To show it again: reviewsctl reviews restore {review_id}; to take back the change of the file before "
+                "that, which reviewsctl reviews undo --dry-run names: reviewsctl reviews undo 1",
+            )
+
+
 def _take_out_erased(target: Path, now: datetime.datetime) -> int:
     """Remove erased reviews that a valid reviews.json has again, as it becomes a kept version; return their number."""
     try:

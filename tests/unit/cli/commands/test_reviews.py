@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import json
+import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -491,3 +492,21 @@ def test_export_gives_what_readers_see_unless_all_is_wanted(shop: Shop) -> None:
     assert ("Anonymous", "Author of r03") == (authors["r02"], authors["r03"])
     everything = exported("--all")
     assert ("Author of r01", "Author of r02") == (everything["r01"], everything["r02"])
+
+
+def test_undo_after_a_hide_is_refused_without_a_number(
+    shop: Shop, data: Path, tmp_path: Path
+) -> None:
+    """It took back the import of the day before, and nothing of what was done last."""
+    export = tmp_path / "more.json"
+    export.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": [review("new")]}))
+    shop.run("import", str(export))
+    os.utime(data / "reviews.json", (0, 0))
+    shop.run("reviews", "hide", "new", "--reason", "spam")
+    before = (data / "reviews.json").read_bytes()
+    _, err = shop.run("reviews", "undo", code=1)
+    assert "new is hidden since" in err
+    assert "reviewsctl reviews restore new; to take back" in err
+    assert before == (data / "reviews.json").read_bytes()
+    shop.run("reviews", "undo", "1")
+    assert before != (data / "reviews.json").read_bytes()
