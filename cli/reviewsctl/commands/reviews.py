@@ -120,7 +120,7 @@ def list_(  # noqa: PLR0913  options
         ),
     ] = "",
     unanswered: Annotated[
-        bool, typer.Option("--unanswered", help="Only reviews without a reply.")
+        bool, typer.Option("--unanswered", help="Only reviews that are shown without a reply.")
     ] = False,
     data: DataDir = None,
     config: ConfigFile = None,

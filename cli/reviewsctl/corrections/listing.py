@@ -36,10 +36,11 @@ class Filter:
 
     def _is_shown_so(self, entry: "ReviewEntry") -> bool:
         correction, review = entry.correction, entry.review
+        is_hidden = correction is not None and correction.hides
         return (
             (not self.hidden or (correction is not None and correction.action != "restore"))
             and (self.stars is None or review.rating == self.stars)
-            and (not self.unanswered or review.owner_reply is None)
+            and (not self.unanswered or (review.owner_reply is None and self.hidden >= is_hidden))
         )
 
     def _has_words(self, entry: "ReviewEntry") -> bool:

@@ -386,6 +386,15 @@ def test_reviews_of_an_author_are_erased_by_the_full_name_in_any_case(shop: Shop
     assert "Full names: reviewsctl reviews list --author Jane\n" in error
 
 
+def test_hidden_reviews_wait_for_no_reply(shop: Shop) -> None:
+    shop.run("reviews", "hide", "r01", "--reason", "spam")
+    out, _ = shop.run("reviews", "list", "--unanswered", "--json")
+    assert '"id":"r02"' in out
+    assert '"id":"r01"' not in out
+    out, _ = shop.run("reviews", "list", "--unanswered", "--hidden", "--json")
+    assert '"id":"r01"' in out
+
+
 def test_list_of_one_review_counts_one(shop: Shop, data: Path) -> None:
     document = {"business": {"name": "Acme"}, "reviews": REVIEWS[:1]}
     (data / "reviews.json").write_text(json.dumps(document))
