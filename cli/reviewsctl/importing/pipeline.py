@@ -135,6 +135,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         merge.corrected += report.notes_of_replies(staged, log)
     notes += [*faults, *merge.notes, *corrected_notes(merge), *merge.corrected]
     notes += notes_of_sources(options, staged, merge)
+    notes += report.notes_of_contacts(staged, log)
     notes += report.notes_of_names(shortened)
     notes += notes_of_other_places(plan, staged, merge)
     locations = [source.head.location for export in exports for source in export.sources]

@@ -16,7 +16,7 @@ from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import FUTURE, NO_ID, Entry
 from reviewsctl.importing.rows import RowCounts
-from reviewsctl.importing.values import elements, listed, shown
+from reviewsctl.importing.values import elements, has_contact, listed, shown
 from reviewsd.api.names import surname_in
 from reviewsd.api.texts import counted, first_of
 
@@ -274,6 +274,31 @@ def notes_of_replies(staged: Iterable[Entry], log: ImportLog) -> list[str]:
     days = first_of(notes, _SHOWN)
     return [
         f"replies that may have the surname of a shortened name: {len(notes):,} ({days}); correct it there, as readers see it"
+    ]
+
+
+class _Text(msgspec.Struct):
+    """The members of a record that a note on its text has."""
+
+    id: str
+    date: str
+    text: str | None = None
+
+
+def notes_of_contacts(staged: Iterable[Entry], log: ImportLog) -> list[str]:
+    """Return the note on new texts that have a phone number or an e-mail address."""
+    decode, found = msgspec.json.Decoder(_Text).decode, []
+    for entry in staged:
+        review = decode(entry.record)
+        written = log.reviews.get(entry.key, NOTHING)
+        if review.text and has_contact(review.text) and not written.has("text", review.text):
+            found.append(f"{review.date}, {review.id}")
+    if not found:
+        return []
+    which = f"{len(found):,} ({first_of(found, _SHOWN)})"
+    return [
+        f"texts with a phone number or an e-mail address, which readers see: {which}; to leave the stars alone: "
+        "reviewsctl reviews hide ID --reason personal-data --text"
     ]
 
 

@@ -28,6 +28,12 @@ _UNFIT = re.compile(rf"[{_ESCAPABLE}\[\]]|{_NO_ESCAPE.pattern}")
 _BLANK = re.compile(r"\s")
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
 _PHONE = re.compile(r"[+(]{0,2}[0-9](?:[ ()./-]{0,3}[0-9]){6,14}")
+_CONTACT = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}"
+    r"|(?<![\w.,+/-])(?![0-9]{1,2}[./-][0-9]{1,2}[./-])[+0][0-9](?:[ ()./-]{0,2}[0-9]){7,13}(?!\w)"
+)
+"""An e-mail address, or a phone number with the 0 or + before it, which is no date."""
+
 _SHOWN = 60  # characters of a value in a message
 _LISTED = 40  # names in a message
 _LONG = 100  # characters of a name that are shown or compared
@@ -191,6 +197,11 @@ def display_name(value: object) -> str | None:
 def is_contact(name: str) -> bool:
     """Return whether a name is an e-mail address or a phone number."""
     return bool(_EMAIL.fullmatch(name) or _PHONE.fullmatch(name))
+
+
+def has_contact(text: str) -> bool:
+    """Return whether a text has an e-mail address or a phone number in it."""
+    return _CONTACT.search(text) is not None
 
 
 def anonymous_name(source: str) -> str:

@@ -325,3 +325,20 @@ def test_number_that_was_given_again_is_noted(shop: Shop) -> None:
     assert [] == [
         note for note in shop.imported(again, source="web").notes if "another author" in note
     ]
+
+
+def test_text_with_a_phone_number_is_noted_once(shop: Shop) -> None:
+    """It was published without a word, where the documents say that addresses are never taken."""
+    file = table(
+        shop.folder / "a.csv", "date,rating,name,text\n2026-03-14,5,Ann,Call 07700 900111\n"
+    )
+
+    def notes() -> list[str]:
+        return [note for note in shop.imported(file, source="web").notes if "phone number" in note]
+
+    (note,) = notes()
+    assert note.startswith(
+        "texts with a phone number or an e-mail address, which readers see: 1 (2026-03-14, "
+        f"{shop.reviews['Ann']['id']}); to leave the stars alone: reviewsctl reviews hide ID "
+    )
+    assert [] == notes()

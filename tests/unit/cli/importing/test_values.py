@@ -14,6 +14,7 @@ from reviewsctl.importing.times import PATTERNS, moment, reading_of
 from reviewsctl.importing.values import (
     address,
     display_name,
+    has_contact,
     original,
     short_name,
     titled,
@@ -343,3 +344,21 @@ def test_name_that_is_a_phone_number_or_an_address_is_none(name: str) -> None:
 @pytest.mark.parametrize("name", ["Guest 4711", "Jo 2", "1234", "24 7", "R2D2"])
 def test_name_with_a_number_is_a_name(name: str) -> None:
     assert name == display_name(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Call me on 07700 900111.", True),
+        ("Bel 0470/12.34.56", True),
+        ("Tel. +32 (0)470 12 34 56!", True),
+        ("mail me: emma@gmail.com", True),
+        ("On 01/02/2026 10:30 they came", False),
+        ("01.02.2026 - 10 minutes late, at 12-03-2026 20", False),
+        ("Order 1234567890123", False),
+        ("Paid 1,000,000 in 2026, 5/5, @home", False),
+        ("Version 2.0.12345678", False),
+    ],
+)
+def test_phone_number_or_address_in_a_text_is_found(text: str, *, expected: bool) -> None:
+    assert expected == has_contact(text)
