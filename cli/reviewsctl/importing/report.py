@@ -295,11 +295,10 @@ def notes_of_contacts(staged: Iterable[Entry], log: ImportLog) -> list[str]:
             found.append(f"{review.date}, {review.id}")
     if not found:
         return []
+    title = "texts with a phone number or an e-mail address, which readers see"
+    remedy = "reviewsctl reviews hide ID --reason personal-data --text"
     which = f"{len(found):,} ({first_of(found, _SHOWN)})"
-    return [
-        f"texts with a phone number or an e-mail address, which readers see: {which}; to leave the stars alone: "
-        "reviewsctl reviews hide ID --reason personal-data --text"
-    ]
+    return [f"{title}: {which}; to leave the stars alone: {remedy}"]
 
 
 def _note(name: object, text: str) -> str:
