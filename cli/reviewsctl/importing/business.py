@@ -214,10 +214,11 @@ class Declared:
         listed = [dict(location) for location in self.listed]
         by_id = {location.get("id"): location for location in listed}
         counts = Counter(titles.values())
-        ids = {*self._ids}
+        ids, written = {*self._ids}, {*self._written}
         for name, title in titles.items():
-            if not name or key_of(name) in self._written:
+            if not name or key_of(name) in written:
                 continue
+            written.add(key_of(name))
             facts = {member: listings.get(name, {}).get(member) for member in OF_PLACES}
             if name in self:
                 declared = by_id[self.find(name)]

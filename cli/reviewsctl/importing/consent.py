@@ -138,7 +138,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
         *(
             (f"{text}{hint}", "If it is one of these, name it so; if it is another one: --yes")
             for text, hint in _new_sources(staged, result)
-            if hint and not (options.synced or options.settings.earlier_source)
+            if hint and not options.synced and not options.settings.earlier_source
         ),
         (
             _doubles(result, is_new=bool(_sources(staged) - result.sources)),
@@ -262,7 +262,7 @@ def _new_sources(staged: Staging, result: MergeResult) -> Iterator[tuple[str, st
 
 def notes_of_sources(options: ImportOptions, staged: Staging, result: MergeResult) -> list[str]:
     """Return notes on the sources that are new beside others and no question (``questions``)."""
-    new_sources = _new_sources(staged, result)
+    new_sources = () if options.settings.earlier_source else _new_sources(staged, result)
     return [f"{text}{hint}" for text, hint in new_sources if options.synced or not hint]
 
 

@@ -150,7 +150,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
     reply_day = None if replied_at is None else _day(replied_at, settings)
     check_days(day, reply_day, settings, "" if review.key is None else merge_key(identifier))
-    place, author = words(review.place) or "", _author(review, settings)
+    place, author = word(review.place) or "", _author(review, settings)
     record: dict[str, object] = {
         "id": identifier,
         "author": author,

@@ -183,6 +183,17 @@ def houses(shop: Shop, *rows: str) -> Path:
 JO, BO = "1,Dover,5,2026-01-01,Good.,Jo", "3,Dover Harbor,3,2026-01-03,Hm.,Bo"
 
 
+def test_place_that_is_spelled_in_two_ways_is_one(shop: Shop) -> None:
+    rows = (
+        "1,York,5,2026-01-01,Good.,Jo",
+        "2,YORK,4,2026-01-02,So.,Ann",
+        "3,Kittery ,4,2026-01-02,So.,Cy",
+    )
+    shop.imported(houses(shop, *rows), settings=HOUSES)
+    assert [[*DOVER["aliases"]], [], []] == [place.get("aliases", []) for place in declared(shop)]
+    assert {"Jo": "York", "Ann": "YORK", "Cy": "Kittery"} == located(shop)
+
+
 def test_location_that_becomes_a_place_is_named(shop: Shop) -> None:
     export = houses(shop, JO, "2,York,4,2026-01-02,So.,Ann", BO)
     trial = shop.imported(export, settings=HOUSES, dry_run=True)
