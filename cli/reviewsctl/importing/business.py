@@ -214,6 +214,10 @@ class Declared:
         listed = [dict(location) for location in self.listed]
         by_id = {location.get("id"): location for location in listed}
         counts = Counter(titles.values())
+        cities = {
+            name: members(listings.get(name, {}).get("address")).get("city") for name in titles
+        }
+        alike = Counter((titles[name], cities[name]) for name in titles)
         ids, written = {*self._ids}, {*self._written}
         for name, title in titles.items():
             if not name or key_of(name) in written:
@@ -228,7 +232,8 @@ class Declared:
             new = _id(title or name, name, ids)
             ids.add(key_of(new))
             aliases = [] if key_of(new) == key_of(name) else [name]
-            told_apart = f"{title} ({name})" if title and counts[title] > 1 else title or name
+            apart = cities[name] if alike[title, cities[name]] == 1 and cities[name] else name
+            told_apart = f"{title} ({apart})" if title and counts[title] > 1 else title or name
             own = {"id": new, "name": told_apart[:MAX_NAME], "aliases": aliases}
             listed.append(own | filled({}, facts))
         return listed

@@ -188,3 +188,14 @@ def test_category_that_schema_org_does_not_have_is_left_out_with_a_note(shop: Sh
     content["business"]["category"] = "Store"
     (shop.folder / "reviews.json").write_text(json.dumps(content))
     assert [] == notes()
+
+
+def test_new_places_of_one_title_are_told_apart_by_their_cities(shop: Shop) -> None:
+    """The export has their addresses, and two buttons had numbers."""
+    places = {
+        f"n{number}": titled("", storefrontAddress={"locality": city})
+        for number, city in enumerate(("Brugge", "Oostende", "Brussel", "Brussel"), start=1)
+    }
+    shop.imported(takeout(shop.folder, **places), location="all", yes=True)
+    names = [place["name"].removeprefix(KORENAAR) for place in shop.file["business"]["locations"]]
+    assert ["Gent", "Antwerpen", " (Brugge)", " (Oostende)", " (3)", " (4)"] == names
