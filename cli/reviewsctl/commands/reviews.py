@@ -315,7 +315,14 @@ def erase(  # noqa: PLR0913  options
             metavar="NAME", show_default=False, help="Also all reviews of this full name."
         ),
     ] = "",
-    reason: Why,
+    reason: Annotated[
+        Reason,
+        typer.Option(
+            metavar="REASON",
+            show_default=False,
+            help=f"For your own log, as readers are told nothing: {', '.join(get_args(Reason))}.",
+        ),
+    ],
     note: Note = "",
     dry_run: DryRun = False,
     yes: Yes = False,
