@@ -148,14 +148,17 @@ class Folder:
             review_id: Its id, a beginning or an end of it, or the address of its page.
 
         Raises:
-            NothingThereError: There is no such review.
+            NothingThereError: There is no such review, or it is hidden.
         """
         places = self.dataset.records.places
         try:
-            position = places[find_id(review_id, places)]
+            found = find_id(review_id, [*places, *self.dataset.withheld.hidden])
         except NoSuchReviewError as error:
             raise NothingThereError(str(error), "List them: reviewsctl reviews list") from error
-        review = self.review(position)
+        if found not in places:
+            remedy = f"To show it again: reviewsctl reviews restore {found}"
+            raise NothingThereError(f"{found} is hidden, so insights do not count it", remedy)
+        review = self.review(places[found])
         business = self.dataset.business
         words = words_of_insights(business.language)
         analyser = Analyser(business, self.settings.for_owner(), words, self.labels)

@@ -105,6 +105,12 @@ def test_why_a_review_has_its_labels(ctl: Ctl, folder: Path) -> None:
     _, errors = printed(ctl, folder, "explain", "none", code=4)
     assert "no review has the id 'none', which you find by its author or words: " in errors
     assert "WORDS\nList them: reviewsctl reviews list" in errors
+    entry = {"action": "hide", "at": "2026-01-03T00:00:00Z", "reason": "spam"}
+    corrections = folder / "corrections.json"
+    corrections.write_text(json.dumps({"version": 1, "reviews": {"a": entry}}))
+    _, errors = printed(ctl, folder, "explain", "a", code=4)
+    assert "a is hidden, so insights do not count it\n" in errors
+    corrections.unlink()
 
     answer = ReviewAnswer(
         aspects=(AspectAnswer(id="cleanliness", sentiment="negative", phrase="left dirty"),)
