@@ -45,8 +45,8 @@ EPILOG: Final = """\b
 
     \b
     Settings (--set NAME=VALUE, as often as needed):
-      location=ID            which location, if there are several; or its title, or all; of an export without
-                             locations, the one of reviews.json that its reviews are about
+      location=ID            which location, if there are several; or its title, or all; of an export of a single one
+                             or of none, the one of reviews.json that its reviews are about
       name=TEXT              name of the business, where neither reviews.json nor the export has it
       names=short            publish names as "Jane D.": they are personal data; full undoes it
       timezone=ZONE          that of the business, as America/New_York: it decides on which day a review falls

@@ -125,6 +125,7 @@ def check_options(options: ImportOptions, exports: Sequence[Export]) -> None:
         "--map": (settings.columns, generic or any(format_.tabular for format_ in formats)),
         "--source": (settings.source, generic),
         "--set scale": (settings.scale.best, generic),
+        "--set earlier_source": (settings.earlier_source, generic),
     }
     for option, (value, fit) in fits.items():
         if value and not fit:

@@ -8,7 +8,7 @@ from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 from tests.support.edited import correct, erase, states
-from tests.support.shop import Shop, table
+from tests.support.shop import Shop, google, table
 
 ROWS = (
     "Ann,2026-01-01,5,\n",
@@ -88,3 +88,9 @@ def test_refusal_of_a_double_source_names_the_setting(shop: Shop) -> None:
     assert "to give those the new source: --set earlier_source=import" in refused.value.remedy
     renamed(shop, file, "import")
     assert 3 == len(shop.file["reviews"])
+
+
+def test_ids_of_a_platform_have_no_earlier_source(shop: Shop) -> None:
+    file = google(shop.folder / "g.json", {"author": "Jo"})
+    with pytest.raises(SayMoreError, match="--set earlier_source works only for tables"):
+        shop.imported(file, settings=Settings(earlier_source="web"))
