@@ -60,8 +60,8 @@ Why = Annotated[
         "--reason",
         metavar="REASON",
         show_default=False,
-        help=f"What readers are told: {', '.join(get_args(Reason))}. That a review is negative is no "
-        "reason.",
+        help=f"What readers are told, but of an erased review nothing: {', '.join(get_args(Reason))}. "
+        "That a review is negative is no reason.",
     ),
 ]
 Note = Annotated[
@@ -315,14 +315,7 @@ def erase(  # noqa: PLR0913  options
             metavar="NAME", show_default=False, help="Also all reviews of this full name."
         ),
     ] = "",
-    reason: Annotated[
-        Reason,
-        typer.Option(
-            metavar="REASON",
-            show_default=False,
-            help=f"For your own log, as readers are told nothing: {', '.join(get_args(Reason))}.",
-        ),
-    ],
+    reason: Why,
     note: Note = "",
     dry_run: DryRun = False,
     yes: Yes = False,

@@ -28,6 +28,7 @@ from reviewsctl.importing.merge import Merge
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Fate, MergeResult
+from reviewsctl.importing.personal_data import notes_of_contacts, notes_of_replies
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
 from reviewsctl.importing.readers.parts import BROKEN
@@ -132,10 +133,10 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = _merged(plan, prompts, folder)
     if shortened or own_exports or options.settings.names == "short":
-        merge.corrected += report.notes_of_replies(staged, log)
+        merge.corrected += notes_of_replies(staged, log)
     notes += [*faults, *merge.notes, *corrected_notes(merge), *merge.corrected]
     notes += notes_of_sources(options, staged, merge)
-    notes += report.notes_of_contacts(staged, log)
+    notes += notes_of_contacts(staged, log)
     notes += report.notes_of_names(shortened)
     notes += notes_of_other_places(plan, staged, merge)
     locations = [source.head.location for export in exports for source in export.sources]

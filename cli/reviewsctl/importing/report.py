@@ -4,21 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
-
 from reviewsctl.importing.business import OF_PLACES, Declared, Facts, unknown_category
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
-from reviewsctl.importing.import_log import NOTHING, ImportLog
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.recognize import Export
-from reviewsctl.importing.review import FUTURE, NO_ID, Entry
+from reviewsctl.importing.review import FUTURE, NO_ID
 from reviewsctl.importing.rows import RowCounts
-from reviewsctl.importing.values import elements, has_contact, listed, shown
-from reviewsd.api.names import surname_in
-from reviewsd.api.texts import counted, first_of
+from reviewsctl.importing.values import elements, listed, shown
+from reviewsd.api.texts import counted
 
 MAX_IN_JSON: Final = 100
 """Rows and reviews that JSON lists without --verbose."""
@@ -254,51 +250,6 @@ def notes_of_names(shortened: int) -> list[str]:
     return [
         f"shortened as the names that are there: {counted(shortened, 'name')} (--set names=full for full ones)"
     ]
-
-
-def notes_of_replies(staged: Iterable[Entry], log: ImportLog) -> list[str]:
-    """Return the note on new replies that may have a surname that is shortened."""
-    notes = []
-    for entry in staged:
-        if b'"owner_reply"' not in entry.record:
-            continue
-        record = msgspec.json.decode(entry.record)
-        reply = record.get("owner_reply") or {}
-        has_surname = surname_in(reply.get("text", ""), record["author"])
-        if has_surname and not log.reviews.get(entry.key, NOTHING).has(
-            "owner_reply", record["owner_reply"]
-        ):
-            notes.append(record["date"])  # no name, as a sync writes notes to the journal
-    if not notes:
-        return []
-    days = first_of(notes, _SHOWN)
-    return [
-        f"replies that may have the surname of a shortened name: {len(notes):,} ({days}); correct it there, as readers see it"
-    ]
-
-
-class _Text(msgspec.Struct):
-    """The members of a record that a note on its text has."""
-
-    id: str
-    date: str
-    text: str | None = None
-
-
-def notes_of_contacts(staged: Iterable[Entry], log: ImportLog) -> list[str]:
-    """Return the note on new texts that have a phone number or an e-mail address."""
-    decode, found = msgspec.json.Decoder(_Text).decode, []
-    for entry in staged:
-        review = decode(entry.record)
-        written = log.reviews.get(entry.key, NOTHING)
-        if review.text and has_contact(review.text) and not written.has("text", review.text):
-            found.append(f"{review.date}, {review.id}")
-    if not found:
-        return []
-    title = "texts with a phone number or an e-mail address, which readers see"
-    remedy = "reviewsctl reviews hide ID --reason personal-data --text"
-    which = f"{len(found):,} ({first_of(found, _SHOWN)})"
-    return [f"{title}: {which}; to leave the stars alone: {remedy}"]
 
 
 def _note(name: object, text: str) -> str:
