@@ -142,7 +142,7 @@ def _read(file: Path, environ: Mapping[str, str], node: str | None) -> "Loaded":
     from reviewsd.config import load as configuration
     from reviewsd.config.node import as_node
 
-    loaded = configuration.examine(file, environ)
+    loaded = configuration.load(file, environ)
     return loaded if node is None else replace(loaded, config=as_node(loaded.config, node, file))
 
 

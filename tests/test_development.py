@@ -71,14 +71,14 @@ def test_a_check_reads_the_authority(folder: Path) -> None:
 
 
 def test_everything_is_kept_in_its_folder() -> None:
-    config, _ = load(FILE, {})
+    config = load(FILE, {}).config
     paths = [config.data_dir, config.state_dir, config.admin_socket]
     paths.append(Path(config.hub.callbacks.ca_file or "/"))
     assert {FILE.parent} == {path.parent for path in paths}
 
 
 def test_this_machine_may_be_called_and_no_other() -> None:
-    config, _ = load(FILE, {})
+    config = load(FILE, {}).config
     policy, judge = callback_policy(config, {public_port(config)}), addresses(config)
     for host in ("localhost", "127.0.0.1", "[::1]"):
         assert 9443 == parse_callback(f"https://{host}:9443/callback", policy).port
@@ -96,7 +96,7 @@ def test_this_machine_may_be_called_and_no_other() -> None:
     ],
 )
 def test_the_rest_is_as_strict_as_ever(url: str, refusal: Refusal) -> None:
-    config, _ = load(FILE, {})
+    config = load(FILE, {}).config
     policy = callback_policy(config, {public_port(config)})
     with pytest.raises(CallbackRefusedError) as caught:
         parse_callback(url, policy)

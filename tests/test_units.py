@@ -121,7 +121,7 @@ def test_setting_has_its_value(unit: str, section: str, key: str, value: str | N
 
 def test_the_admin_socket_is_where_the_configuration_says() -> None:
     (address,) = settings("reviewsd-admin.socket", "Socket")["ListenStream"]
-    assert str(load(ROOT / "config/reviewsd.yaml", {})[0].admin_socket) == address
+    assert str(load(ROOT / "config/reviewsd.yaml", {}).config.admin_socket) == address
 
 
 def test_the_group_of_the_admin_socket_is_made() -> None:
@@ -163,7 +163,7 @@ def test_a_node_runs_as_the_single_service_does() -> None:
 def test_there_is_room_for_all_connections_and_time_to_end_them() -> None:
     """The publishing process has files and threads of its own."""
     service = settings("reviewsd.service", "Service")
-    config, _ = load(ROOT / "config/reviewsd.yaml", {})
+    config = load(ROOT / "config/reviewsd.yaml", {}).config
     assert int(service["LimitNOFILE"][0]) >= 2 * config.server.max_connections
     assert int(service["TasksMax"][0]) >= 64
     assert int(service["TimeoutStopSec"][0]) > DRAIN_SECONDS + 2  # O4
@@ -217,7 +217,7 @@ def test_the_service_listens_on_the_sockets_that_systemd_opens() -> None:
     service = settings("reviewsd.service", "Service")
     assignments = [word for line in service["Environment"] for word in shlex.split(line)]
     environ = dict(word.split("=", 1) for word in assignments)
-    config, _ = load(ROOT / "config/reviewsd.yaml", environ)
+    config = load(ROOT / "config/reviewsd.yaml", environ).config
     (name,) = settings("reviewsd.socket", "Socket")["FileDescriptorName"]
     assert (f"systemd:name={name}",) == config.listen
     # getaddrinfo cannot be cancelled: by itself it would try names of attackers for 20 s (E6)
@@ -226,7 +226,7 @@ def test_the_service_listens_on_the_sockets_that_systemd_opens() -> None:
 
 def test_the_service_reads_and_keeps_its_files_where_the_configuration_says() -> None:
     service = settings("reviewsd.service", "Service")
-    config, _ = load(ROOT / "config/reviewsd.yaml", {})
+    config = load(ROOT / "config/reviewsd.yaml", {}).config
     assert service["ExecStart"] == ["/usr/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml"]
     assert service["ConfigurationDirectory"] == ["reviewsd"]
     assert [config.state_dir] == [Path("/var/lib") / name for name in service["StateDirectory"]]

@@ -74,14 +74,6 @@ def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] =
 
 
 def load(
-    path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES
-) -> tuple[Config, tuple[str, ...]]:
-    """Return the configuration, and warnings for the log; see ``examine``."""
-    loaded = examine(path, environ, places)
-    return loaded.config, loaded.warnings
-
-
-def examine(
     path: Path | None,
     environ: Mapping[str, str],
     places: Sequence[Path] = PLACES,

@@ -36,7 +36,7 @@ def state(config: Path | None, environ: Mapping[str, str]) -> StoppedState:
         StoreError: The store cannot be copied.
         OSError: No copy can be made.
     """
-    settings, _ = load(config, environ)
+    settings = load(config, environ).config
     if settings.hub.shared:
         return StoppedState(store=None, contents=None, fault=IN_POSTGRESQL, settings=settings)
     if not (settings.state_dir / DATABASE).exists():

@@ -64,7 +64,7 @@ def inspect(
     warnings: list[Diagnostic] = []
     file, count = None, 0
     try:
-        loaded = configuration.examine(path, environ)
+        loaded = configuration.load(path, environ)
     except ConfigError as error:
         # An error without a file says that there is no configuration
         if data is None or error.problems[0].file:

@@ -198,7 +198,7 @@ def read(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> Fo
     """
     settings = Data()
     if data is None:
-        config, _ = configuration.load(path, environ)
+        config = configuration.load(path, environ).config
         data, settings = config.data_dir, config.data
     files = sources.read(data)
     dataset, insight_settings = load_sources(files)

@@ -46,7 +46,7 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
         return readers.reader(source, wire, state, *rest)
 
     running = Sync(
-        config=load(config, {})[0],
+        config=load(config, {}).config,
         environ={},
         options=RunOptions(due=True),
         now=lambda: now,

@@ -42,7 +42,7 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
     """
     try:
         order = PublicationOrder.from_config(
-            load(config, environ)[0], version("reviewsd"), LISTING.decode()
+            load(config, environ).config, version("reviewsd"), LISTING.decode()
         )
     except ConfigError:
         return

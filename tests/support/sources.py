@@ -72,7 +72,7 @@ class Business:
     def sync(self, names: Sequence[str] = (), **options: bool) -> list[Outcome]:
         """Run a sync whose pauses are only kept."""
         sync = Sync(
-            config=load(self.folder / "reviewsd.yaml", {})[0],
+            config=load(self.folder / "reviewsd.yaml", {}).config,
             environ=self.environ,
             options=RunOptions(**options),
             now=lambda: self.now,

@@ -59,7 +59,7 @@ def settings(config: Path | None, content: bytes | None = None) -> Answer[Effect
     from reviewsd.config import load, show
 
     with _errors():
-        return _answer(show.shown(load.examine(config, os.environ, content=content)))
+        return _answer(show.shown(load.load(config, os.environ, content=content)))
 
 
 def configuration(config: Path | None) -> "Config":
@@ -67,7 +67,7 @@ def configuration(config: Path | None) -> "Config":
     from reviewsd.config import load
 
     with _errors():
-        return load.load(config, os.environ)[0]
+        return load.load(config, os.environ).config
 
 
 def json_fault(text: bytes) -> tuple[int, int, str] | None:

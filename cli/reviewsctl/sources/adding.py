@@ -122,10 +122,10 @@ def _rewritten(
     config: Path | None, environ: Mapping[str, str], rewrite: Callable[[str], str]
 ) -> Path:
     file = real(configuration.find(config, environ))
-    configuration.examine(file, environ)
+    configuration.load(file, environ)
     text = rewrite(file.read_text())
     try:
-        configuration.examine(file, environ, content=text.encode())
+        configuration.load(file, environ, content=text.encode())
     except ConfigError as error:
         # by the names of the settings, as the line of the new source is in no file
         first, *rest = dict.fromkeys(

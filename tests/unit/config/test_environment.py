@@ -27,7 +27,7 @@ def test_variable_replaces_a_key(write: Write) -> None:
         "PATH": "/usr/bin",
     }
     file = write(BASE + "feeds: {year: 2001, authority: a.example}\nsecurity: {contact: 5}")
-    config, _ = load(file, environ)
+    config = load(file, environ).config
     assert config.hub.lease.default == 3600
     assert config.listen == ("systemd:name=http", "tcp:8080")
     assert ("tel:+1",) == config.security.contact
@@ -41,7 +41,7 @@ def test_variable_replaces_a_key(write: Write) -> None:
 def test_variables_alone_are_enough(write: Write) -> None:
     environ = {"REVIEWSD_BASE_URL": "https://a.example", "REVIEWSD_DATA_DIR": "data"}
     file = write("")
-    config, _ = load(file, environ)
+    config = load(file, environ).config
     assert ("https://a.example", file.parent / "data") == (config.base_url, config.data_dir)
 
 
@@ -51,7 +51,7 @@ def test_every_key_has_a_variable(write: Write) -> None:
     for key in keys(Config):
         value = json.loads(msgspec.json.encode(attrgetter(key)(standard), enc_hook=str))
         text = value if isinstance(value, str) else json.dumps(value)
-        assert standard == load(file, {f"REVIEWSD_{key.replace('.', '__').upper()}": text})[0]
+        assert standard == load(file, {f"REVIEWSD_{key.replace('.', '__').upper()}": text}).config
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_world_writable_file_is_refused(write: Write, mode: int) -> None:
 def test_group_writable_file_gives_a_warning(write: Write) -> None:
     file = write(BASE)
     file.chmod(0o664)
-    _, warnings = load(file, {})
+    warnings = load(file, {}).warnings
     assert (f"{file}: its group may write it; run: chmod g-w {file}",) == warnings
 
 

@@ -13,7 +13,7 @@ PORTAL = "  - {name: portal, type: url, url: https://shop.example/r.csv?token=hu
 
 
 def test_defaults_are_those_of_the_documents(write: Write) -> None:
-    (source,) = load.load(write(BASE + PORTAL), {})[0].sources
+    (source,) = load.load(write(BASE + PORTAL), {}).config.sources
     assert ("1h", "24h", 2, "10%", None, 2_000, True) == (
         *(source.every, source.full, source.gone, source.max_loss, source.max_age),
         *(source.requests_per_day, source.enabled),
@@ -24,13 +24,13 @@ def test_defaults_are_those_of_the_documents(write: Write) -> None:
 def test_scale_of_a_table_may_be_a_number(write: Write, written: str, scale: object) -> None:
     """YAML reads 10 as a number, and so does ``sources add --set import.scale=10``."""
     source = f"  - {{name: a, type: file, path: x, import: {{scale: {written}}}}}\n"
-    (loaded,) = load.load(write(BASE + source), {})[0].sources
+    (loaded,) = load.load(write(BASE + source), {}).config.sources
     assert loaded.import_.scale == scale
 
 
 def test_files_start_at_the_folder_of_the_configuration(write: Write, tmp_path: Path) -> None:
     file = write(BASE + "  - {name: a, type: file, path: in/*.zip}\n")
-    (source,) = load.load(file, {})[0].sources
+    (source,) = load.load(file, {}).config.sources
     assert str(tmp_path / "in/*.zip") == source.path
 
 
@@ -59,7 +59,7 @@ def test_literal_secret_is_refused_without_being_quoted(write: Write, key: str, 
 
 
 def test_query_of_an_address_is_not_shown(write: Write) -> None:
-    shown = show.shown(load.examine(write(BASE + PORTAL), {})).value("sources")
+    shown = show.shown(load.load(write(BASE + PORTAL), {})).value("sources")
     assert "hush" not in str(shown)
     assert "https://shop.example/r.csv?***" in str(shown)
 

@@ -11,7 +11,8 @@ from tests.support.configuration import BASE, Write, refused
 
 
 def test_all_but_two_keys_have_defaults(write: Write, tmp_path: Path) -> None:
-    config, warnings = load(write(BASE), {})
+    loaded = load(write(BASE), {})
+    config, warnings = loaded.config, loaded.warnings
     assert warnings == ()
     assert Config(base_url="https://reviews.example.com", data_dir=tmp_path / "data") == config
 
@@ -23,7 +24,7 @@ def test_relative_paths_start_at_the_folder_of_the_file(write: Write, tmp_path: 
         "hub: {callbacks: {ca_file: ca.pem}}\nmcp: {session_key_file: /etc/key}\n"
         "notify: [{name: a, stars: 2, url_file: a.url}]\n"
     )
-    config, _ = load(write(text), {})
+    config = load(write(text), {}).config
     assert tmp_path / "data" == config.data_dir
     assert tmp_path / "state" == config.state_dir
     assert tmp_path / "run/admin.sock" == config.admin_socket
@@ -37,7 +38,7 @@ def test_relative_file_gives_absolute_paths(
 ) -> None:
     write(BASE)
     monkeypatch.chdir(tmp_path)
-    config, _ = load(Path("reviewsd.yaml"), {})
+    config = load(Path("reviewsd.yaml"), {}).config
     assert tmp_path / "data" == config.data_dir
 
 
@@ -54,16 +55,16 @@ def test_relative_file_gives_absolute_paths(
     ],
 )
 def test_base_url_is_an_origin_in_normal_form(write: Write, written: str, origin: str) -> None:
-    config, _ = load(write(f"base_url: {written}\ndata_dir: /srv"), {})
+    config = load(write(f"base_url: {written}\ndata_dir: /srv"), {}).config
     assert origin == config.base_url
 
 
 def test_authority_of_feeds_is_the_host_by_default(write: Write) -> None:
-    assert load(write(BASE), {})[0].authority == "reviews.example.com"
+    assert load(write(BASE), {}).config.authority == "reviews.example.com"
     chosen = write(BASE + "feeds: {authority: old.example.com, year: 2019}")
-    assert load(chosen, {})[0].authority == "old.example.com"
+    assert load(chosen, {}).config.authority == "old.example.com"
     numbered = write("base_url: http://[::1]:8080\ndata_dir: d\nfeeds: {authority: a.example}")
-    assert load(numbered, {})[0].authority == "a.example"
+    assert load(numbered, {}).config.authority == "a.example"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_authority_of_feeds_is_the_host_by_default(write: Write) -> None:
     ],
 )
 def test_listeners_are_twisted_endpoints(write: Write, endpoint: str) -> None:
-    config, _ = load(write(BASE + f"listen: ['{endpoint}']"), {})
+    config = load(write(BASE + f"listen: ['{endpoint}']"), {}).config
     assert (endpoint,) == config.listen
 
 
@@ -98,7 +99,7 @@ def test_address_of_a_target_in_the_configuration_is_refused_without_being_shown
 
 
 def test_byte_order_mark_is_ignored(write: Write) -> None:
-    config, _ = load(write("\ufeff" + BASE), {})
+    config = load(write("\ufeff" + BASE), {}).config
     assert config.base_url == "https://reviews.example.com"
 
 
@@ -112,14 +113,15 @@ def test_byte_order_mark_is_ignored(write: Write) -> None:
     ],
 )
 def test_store_may_be_postgresql(write: Write, store: str) -> None:
-    config, _ = load(write(BASE + f"hub: {{store: '{store}'}}"), {})
+    config = load(write(BASE + f"hub: {{store: '{store}'}}"), {}).config
     assert store == config.hub.store
     assert config.hub.shared
 
 
 def test_signatures_by_sha1_are_allowed_with_a_warning(write: Write) -> None:
     """Some subscribers support nothing else."""
-    config, warnings = load(write(BASE + "hub: {signature_method: sha1}"), {})
+    loaded = load(write(BASE + "hub: {signature_method: sha1}"), {})
+    config, warnings = loaded.config, loaded.warnings
     assert "sha1" == config.hub.signature_method
     assert (
         "hub.signature_method: sha1 is weak; use sha256 unless a subscriber knows sha1 only",
@@ -146,7 +148,7 @@ def test_port_that_nobody_listens_on_is_a_warning(
     """Every link of the pages would be dead; behind a proxy another port is right."""
     feeds = "feeds: {authority: example.com}"
     text = f"base_url: '{base_url}'\ndata_dir: data\nlisten: ['{listen}']\n{feeds}\n"
-    _, warnings = load(write(text), {})
+    warnings = load(write(text), {}).warnings
     assert (port is not None) == bool(warnings)
     assert all(f"another port than listen ({port});" in warning for warning in warnings)
 
@@ -161,7 +163,7 @@ def test_port_that_nobody_listens_on_is_a_warning(
 )
 def test_origin_of_an_app_is_allowed(write: Write, written: str, origin: str) -> None:
     """The 403 of MCP names this key as the remedy, whatever the scheme of the page."""
-    config, _ = load(write(BASE + f"mcp: {{allowed_origins: ['{written}']}}"), {})
+    config = load(write(BASE + f"mcp: {{allowed_origins: ['{written}']}}"), {}).config
     assert (origin,) == convert.allowed_origins(config)
 
 
@@ -173,7 +175,7 @@ def test_origin_without_a_host_is_refused(write: Write, written: str) -> None:
 
 def test_hosts_are_normalized(write: Write) -> None:
     text = BASE + "server: {allowed_hosts: [reviews.internal, '[2001:db8::1]', Other., '*']}"
-    config, _ = load(write(text), {})
+    config = load(write(text), {}).config
     assert ("reviews.internal", "[2001:db8::1]", "other", "*") == convert.allowed_hosts(config)
 
 
@@ -183,7 +185,7 @@ def test_lists_of_networks_and_origins_are_taken_as_written(write: Write) -> Non
         "mcp: {allowed_origins: ['*', 'https://app.example.com:8443']}\n"
         "server: {trusted_proxies: []}\n"
     )
-    config, _ = load(write(text), {})
+    config = load(write(text), {}).config
     assert config.hub.callbacks.allow_networks == ("10.0.0.0/8", "fd00::/8", "127.0.0.1")
     assert config.mcp.allowed_origins == ("*", "https://app.example.com:8443")
     assert config.server.trusted_proxies == ()
@@ -191,5 +193,5 @@ def test_lists_of_networks_and_origins_are_taken_as_written(write: Write) -> Non
 
 def test_nat64_prefix_is_taken_as_written(write: Write) -> None:
     """Its lengths are those of ``Addresses``."""
-    config, _ = load(write(BASE + "hub: {callbacks: {nat64_prefixes: ['2001:db8::/32']}}"), {})
+    config = load(write(BASE + "hub: {callbacks: {nat64_prefixes: ['2001:db8::/32']}}"), {}).config
     assert config.hub.callbacks.nat64_prefixes == ("2001:db8::/32",)

@@ -162,7 +162,7 @@ def test_expiring_security_txt_is_a_warning_with_its_place(folder: Path) -> None
 
 def shown(folder: Path, environ: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
     """Return the settings in effect by their keys."""
-    settings = show.shown(load.examine(folder / "reviewsd.yaml", environ or {})).settings
+    settings = show.shown(load.load(folder / "reviewsd.yaml", environ or {})).settings
     return {setting.key: msgspec.to_builtins(setting) for setting in settings}
 
 
@@ -315,7 +315,7 @@ def test_address_out_of_reach_is_a_fault_where_the_daemon_asks(folder: Path) -> 
     target = f"{{name: owner, url_file: {'x' * 300}/owner.url, stars: 2}}"
     with (folder / "reviewsd.yaml").open("a") as file:
         file.write(f"notify: [{target}]\n")
-    config, _ = load.load(folder / "reviewsd.yaml", {})
+    config = load.load(folder / "reviewsd.yaml", {}).config
     assert None is files_fault(config, {})
     fault = files_fault(config, {}, by_daemon=True) or ""
     assert fault.endswith("owner.url cannot be read: File name too long")

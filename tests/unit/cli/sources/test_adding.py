@@ -99,7 +99,7 @@ def test_source_that_is_in_no_list_of_lines_is_left_to_a_person(section: str) ->
 def test_added_source_is_removed_again(file: Path) -> None:
     add(file, {}, "file", "shop", [("path", "x"), ("import.map.date", "Day")])
     remove(file, {}, "shop")
-    assert () == load(file, {})[0].sources
+    assert () == load(file, {}).config.sources
     assert file.read_text().startswith(BASE)
 
 
@@ -118,7 +118,7 @@ def test_faulty_source_is_not_written(file: Path, tmp_path: Path) -> None:
     assert BASE == file.read_text()
 
     add(file, {}, "file", "shop", [("path", "x"), ("import.verified", "true")])
-    (source,) = load(file, {})[0].sources
+    (source,) = load(file, {}).config.sources
     assert (str(tmp_path / "x"), True) == (source.path, source.import_.verified)
     assert 0o640 == file.stat().st_mode & 0o777
     assert [file] == list(tmp_path.iterdir())
@@ -155,7 +155,7 @@ def test_value_is_taken_as_import_takes_it(file: Path, setting: str, expected: o
     """A "yes" was refused as no boolean, and the number of a place as no text."""
     key, _, text = setting.partition("=")
     add(file, {}, "file", "shop", [("path", "x"), (key, text)])
-    value: object = msgspec.to_builtins(load(file, {})[0].sources[0])
+    value: object = msgspec.to_builtins(load(file, {}).config.sources[0])
     for name in key.split("."):
         assert isinstance(value, dict)
         value = value[name]
