@@ -112,7 +112,7 @@ def _run(
         _say(f"warning: {warning}")
     if options.check:
         gc.enable()
-        return check(loaded)
+        return check(file, environ)
     from twisted.logger import Logger
 
     from reviewsd.app.daemon import serve
@@ -218,17 +218,13 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(f"expected a port from 0 to {MAX_PORT}, got {text!r}")
 
 
-def check(loaded: "Loaded") -> int:
-    """Check the files that a valid configuration names; return the exit code."""
-    from reviewsd.offline.check import inspect_data
-    from reviewsd.offline.needed_files import files_fault
+def check(file: Path, environ: Mapping[str, str]) -> int:
+    """Check a valid configuration and the files that it names; return the exit code."""
+    from reviewsd.offline.check import inspect
 
-    config = loaded.config
-    if (fault := files_fault(config, os.environ)) is not None:
-        return _fail(loaded.problem(fault).lines, EX_CONFIG)
-    report = inspect_data(config.data_dir, config, lambda _: None)
+    report = inspect(file, None, environ, lambda _: None)
     facts = report.facts
-    if facts is None:
+    if report.problems or facts is None:
         return _fail([line for problem in report.problems for line in problem.lines], EX_CONFIG)
     insights = "yes" if facts.insights else "made from them" if facts.made else "none"
     print(
