@@ -24,7 +24,6 @@ FEED_CURSOR = SearchParameter(
 
 REVIEW_ID = SearchParameter(
     name="id",
-    kind=ParameterType.TEXT,
     description="The id of the review, escaped as a path segment.",
     example="01J9ZK3V5Q8R2N7M4T6W1X0YAB",
 )

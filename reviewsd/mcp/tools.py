@@ -117,9 +117,7 @@ def _property(parameter: SearchParameter, *, required: bool) -> Json:
 
 
 def _text_parameter(name: str, description: str, example: str) -> SearchParameter:
-    return SearchParameter(
-        name=name, kind=ParameterType.TEXT, description=description, example=example
-    )
+    return SearchParameter(description, example, name=name)
 
 
 TOOLS = (
@@ -274,7 +272,6 @@ TOOLS = (
         parameters=(
             SearchParameter(
                 name="query",
-                kind=ParameterType.TEXT,
                 maximum=QUERY_MAX_LENGTH,
                 description="Text in the question or answer, in upper or lower case.",
                 example="emergency",
