@@ -154,8 +154,7 @@ class ReviewsWithCorrections:
             if action != "restore" and isinstance(before, Correction):
                 correction = correction.knowing(before, *before.others)
             entries[review.id] = correction
-        corrections = replace(self.corrections, reviews=entries, key=key)
-        return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
+        return self._with(reviews=entries, key=key)
 
     def with_erasure(
         self, reviews: Sequence[Review], now: datetime.datetime
@@ -166,13 +165,8 @@ class ReviewsWithCorrections:
             merge_key(review.id): Erasure(at=now, **members)
             for review, members in self._digests(key, reviews)
         }
-        corrections = replace(
-            self.corrections,
-            reviews=self._entries_without(reviews),
-            key=key,
-            erased=self.corrections.erased | erasures,
-        )
-        return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
+        entries = self._entries_without(reviews)
+        return self._with(reviews=entries, key=key, erased=self.corrections.erased | erasures)
 
     def has_left_out(self, review_id: str) -> bool:
         """Return whether imports leave a row of this id out, as it may be an edited version of an erased review."""
@@ -186,8 +180,11 @@ class ReviewsWithCorrections:
         erased = {
             key: erasure for key, erasure in self.corrections.erased.items() if key not in keys
         }
-        reviews = self.corrections.reviews | entries
-        corrections = replace(self.corrections, reviews=reviews, erased=erased)
+        return self._with(reviews=self.corrections.reviews | entries, erased=erased)
+
+    def _with(self, **members: object) -> "ReviewsWithCorrections":
+        """Return a copy with other members of corrections.json."""
+        corrections = replace(self.corrections, **members)
         return ReviewsWithCorrections(self._dataset, corrections, self._own_ids)
 
     def copies_left(
