@@ -123,8 +123,6 @@ def check_together(values: Mapping[str, object]) -> None:
     Raises:
         InvalidParametersError: A pair of values is invalid.
     """
-    if not values.keys() & _PAIRED:
-        return
     issues: list[Issue] = []
     least, most = values.get("min_rating"), values.get("max_rating")
     if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
@@ -137,10 +135,6 @@ def check_together(values: Mapping[str, object]) -> None:
         issues += invalid("cursor", "invalid_value", "text", rule, value).issues
     if issues:
         raise InvalidParametersError(tuple(issues))
-
-
-_PAIRED = frozenset(("min_rating", "cursor"))
-"""Each pair that ``check_together`` checks has one of these."""
 
 
 def read_date(text: str) -> datetime.date:
