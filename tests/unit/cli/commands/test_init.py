@@ -50,7 +50,7 @@ def test_next_steps_name_the_business_where_no_option_did_and_the_address_to_see
     done = ctl("init", str(tmp_path), "--base-url", address)
     assert "  reviewsctl import EXPORT --set name=NAME  " in done.stdout
     assert f"serve them on http://{serving}/\n" in done.stdout
-    assert address == load(tmp_path / "reviewsd.yaml", {})[0].base_url
+    assert address == load(tmp_path / "reviewsd.yaml", {}).config.base_url
 
 
 def test_import_of_a_service_is_typed_as_root() -> None:
