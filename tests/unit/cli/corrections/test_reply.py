@@ -146,12 +146,21 @@ def test_empty_standard_input_takes_no_reply_away(shop: Shop, ctl: Ctl) -> None:
     assert "Thanks" == shop.reply()
 
 
-def test_reply_of_several_lines_is_read_from_standard_input(
-    shop: Shop, ctl: Ctl, tmp_path: Path
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        (b"Dear Jane,\n\nthank you.\n", "Dear Jane,\n\nthank you."),
+        # from Windows, with a byte order mark and line ends of its own
+        (b"\xef\xbb\xbfDear J\xc3\xa4ne,\r\nthank you.\r\n", "Dear J\u00e4ne,\nthank you."),
+    ],
+    ids=["several lines", "Windows"],
+)
+def test_reply_is_read_from_standard_input(
+    shop: Shop, ctl: Ctl, tmp_path: Path, text: bytes, reply: str
 ) -> None:
-    run = piped(shop, ctl, tmp_path, b"Dear Jane,\n\nthank you.\n")
+    run = piped(shop, ctl, tmp_path, text)
     assert 0 == run.returncode, run.stderr
-    assert "Dear Jane,\n\nthank you." == shop.reply()
+    assert reply == shop.reply()
 
 
 @pytest.mark.parametrize(
@@ -166,14 +175,6 @@ def test_reply_to_a_review_whose_reply_is_not_shown_is_kept_with_the_command_tha
     assert f"your page stays as it is, as the review is {state}; " in output
     assert f"to show it: reviewsctl reviews restore {shop.jane}\n" in output
     assert "three seconds" not in output
-
-
-def test_reply_from_windows_has_neither_its_byte_order_mark_nor_its_line_ends(
-    shop: Shop, ctl: Ctl, tmp_path: Path
-) -> None:
-    text = b"\xef\xbb\xbfDear J\xc3\xa4ne,\r\nthank you.\r\n"
-    assert 0 == piped(shop, ctl, tmp_path, text).returncode
-    assert "Dear J\u00e4ne,\nthank you." == shop.reply()
 
 
 def test_reply_that_is_not_utf8_is_refused_before_anything_is_printed(
