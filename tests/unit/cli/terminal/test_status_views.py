@@ -189,33 +189,19 @@ def test_times_are_utc_whatever_zone_they_come_in() -> None:
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
 def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
-    status = data_of(
-        msgspec.structs.replace(
-            DEGRADED,
-            version=hostile,
-            base_url=hostile,
-            listen=(hostile,),
-            hub=msgspec.convert(
-                {**STATE, "opened_networks": [hostile], "store": hostile}, HubState
-            ),
-            snapshot=msgspec.structs.replace(SNAPSHOT, revision=hostile),
-        ),
-        dir=hostile,
-        problems=(hostile,),
-    )
-    result = ReloadResult(
-        outcome="refused",
-        revision=hostile,
-        review_count=1,
-        seconds=1,
-        problems=(hostile,),
-    )
-    published = msgspec.structs.replace(result, outcome="published")
-    output = [
-        shown(status),
-        uncolored(status_views.reload_text(result)),
-        uncolored(status_views.reload_text(published)),
-    ]
+    document = {
+        **admin_fake.DEGRADED,
+        **dict.fromkeys(("version", "base_url"), hostile),
+        "listen": [hostile],
+        "hub": {**STATE, "opened_networks": [hostile], "store": hostile},
+        "snapshot": {**STATUS["snapshot"], "revision": hostile},
+        "data": {**admin_fake.DEGRADED["data"], "dir": hostile, "problems": [hostile]},
+    }
+    result = {"revision": hostile, "review_count": 1, "seconds": 1, "problems": [hostile]}
+    output = [shown(msgspec.convert(document, Status))]
+    for outcome in ("refused", "published"):
+        reload = msgspec.convert({"outcome": outcome, **result}, ReloadResult)
+        output.append(uncolored(status_views.reload_text(reload)))
 
     assert [part.count("\\u") for part in output] == [8, 1, 1]
     assert not any(hostile in part for part in output)
