@@ -36,15 +36,7 @@ GONE = Unreachable("it is not running: there is no /s", "Start it")
 
 
 def report(data: Path | None = None, **members: object) -> CheckReport:
-    empty = CheckReport(
-        config="/etc/r.yaml",
-        data_dir=None if data is None else str(data),
-        problems=(),
-        problem_count=0,
-        warnings=(),
-        warning_count=0,
-        facts=None,
-    )
+    empty = CheckReport(config="/etc/r.yaml", data_dir=None if data is None else str(data))
     return msgspec.structs.replace(empty, **members)
 
 
@@ -52,20 +44,6 @@ def effective(base_url: str, data_dir: str) -> EffectiveConfig:
     values = {"base_url": base_url, "data_dir": data_dir}
     settings = (Setting(key=key, value=value, origin="file") for key, value in values.items())
     return EffectiveConfig(file="/etc/r.yaml", settings=tuple(settings))
-
-
-NO_FACTS = Facts(
-    business="B",
-    reviews=0,
-    first=None,
-    last=None,
-    average=None,
-    stars={},
-    insights=False,
-    analysed=0,
-    uncovered=0,
-    made=True,
-)
 
 
 def remark(file: str) -> Diagnostic:
@@ -270,7 +248,7 @@ def test_test_of_systemd_is_skipped_without_it(monkeypatch: pytest.MonkeyPatch) 
 # --- offline
 
 CONFIG, REVIEWS = remark("/etc/r.yaml"), remark("/srv/reviews.json")
-BOTH = report(Path("/srv"), problems=(CONFIG, REVIEWS), problem_count=2)
+BOTH = report(Path("/srv"), problems=(CONFIG, REVIEWS))
 
 
 def warned(diagnostic: Diagnostic) -> CheckReport:
@@ -278,7 +256,10 @@ def warned(diagnostic: Diagnostic) -> CheckReport:
 
 
 def counted(reviews: int, warnings: int = 0) -> CheckReport:
-    facts = msgspec.structs.replace(NO_FACTS, reviews=reviews)
+    no_days = dict.fromkeys(("first", "last", "average"))
+    numbers = {"reviews": reviews, "stars": {}, "analysed": 0, "uncovered": 0}
+    about = {"business": "B", "insights": False, "made": True}
+    facts = msgspec.convert({**no_days, **numbers, **about}, Facts)
     return report(Path("/srv"), facts=facts, warning_count=warnings)
 
 
