@@ -6,12 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from reviewsctl.commands.root import app
 from reviewsd.config.load import load
 from reviewsd.publish.memory_limit import SHARE
 from reviewsd.publish.sources import MAX_BYTES
 from reviewsd.server.connections import DRAIN_SECONDS
-from tests.support.commands import reviewsctl
 
 ROOT = Path(__file__).parent.parent
 UNITS = ROOT / "systemd"
@@ -183,8 +184,8 @@ def test_commands_of_units_are_accepted_by_reviewsctl(unit: str) -> None:
     arguments = [shlex.split(line)[1:] for line in commands if "/reviewsctl " in line]
     assert arguments
     for words in arguments:
-        done = reviewsctl({}, *words, "--help")
-        assert 0 == done.returncode, done.stderr
+        done = CliRunner().invoke(app, [*words, "--help"])
+        assert 0 == done.exit_code, done.output
 
 
 def test_nothing_runs_as_root() -> None:

@@ -14,18 +14,19 @@ import pytest
 
 from tests.support import subscriber as hub
 from tests.support.agents import alive, end, opened
-from tests.support.commands import reviewsctl
+from tests.support.commands import CLI, reviewsctl
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
 from tests.support.postgres import Server, needed
 from tests.support.stores import names
 from tests.support.subscriber import Subscriber
 
+ENVIRONMENT = {"PATH": os.defpath, "PYTHONPATH": str(CLI), "PYTHONWARNINGS": "error"}
+
 
 def ctl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run reviewsctl in a folder, where the environment names no configuration."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("REVIEWSD")}
-    return reviewsctl(environ, *arguments, folder=folder)
+    return reviewsctl(ENVIRONMENT, *arguments, folder=folder)
 
 
 def restore(daemon: Daemon, copy: Path, *options: str) -> list[str]:
@@ -170,7 +171,7 @@ def test_restore_is_refused_while_the_daemon_runs(daemon: Daemon, tmp_path: Path
     assert (
         "\nit would be refused, as the daemon runs. Stop it, and its sockets, first" in dry.stdout
     )
-    of_config = reviewsctl(dict(os.environ), "restore", str(copy), "--config", str(daemon.config))
+    of_config = ctl(tmp_path, "restore", str(copy), "--config", str(daemon.config))
     assert "the daemon runs" in of_config.stderr  # found by the configuration alone
 
 
