@@ -5,8 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
 
-from tests.support.commands import Ctl, reviewsctl
+from reviewsctl.commands.root import app
+from tests.support.commands import Ctl
 
 pytestmark = pytest.mark.processes
 
@@ -138,11 +140,15 @@ def test_empty_reply_takes_the_one_away_that_is_there(shop: Shop) -> None:
     assert "has no reply that could be taken away" in refused.stderr
 
 
-def test_empty_standard_input_takes_no_reply_away(shop: Shop, ctl: Ctl) -> None:
+def replied(shop: Shop, reply: str, stdin: bytes = b"") -> Result:
+    """Reply to Jane Doe in this process."""
+    words = ["reviews", "reply", shop.jane, reply, "--data", str(shop.data)]
+    return CliRunner().invoke(app, words, input=stdin)
+
+
+def test_empty_standard_input_takes_no_reply_away(shop: Shop) -> None:
     shop.run("reviews", "reply", shop.jane, "Thanks")
-    shell = ("sh", "-c", 'exec "$@" < /dev/null', "sh")
-    words = ("reviews", "reply", shop.jane, "-", "--data", str(shop.data))
-    assert 1 == reviewsctl(ctl.environment, *words, before=shell).returncode
+    assert 1 == replied(shop, "-").exit_code
     assert "Thanks" == shop.reply()
 
 
@@ -155,11 +161,9 @@ def test_empty_standard_input_takes_no_reply_away(shop: Shop, ctl: Ctl) -> None:
     ],
     ids=["several lines", "Windows"],
 )
-def test_reply_is_read_from_standard_input(
-    shop: Shop, ctl: Ctl, tmp_path: Path, text: bytes, reply: str
-) -> None:
-    run = piped(shop, ctl, tmp_path, text)
-    assert 0 == run.returncode, run.stderr
+def test_reply_is_read_from_standard_input(shop: Shop, text: bytes, reply: str) -> None:
+    run = replied(shop, "-", text)
+    assert 0 == run.exit_code, run.stderr
     assert reply == shop.reply()
 
 
@@ -177,27 +181,17 @@ def test_reply_to_a_review_whose_reply_is_not_shown_is_kept_with_the_command_tha
     assert "three seconds" not in output
 
 
+@pytest.mark.parametrize(
+    ("reply", "stdin"), [("-", b"Danke f\xfcr alles"), ("a\udcff", b"")], ids=["input", "argument"]
+)
 def test_reply_that_is_not_utf8_is_refused_before_anything_is_printed(
-    shop: Shop, ctl: Ctl, tmp_path: Path
+    shop: Shop, reply: str, stdin: bytes
 ) -> None:
-    shell = ("sh", "-c", 'exec "$@" "$(printf \'a\\377\')"', "sh")
-    words = ("reviews", "reply", "--data", str(shop.data), shop.jane)
-    for run in (
-        piped(shop, ctl, tmp_path, b"Danke f\xfcr alles"),
-        reviewsctl(ctl.environment, *words, before=shell),
-    ):
-        assert (1, "") == (run.returncode, run.stdout)
-        assert run.stderr.startswith("Error: not written: the reply is not UTF-8")
-        assert "reviews reply ID - < reply.txt" in run.stderr
+    run = replied(shop, reply, stdin)
+    assert (1, "") == (run.exit_code, run.stdout)
+    assert run.stderr.startswith("Error: not written: the reply is not UTF-8")
+    assert "reviews reply ID - < reply.txt" in run.stderr
     assert shop.reply() is None
-
-
-def piped(shop: Shop, ctl: Ctl, folder: Path, text: bytes) -> "subprocess.CompletedProcess[str]":
-    """Reply to Jane Doe with a text of standard input."""
-    (folder / "reply.txt").write_bytes(text)
-    shell = ("sh", "-c", 'exec "$@" < reply.txt', "sh")
-    words = ("reviews", "reply", shop.jane, "-", "--data", str(shop.data))
-    return reviewsctl(ctl.environment, *words, before=shell, folder=folder)
 
 
 def test_reply_that_names_an_author_with_a_short_name_is_noted(shop: Shop) -> None:
