@@ -26,7 +26,8 @@ def test_killed_erasure_leaves_whole_files_and_shows_nothing_that_was_to_go(tmp_
         words = ("reviews", "erase", ERASED, "--reason", "request", "--yes", "--data", str(folder))
 
         def erase(words: tuple[str, ...] = words) -> None:
-            done = CliRunner().invoke(app, words)
+            runner = CliRunner(env={"REVIEWSD_ADMIN_SOCKET": str(tmp_path / "none.sock")})
+            done = runner.invoke(app, words)
             assert 0 == done.exit_code, done.output
 
         was_killed = killed_before(change, erase)

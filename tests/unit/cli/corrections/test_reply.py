@@ -1,16 +1,12 @@
 """``reviewsctl reviews reply``: the reply is on the page, survives imports, and can be undone."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from reviewsctl.commands.root import app
-from tests.support.commands import Ctl
-
-pytestmark = pytest.mark.processes
 
 TABLE = """Date,Stars,Name,Review,Source,Reply
 2026-03-14,5,Jane Doe,Quick and clean.,website,
@@ -21,16 +17,17 @@ TABLE = """Date,Stars,Name,Review,Source,Reply
 class Shop:
     """A table of a shop, and the data directory into which it is imported."""
 
-    def __init__(self, ctl: Ctl, place: Path) -> None:
-        self._ctl = ctl
+    def __init__(self, place: Path) -> None:
         self.data, self.table = place / "data", place / "reviews.csv"
         self.data.mkdir()
         self.table.write_text(TABLE)
         self.do_import()
 
-    def run(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        run = self._ctl(*arguments, "--data", str(self.data))
-        assert code == run.returncode, run.stderr
+    def run(self, *arguments: str, stdin: bytes = b"", code: int = 0) -> Result:
+        """Run a command in this process; no daemon runs."""
+        runner = CliRunner(env={"REVIEWSD_ADMIN_SOCKET": str(self.data / "none.sock")})
+        run = runner.invoke(app, [*arguments, "--data", str(self.data)], input=stdin)
+        assert code == run.exit_code, run.stderr
         return run
 
     def do_import(self, *options: str) -> str:
@@ -53,8 +50,8 @@ class Shop:
 
 
 @pytest.fixture
-def shop(ctl: Ctl, tmp_path: Path) -> Shop:
-    return Shop(ctl, tmp_path)
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
 
 
 def test_name_of_an_anonymous_author_in_a_reply_is_pointed_out(shop: Shop) -> None:
@@ -76,7 +73,7 @@ def test_reply_is_written_into_its_review_alone(shop: Shop) -> None:
     assert "changed_at" in after["Jane Doe"]
     assert before["Uwe B."] == after["Uwe B."]
     assert "to take it back: reviewsctl reviews undo" in output
-    assert 0 == shop.run("check").returncode
+    shop.run("check")
 
 
 def test_reply_survives_imports_until_the_table_has_one(shop: Shop) -> None:
@@ -140,15 +137,9 @@ def test_empty_reply_takes_the_one_away_that_is_there(shop: Shop) -> None:
     assert "has no reply that could be taken away" in refused.stderr
 
 
-def replied(shop: Shop, reply: str, stdin: bytes = b"") -> Result:
-    """Reply to Jane Doe in this process."""
-    words = ["reviews", "reply", shop.jane, reply, "--data", str(shop.data)]
-    return CliRunner().invoke(app, words, input=stdin)
-
-
 def test_empty_standard_input_takes_no_reply_away(shop: Shop) -> None:
     shop.run("reviews", "reply", shop.jane, "Thanks")
-    assert 1 == replied(shop, "-").exit_code
+    shop.run("reviews", "reply", shop.jane, "-", code=1)
     assert "Thanks" == shop.reply()
 
 
@@ -162,8 +153,7 @@ def test_empty_standard_input_takes_no_reply_away(shop: Shop) -> None:
     ids=["several lines", "Windows"],
 )
 def test_reply_is_read_from_standard_input(shop: Shop, text: bytes, reply: str) -> None:
-    run = replied(shop, "-", text)
-    assert 0 == run.exit_code, run.stderr
+    shop.run("reviews", "reply", shop.jane, "-", stdin=text)
     assert reply == shop.reply()
 
 
@@ -187,8 +177,8 @@ def test_reply_to_a_review_whose_reply_is_not_shown_is_kept_with_the_command_tha
 def test_reply_that_is_not_utf8_is_refused_before_anything_is_printed(
     shop: Shop, reply: str, stdin: bytes
 ) -> None:
-    run = replied(shop, reply, stdin)
-    assert (1, "") == (run.exit_code, run.stdout)
+    run = shop.run("reviews", "reply", shop.jane, reply, stdin=stdin, code=1)
+    assert "" == run.stdout
     assert run.stderr.startswith("Error: not written: the reply is not UTF-8")
     assert "reviews reply ID - < reply.txt" in run.stderr
     assert shop.reply() is None
