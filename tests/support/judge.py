@@ -1,4 +1,4 @@
-"""Changes the data through kills of the hub, and judges the deliveries that its subscriber has logged (D3 to D6)."""
+"""Judges the deliveries to a subscriber (D3 to D6), and changes the data through kills of the hub."""
 
 import hmac
 import json
@@ -19,14 +19,15 @@ FAILURES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One delivery in the subscriber's log."""
+    """One delivery to a subscriber."""
 
     change: int
     """Number of the change in its content."""
     accepted: bool
     unsure: bool = False
-    """The daemon was killed before the next delivery: the log does not tell whether it knows of the
-    response."""
+    """Whether the hub may not know of the response: it was killed before the next delivery."""
+    renewed: bool = False
+    """Whether the subscription was confirmed again since the delivery before."""
 
 
 def find_faults(deliveries: Sequence[Delivery], newest: int, *, subscribed: bool) -> Iterator[str]:
@@ -39,6 +40,8 @@ def find_faults(deliveries: Sequence[Delivery], newest: int, *, subscribed: bool
     """
     failures, last = 0, None
     for index, delivery in enumerate(deliveries):
+        if delivery.renewed:
+            failures, last = 0, None
         if failures >= FAILURES:
             yield "outlived"
         if index and delivery.change < deliveries[index - 1].change:

@@ -147,6 +147,12 @@ def delivered(*changes: int) -> list[Delivery]:
     return [Delivery(change=abs(change), accepted=change > 0) for change in changes]
 
 
+UNSURE_3 = Delivery(change=3, accepted=True, unsure=True)
+UNSURE_FAILURE = Delivery(change=3, accepted=False, unsure=True)
+RENEWED_3 = Delivery(change=3, accepted=True, renewed=True)
+RENEWED_FAILURE = Delivery(change=3, accepted=False, renewed=True)
+
+
 @pytest.mark.parametrize(
     ("deliveries", "subscribed", "fault"),
     [
@@ -161,14 +167,11 @@ def delivered(*changes: int) -> list[Delivery]:
         (delivered(-3, -3, 3), False, "wrongly removed"),
         (delivered(-2, -2, -2, 3), True, "outlived"),
         (delivered(-2, -2, -2, -3), False, "outlived"),
+        ([*delivered(1, 3), RENEWED_FAILURE], True, "lost"),
     ],
 )
 def test_each_fault_is_found(deliveries: list[Delivery], subscribed: bool, fault: str) -> None:  # noqa: FBT001
     assert fault in set(find_faults(deliveries, 3, subscribed=subscribed))
-
-
-UNSURE_3 = Delivery(change=3, accepted=True, unsure=True)
-UNSURE_FAILURE = Delivery(change=3, accepted=False, unsure=True)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +185,8 @@ UNSURE_FAILURE = Delivery(change=3, accepted=False, unsure=True)
         ([*delivered(1, -3, -3), UNSURE_3, *delivered(-3)], False),
         ([*delivered(1, -3, -3), UNSURE_FAILURE, *delivered(3)], True),
         ([*delivered(1, -3, -3), UNSURE_FAILURE], False),
+        ([*delivered(1, 3), RENEWED_3], True),
+        ([*delivered(1, -3, -3), RENEWED_FAILURE, *delivered(3)], True),
     ],
 )
 def test_deliveries_that_may_be_are_no_fault(deliveries: list[Delivery], subscribed: bool) -> None:  # noqa: FBT001
