@@ -298,14 +298,3 @@ def test_callback_may_cancel_other_work(bench: Bench) -> None:
 
     assert [CancelledError, CancelledError] == [waiter.result for waiter in waiters]
     assert 0 == bench.scheduler.waiting
-
-
-@pytest.mark.parametrize("client", ["a", "b"])
-def test_failing_work_does_not_stop_other_work(bench: Bench, client: str) -> None:
-    bench.occupy()
-    failing = bench.wait("a", MS, fails=True)
-    single = bench.wait(client, MS)
-    bench.all_turns()
-
-    assert ZeroDivisionError is failing.result
-    assert client == single.result
