@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +10,8 @@ from typing import IO
 
 import pytest
 
-from reviewsd.admin.events import MAX_LISTENERS
 from tests.support.commands import CLI, started
-from tests.support.daemon import NO_PAGES, Daemon, until
+from tests.support.daemon import NO_PAGES, Daemon
 from tests.support.generate import write_data
 
 
@@ -70,24 +68,3 @@ def test_tail_ends_when_the_daemon_stops(daemon: Daemon) -> None:
         assert 3 == process.returncode
     assert error.startswith("Error: reviewsd is not reachable: it has stopped\n")
     assert [] == daemon.unusual
-
-
-def test_listeners_have_a_limit(daemon: Daemon) -> None:
-    """A script that forgets to leave must not cost more and more."""
-    listening = [listener(daemon) for _ in range(MAX_LISTENERS)]
-    assert 503 == daemon.admin("GET", "/v1/events").status
-    for connection in listening:
-        connection.close()
-    until(lambda: free(daemon), "room for another")
-
-
-def free(daemon: Daemon) -> bool:
-    with listener(daemon) as connection:
-        return connection.recv(64).startswith(b"HTTP/1.1 200 ")
-
-
-def listener(daemon: Daemon) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX)
-    connection.connect(str(daemon.socket))
-    connection.sendall(b"GET /v1/events HTTP/1.1\r\nHost: reviewsd\r\n\r\n")
-    return connection

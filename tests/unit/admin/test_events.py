@@ -15,8 +15,8 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger, LogPublisher
 
-from reviewsd.admin.events import MAX_WAITING, EventRoutes
-from tests.support.admin_socket import listen
+from reviewsd.admin.events import MAX_LISTENERS, MAX_WAITING, EventRoutes
+from tests.support.admin_socket import ask, check_problem, listen
 
 MANY = 5 * MAX_WAITING
 TEXT = "x" * 1_000
@@ -36,11 +36,12 @@ class Office:
 
     async def listener(self) -> socket.socket:
         """Connect a client that sends the request, and reads nothing."""
+        listeners = len(self.routes._listeners)
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(10)
         connection.connect(str(self.path))
         connection.sendall(b"GET /v1/events HTTP/1.0\r\nHost: reviewsd\r\n\r\n")
-        await self.wait_for_listeners(1)
+        await self.wait_for_listeners(listeners + 1)
         return connection
 
     async def wait_for_listeners(self, number: int) -> None:
@@ -96,6 +97,16 @@ async def test_slow_listener_loses_the_oldest_events_and_gets_their_number(offic
 async def test_listener_that_disconnects_is_removed(office: Office) -> None:
     (await office.listener()).close()
     await office.wait_for_listeners(0)
+
+
+async def test_listeners_have_a_limit(office: Office) -> None:
+    """A script that forgets to leave must not cost more and more."""
+    connections = [await office.listener() for _ in range(MAX_LISTENERS)]
+    check_problem(await ask(office.path, "GET", "/v1/events"), 503)
+    for connection in connections:
+        connection.close()
+    await office.wait_for_listeners(0)
+    (await office.listener()).close()
 
 
 async def test_only_outcomes_are_events_with_the_fields_of_their_log_line(office: Office) -> None:
