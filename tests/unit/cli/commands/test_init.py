@@ -114,9 +114,9 @@ def configured(path: Path, address: str) -> Config:
     """Write the configuration of an address, and load it."""
     origin = syntax.origin(address)
     path.write_text(configuration(origin, syntax.own_endpoint(origin), system=False))
-    config, warnings = load(path, {})
-    assert not warnings
-    return config
+    loaded = load(path, {})
+    assert not loaded.warnings
+    return loaded.config
 
 
 def test_ids_of_entries_are_written_down(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_why_a_review_has_its_labels(folder: Path) -> None:
     entry = {"action": "hide", "at": "2026-01-03T00:00:00Z", "reason": "spam"}
     corrections = folder / "corrections.json"
     corrections.write_text(json.dumps({"version": 1, "reviews": {"a": entry}}))
-    _, errors = printed(ctl, folder, "explain", "a", code=4)
+    _, errors = printed(folder, "explain", "a", code=4)
     assert "a is hidden, so insights do not count it\n" in errors
     corrections.unlink()
 
