@@ -60,7 +60,7 @@ def agree(options: ImportOptions, questions: Iterable[Question], prompts: Prompt
         prompts.show([text])
         confirm = None if options.yes else prompts.confirm
         if confirm is not None and not confirm("Import it all the same?"):
-            raise ImportRefusedError("you answered no", "Nothing was written.")
+            raise ImportRefusedError("you answered no", f"Nothing was written. {remedy}")
     return notes
 
 
@@ -161,7 +161,7 @@ def _maybe_declared(plan: MergePlan, result: MergeResult, yes: str) -> Iterator[
             place = result.declared.name_of(same)
             known = f"{option.format(same)}, or write" if is_single else "write"
             yield (
-                f"{plan.titled(name)} would be a new place: is it your {shown(place)}?",
+                f"{plan.titled(name)} would become a place of its own, and may be your {shown(place)}",
                 f"If so: {known} {shown(name)} into its aliases; if it is a place of its own: {yes}",
             )
 

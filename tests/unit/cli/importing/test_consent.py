@@ -165,8 +165,11 @@ def test_table_without_the_ids_of_the_last_import_is_a_question(shop: Shop) -> N
         numbered(shop, mapped=False)
     assert "--map id=Number" in asked.value.remedy
     shop.answer = False
-    with pytest.raises(ImportRefusedError, match="you answered no"):
+    with pytest.raises(ImportRefusedError, match="you answered no") as refused:
         numbered(shop, mapped=False)
+    assert "Nothing was written. Name the column that has them, such as --map id=Number" in (
+        refused.value.remedy
+    )
     assert before == shop.reviews
     numbered(shop, mapped=True)
     shop.answer = None

@@ -92,7 +92,7 @@ def test_location_that_may_be_a_declared_one_is_a_question(
 ) -> None:
     declare(shop, GENT | {"phone": "0032 (0)9 123 45 67"}, ANTWERP)
     export = takeout(shop.folder, n1=listing)
-    text = f'"{listing["title"]}" \\(1\\) would be a new place: is it your "Gent"'
+    text = f'"{listing["title"]}" \\(1\\) would become a place of its own, and may be your "Gent"'
     with pytest.raises(SayMoreError, match=text) as asked:
         shop.imported(export)
     assert (
@@ -118,7 +118,7 @@ def test_two_locations_in_the_street_of_one_are_a_question(shop: Shop) -> None:
     declare(shop, GENT | {"address": address, "aliases": ["1"]}, ANTWERP)
     cafe = titled("Koffie", storefrontAddress=MARKET)
     export = takeout(shop.folder, n1=titled("Gent"), n2=cafe)
-    with pytest.raises(SayMoreError, match='is it your "Gent"') as asked:
+    with pytest.raises(SayMoreError, match='may be your "Gent"') as asked:
         shop.imported(export, location="all")
     assert 'If so: write "2" into its aliases; if it is a place of its own: --yes' == (
         asked.value.remedy
