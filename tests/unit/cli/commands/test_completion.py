@@ -1,8 +1,8 @@
 """Completion by shells, and the manual pages."""
 
+import functools
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -40,21 +40,14 @@ def test_commands_are_completed(ctl: Ctl) -> None:
 # --- the manual
 
 
-@pytest.fixture(scope="module")
-def files() -> Mapping[str, str]:
-    """The files below ``share``."""
-    return manual.shared_files()
+pages = functools.cache(manual.pages)
+"""The pages by name; to make them starts reviewsd for its help."""
 
 
-@pytest.fixture(scope="module")
-def pages(files: Mapping[str, str]) -> Mapping[str, str]:
-    """The pages by name."""
-    return {Path(name).name: text for name, text in files.items() if name.startswith("man/")}
-
-
-def test_packages_get_the_completion_of_each_shell(
-    files: Mapping[str, str], tmp_path: Path
-) -> None:
+def test_packages_get_manual_pages_and_the_completion_of_each_shell(tmp_path: Path) -> None:
+    files = manual.shared_files()
+    for page in ("man1/reviewsctl.1", "man5/reviewsd.yaml.5", "man8/reviewsd.8"):
+        assert files[f"man/{page}"].startswith(".TH REVIEWS")
     bash = tmp_path / "reviewsctl"
     bash.write_text(files["bash-completion/completions/reviewsctl"])
     assert subprocess.run(["bash", "-n", bash], check=False).returncode == 0
@@ -62,12 +55,8 @@ def test_packages_get_the_completion_of_each_shell(
         assert "_REVIEWSCTL_COMPLETE" in files[shell]
 
 
-def test_every_command_and_key_has_its_place_in_the_manual(
-    files: Mapping[str, str], pages: Mapping[str, str]
-) -> None:
-    names = ["man1/reviewsctl.1", "man8/reviewsd.8", "man5/reviewsd.yaml.5"]
-    assert [f"man/{name}" for name in names] == [name for name in files if "man/" in name]
-    assert all(text.startswith(".TH REVIEWS") for text in pages.values())
+def test_every_command_and_key_has_its_place_in_the_manual() -> None:
+    assert ["reviewsctl.1", "reviewsd.8", "reviewsd.yaml.5"] == list(pages())
     for words in (
         '.SS "reviewsctl insights"\n',  # what its commands have in common
         "\\&  Without a command it shows aspects, people",
@@ -76,24 +65,22 @@ def test_every_command_and_key_has_its_place_in_the_manual(
         "\\-\\-dry\\-run",
         "Exit codes:",
     ):
-        assert words in pages["reviewsctl.1"]
-    assert '.B "hub.lease.default"\nSeconds that a subscription' in pages["reviewsd.yaml.5"]
-    assert "5 minutes to 30 days. (default 864000)\n" in pages["reviewsd.yaml.5"]
+        assert words in pages()["reviewsctl.1"]
+    assert '.B "hub.lease.default"\nSeconds that a subscription' in pages()["reviewsd.yaml.5"]
+    assert "5 minutes to 30 days. (default 864000)\n" in pages()["reviewsd.yaml.5"]
 
 
-def test_page_of_the_configuration_is_plain_text_that_a_terminal_wraps(
-    pages: Mapping[str, str],
-) -> None:
+def test_page_of_the_configuration_is_plain_text_that_a_terminal_wraps() -> None:
     """It had the comments of the sample as they are, and Markdown of the reference."""
-    page = pages["reviewsd.yaml.5"]
+    page = pages()["reviewsd.yaml.5"]
     assert "Only base_url and data_dir are required" in page
     for mark in ("`", ".nf\n", "@KEYS@", "reviewsd.yaml(5)"):
         assert mark not in page, mark
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
-def test_groff_finds_nothing_wrong_with_the_pages(pages: Mapping[str, str], tmp_path: Path) -> None:
-    for name, text in pages.items():
+def test_groff_finds_nothing_wrong_with_the_pages(tmp_path: Path) -> None:
+    for name, text in pages().items():
         (tmp_path / name).write_text(text)
         done = subprocess.run(
             ["groff", "-man", "-ww", "-Tutf8", tmp_path / name],
