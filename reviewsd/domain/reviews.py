@@ -61,6 +61,8 @@ _HOST = (
     rf"(?:[^{_UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{_END})"
 )
 
+_ADDRESS = rf"(?![\s\S]*{_BROKEN_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?"
+
 _unfit = re.compile(rf"[{_UNFIT}\[\]]|{_BROKEN_ESCAPE}|(?<=#)[^#]*#")
 _host = re.compile(_HOST)
 
@@ -78,7 +80,7 @@ def _write_as(address: str) -> str:
 Url = Annotated[
     str,
     Meta(
-        pattern=rf"^(?![\s\S]*{_BROKEN_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
+        pattern=rf"^{_ADDRESS}{_END}",
         extra={"expected": "http(s) URL", "hint": _write_as},
         extra_json_schema={"format": "uri", SERVED_PATTERN: "^https?://"},
     ),
@@ -88,8 +90,7 @@ Url = Annotated[
 HttpsUrl = Annotated[
     str,
     Meta(
-        pattern=rf"^(?=[Hh][Tt][Tt][Pp][Ss]:)(?![\s\S]*{_BROKEN_ESCAPE})"
-        rf"{_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
+        pattern=rf"^(?=[Hh][Tt][Tt][Pp][Ss]:){_ADDRESS}{_END}",
         extra={"expected": "https URL", "hint": _write_as},
         extra_json_schema={"format": "uri", SERVED_PATTERN: "^https://"},
     ),
@@ -99,8 +100,7 @@ HttpsUrl = Annotated[
 Contact = Annotated[
     str,
     Meta(
-        pattern=rf"^(?:[0-9A-Za-z._+-]{{1,64}}@[0-9A-Za-z.-]{{1,253}}|"
-        rf"(?![\s\S]*{_BROKEN_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?){_END}",
+        pattern=rf"^(?:[0-9A-Za-z._+-]{{1,64}}@[0-9A-Za-z.-]{{1,253}}|{_ADDRESS}){_END}",
         extra={"expected": "e-mail address or http(s) URL"},
         extra_json_schema={SERVED_PATTERN: "^https?://|^[0-9A-Za-z._+-]+@"},
     ),
