@@ -32,7 +32,6 @@ SET_ASIDE: Final = {
 
 _NEUTRAL_STARS: Final = 3
 _EXTREME_STARS: Final = (1, 5)
-_NOTHING: Final[AbstractSet[tuple[int, int]]] = frozenset()
 _NO_PARTS: Final[AbstractSet[int]] = frozenset()
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 
@@ -89,29 +88,25 @@ def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> No
         words: The tokens of the text.
         lexicon: The words of its language.
     """
-    clause = reading.clause
-    reading.has_negation = not lexicon.negations.isdisjoint(words[clause.start : clause.end])
     if reading.opinions:
         reading.score = score(reading.opinions.values())
     senses = reading.senses
     if not senses or (reading.mark is not None and reading.mark in SET_ASIDE):
         return
-    decisions = []
-    inner = within_longer([match for match, _ in senses]) if len(senses) > 1 else _NOTHING
-    groups = _by_aspect(senses, inner)
+    clause = reading.clause
+    reading.has_negation = not lexicon.negations.isdisjoint(words[clause.start : clause.end])
+    groups = _by_aspect(senses) if len(senses) > 1 else {senses[0][1].aspect: senses}
     claimed = _claimed(senses) if len(groups) > 1 and reading.opinions else {}
+    decisions = []
     for aspect, matches in groups.items():
-        outer = _outermost(matches) if inner and len(matches) > 1 else matches
-        decision = _decide_aspect(aspect, outer, reading, words, lexicon, claimed)
+        decision = _decide_aspect(aspect, matches, reading, words, lexicon, claimed)
         if decision is not None:
             decisions.append(decision)
     reading.decisions = decisions
 
 
-def _by_aspect(
-    senses: list[tuple[Match, Sense]], inner: AbstractSet[tuple[int, int]]
-) -> dict[str, list[tuple[Match, Sense]]]:
-    """Group senses by aspect, without two kinds of parts of a longer match.
+def _by_aspect(senses: list[tuple[Match, Sense]]) -> dict[str, list[tuple[Match, Sense]]]:
+    """Group senses by aspect, without those within a longer match of their aspect and two kinds of parts of others.
 
     One is the name of an aspect of every trade, such as "quality" in "value for the quality". The other is a phrase
     within a longer complaint about another aspect: "waited an hour" in "waited an hour past my appointment".
@@ -119,22 +114,23 @@ def _by_aspect(
 
     Args:
         senses: The senses of a clause.
-        inner: The spans of matches within a longer one.
     """
     groups: dict[str, list[tuple[Match, Sense]]] = {}
-    parts = _parts(senses) if inner else ()
+    inner = within_longer([match for match, _ in senses])
+    if not inner:
+        for item in senses:
+            groups.setdefault(item[1].aspect, []).append(item)
+        return groups
+    parts = _parts(senses)
     for index, item in enumerate(senses):
         match, sense = item
-        is_name = inner and not sense.strength and (match.start, match.end) in inner
-        if is_name and sense.aspect in ASPECTS:
+        is_name = not sense.strength and (match.start, match.end) in inner
+        if (is_name and sense.aspect in ASPECTS) or index in parts:
             continue
-        if index in parts:
-            continue
-        if sense.aspect in groups:
-            groups[sense.aspect].append(item)
-        else:
-            groups[sense.aspect] = [item]
-    return groups
+        groups.setdefault(sense.aspect, []).append(item)
+    return {
+        aspect: _outermost(items) if len(items) > 1 else items for aspect, items in groups.items()
+    }
 
 
 def _parts(senses: Sequence[tuple[Match, Sense]]) -> AbstractSet[int]:
@@ -143,8 +139,8 @@ def _parts(senses: Sequence[tuple[Match, Sense]]) -> AbstractSet[int]:
     Args:
         senses: The senses, by start, shorter ones first.
     """
-    aspects = {sense.aspect for _, sense in senses if sense.strength}
-    if len(aspects) == 1 or not [0 for _, sense in senses if sense.strength < 0]:
+    blamed = [sense.aspect for _, sense in senses if sense.strength < 0]
+    if not blamed or len({sense.aspect for _, sense in senses if sense.strength}) == 1:
         return _NO_PARTS  # most clauses
     parts: set[int] = set()
     reach: dict[str, int] = {}  # greatest end of an earlier complaint, by aspect

@@ -139,7 +139,7 @@ def clauses(words: list[str], grammar: Grammar) -> list[Clause]:
     for at in [at for at, word in enumerate(words) if word in bounds_of_clauses] + [len(words)]:
         word = words[at] if at < len(words) else "\n"
         if word in BARRIERS:
-            if not _ends_clause(words, at, word, grammar):
+            if word == "." and _abbreviates(words, at, grammar):
                 continue
         elif not _begins_clause(words, at, start, grammar):
             continue
@@ -166,11 +166,9 @@ def first_word(words: Sequence[str], clause: Clause, grammar: Grammar) -> str:
     return words[min(clause.start + has_link, clause.end - 1)]
 
 
-def _ends_clause(words: list[str], at: int, word: str, grammar: Grammar) -> bool:
-    """Return whether a clause ends at this barrier."""
-    if word != "." or not at or words[at - 1] not in grammar.abbreviations:
-        return True
-    return at + 1 >= len(words)
+def _abbreviates(words: list[str], at: int, grammar: Grammar) -> bool:
+    """Return whether the full stop at ``at`` is a part of an abbreviation, and not the last token."""
+    return 0 < at < len(words) - 1 and words[at - 1] in grammar.abbreviations
 
 
 def _begins_clause(words: list[str], at: int, start: int, grammar: Grammar) -> bool:
@@ -189,8 +187,11 @@ def _begins_clause(words: list[str], at: int, start: int, grammar: Grammar) -> b
     after = words[at + 1] if at + 1 < len(words) else ""
     if after in grammar.pronouns or (word == "," and after in grammar.after_comma):
         return True
-    return _has_subject(words, at + 1, grammar) and not grammar.finite.isdisjoint(
-        words[max(start, at - _BACK) : at]
+    finite = grammar.finite
+    if finite.isdisjoint(words[at + 2 : at + 2 + _MAX_SUBJECT]):
+        return False  # most commas; what follows is slower
+    return not finite.isdisjoint(words[max(start, at - _BACK) : at]) and _has_subject(
+        words, at + 1, grammar
     )
 
 
