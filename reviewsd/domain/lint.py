@@ -68,7 +68,9 @@ def doubts(
         yield from _without_location(counts)
     places = dict.fromkeys(place for _, place in counts if place)
     if len(places) > 1 and not dataset.business.locations:
-        reason = f"missing: reviews name {len(places):,} locations ({first_of(map(show, places), _NAMED, ', ')}), which have no pages and no filter"
+        names = first_of(map(show, places), _NAMED, ", ")
+        remedy = "declare one of them, and import again, which adds the others by their titles"
+        reason = f"missing: reviews name {len(places):,} locations ({names}), which have no pages and no filter; {remedy}"
         yield _finding("$.business.locations", reason)
     yield from _unused_locations(dataset.business, places)
     if dataset.insights is not None:
