@@ -189,6 +189,7 @@ def _load_records(
     items.reverse()  # pop() frees each item after it was decoded
     total = len(items)
     indexes: dict[str, int] = {}
+    unknown: set[str] = set()  # locations
     end = begin + 1
     for index in reported(range(total), total, "validating", progress):
         item = items.pop()
@@ -201,8 +202,10 @@ def _load_records(
         if review.added_at or review.changed_at:
             _refuse_outside_utc(file, path, review, item)
         if locations.by_id and review.location and locations.find(review.location) is None:
-            reason = "" if file.full else locations.explain(review.location)
-            file.refuse(f"{path}.location", reason, review.id)
+            if review.location not in unknown:  # each once: it may be that of all reviews
+                reason = "" if file.full else locations.explain(review.location)
+                file.refuse(f"{path}.location", reason, review.id)
+            unknown.add(review.location)
         first = indexes.setdefault(review.id, index)
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)

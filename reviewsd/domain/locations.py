@@ -79,7 +79,8 @@ class Locations:
     def explain(self, name: str) -> str:
         """Return why the location of a review is refused."""
         hint = nearest(name, self.ids())
-        return f"expected an id or alias of business.locations, got {show(name)}{hint}"
+        remedy = hint or "; add it to the aliases of its location, or import again"
+        return f"expected an id or alias of business.locations, got {show(name)}{remedy}"
 
 
 def faults(business: Business) -> Iterator[tuple[str, str]]:

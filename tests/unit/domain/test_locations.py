@@ -45,8 +45,15 @@ def test_review_may_name_a_location_by_id_or_alias(name: str | None) -> None:
     ],
 )
 def test_review_with_an_unknown_location_is_refused(name: str, shown: str, hint: str) -> None:
-    reason = f"expected an id or alias of business.locations, got {shown}{hint}"
+    remedy = hint or "; add it to the aliases of its location, or import again"
+    reason = f"expected an id or alias of business.locations, got {shown}{remedy}"
     assert [("$.reviews[1].location", reason)] == refused([DOVER, KITTERY], "dover", name)
+
+
+def test_unknown_location_of_many_reviews_is_one_finding() -> None:
+    """An id that was renamed was a fault of each review, and hid all others."""
+    paths = [path for path, _ in refused([DOVER], "rye", "dover", "york", "rye", "york")]
+    assert ["$.reviews[0].location", "$.reviews[2].location"] == paths
 
 
 @pytest.mark.parametrize("declared", [[], None])
