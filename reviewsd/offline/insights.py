@@ -10,10 +10,12 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from reviewsd.analysis.analysing import Analyser
+from reviewsd.analysis.analysing import Analyser, catalogue
 from reviewsd.analysis.comparing import Comparison, compare
+from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.explaining import Explanation, explain
 from reviewsd.analysis.kept_labels import KeptLabels
+from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.suggesting import Suggestions, suggest
 from reviewsd.analysis.totals import MIN_ASPECT_MENTIONS, MIN_MENTIONS
@@ -99,6 +101,12 @@ class Folder:
     def reviews(self) -> Iterator[Review]:
         """Return all reviews, newest first."""
         return map(_decode, self.dataset.records)
+
+    def lists(self) -> Catalogue:
+        """Return what reviews may be labeled with, the members that only the owner sees included."""
+        words = words_of_insights(self.dataset.business.language)
+        rules = Rules(self.dataset.business, self.settings)
+        return catalogue(self.settings.for_owner(), rules, words)
 
     def insights(self) -> ServedInsights:
         """Return the insights that are served, with the members that only the owner sees."""

@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 
-from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, encoded
 from reviewsd.analysis.labels import text_key
 from reviewsd.analysis.model_labels import (
@@ -20,11 +19,9 @@ from reviewsd.analysis.model_labels import (
     ReviewAnswer,
     contradicts,
 )
-from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.text import has_words
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.insights import Folder
-from reviewsd.pages.locales import words_of_insights
 
 MAX_TEXT: Final = 10_000  # characters of a text that are sent
 BATCH_BYTES: Final = 32_000  # of texts; a longer text is a batch of its own
@@ -92,15 +89,10 @@ class Labeler:
     """
 
     def __init__(self, folder: Folder, model: str, batch: int) -> None:
-        dataset = folder.dataset
         self._folder = folder
         self._model = model
         self._batch = batch
-        rules = Rules(dataset.business, folder.settings)
-        words = words_of_insights(dataset.business.language)
-        self._labels = ModelLabels(
-            catalogue(folder.settings.for_owner(), rules, words), dataset.business
-        )
+        self._labels = ModelLabels(folder.lists(), folder.dataset.business)
         self._texts: dict[str, _Text] = {}
         self._wordless = 0
         for position, review in enumerate(folder.reviews()):

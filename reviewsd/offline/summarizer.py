@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Struct
 
 from reviewsd.analysis import model_summary
-from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.counting import Catalogue
 from reviewsd.analysis.kept_labels import KeptLabels, encoded
 from reviewsd.analysis.labels import text_key
@@ -18,7 +17,6 @@ from reviewsd.analysis.lexicon import lexicon_of
 from reviewsd.analysis.model_labels import ModelLabels, decoded
 from reviewsd.analysis.model_prompt import described, object_of
 from reviewsd.analysis.model_summary import ALL, MIN_SENTENCES, Ground, KeptSummary, Sentence
-from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS
 from reviewsd.analysis.text import fold, words_of
 from reviewsd.domain.insights import AspectMention, PerReview, named
@@ -87,8 +85,7 @@ class Summarizer:
         self._model = model
         dataset, settings = folder.dataset, folder.settings
         words = words_of_insights(dataset.business.language)
-        rules = Rules(dataset.business, settings)
-        lists = catalogue(settings.for_owner(), rules, words)
+        lists = folder.lists()
         self._common = frozenset(word for text in words.texts.values() for word in words_of(text))
         self._names = _names(lists, dataset.business.name)
         self._lists = ModelLabels(lists, dataset.business).lists
