@@ -17,7 +17,7 @@ from reviewsd.domain.halves import without_headings
 ENGLISH: Final = "en"
 
 _SHORT: Final = 60  # characters; the language of the business is a hint for shorter texts
-_MOST: Final = 1_000  # characters that are looked at
+_MOST: Final = 400  # characters that are looked at, which suffice
 _CODE: Final = 2
 """Letters of the languages that count; others are of scripts, jokes and rare languages."""
 
