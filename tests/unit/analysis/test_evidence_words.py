@@ -40,6 +40,8 @@ def test_words_are_found_by_their_beginning_without_accents() -> None:
         ("friendliness", "friendly", True),
         ("pricing", "fair", False),
         ("pricing", "fair price", True),
+        ("work_quality", "great care", True),
+        ("work_quality", "care", False),
         ("communication", "explained", False),
         ("communication", "explained everything", True),
         ("punctuality", "on time", True),
