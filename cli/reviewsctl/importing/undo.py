@@ -22,6 +22,7 @@ from reviewsctl.importing.history import Version, checksum
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import (
+    EXAMPLES,
     read,
     reviews_of,
     rewrite,
@@ -237,7 +238,7 @@ class _Content(NamedTuple):
     """The parts of a version of reviews.json that are compared."""
 
     reviews: Mapping[str, Mapping[str, object]]
-    """The reviews that are not erased, by their ids, without the times of imports."""
+    """The reviews that are neither erased nor examples of ``init``, by their ids, without the times of imports."""
     removed: Mapping[str, object]
     """The entries of ``removed``, by their ids."""
 
@@ -246,7 +247,7 @@ def _content(document: Document, corrections: KnownCorrections) -> _Content:
     reviews = {
         str(review.get("id")): {name: review[name] for name in review if name not in STAMPS}
         for review in reviews_of(document)
-        if not corrections.is_erased(review)
+        if review.get("id") not in EXAMPLES and not corrections.is_erased(review)
     }
     raw = document.members().get("removed")
     listed = [] if raw is None else elements(document.value(raw))

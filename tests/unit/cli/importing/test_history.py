@@ -13,7 +13,7 @@ from reviewsctl.files.folders import opened
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import MAX_BYTES, keeping, versions
 from reviewsctl.importing.outcomes import Fate
-from reviewsctl.importing.reviews_file import commit
+from reviewsctl.importing.reviews_file import EXAMPLES, commit
 from reviewsctl.importing.undo import undo
 from reviewsctl.importing.undo import versions as undo_versions
 from reviewsd.publish.sources import fingerprint
@@ -312,3 +312,16 @@ def test_file_that_another_program_writes_meanwhile_is_not_overwritten(
     assert {"reviews.json": "theirs"} == {
         file.name: file.read_text() for file in tmp_path.iterdir()
     }
+
+
+def test_undo_of_the_first_import_brings_no_example_back(shop: Shop, tmp_path: Path) -> None:
+    """They were on the public page again, as reviews of customers."""
+    target, names = shop.folder / "reviews.json", sorted(EXAMPLES)
+    example = {"author": "Example A.", "rating": 5, "date": "2025-01-01", "source": "example"}
+    reviews = [example | {"id": name, "verified": False} for name in names]
+    target.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": reviews}))
+    shop.imported(google(tmp_path / "a.json", {"author": "Jo"}))
+    result = undo(target, 1, shop.now)
+    assert (0, 0, 1, []) == (result.total, result.back, result.gone, shop.file["reviews"])
+    undo(target, 1, shop.now)
+    assert ["Jo"] == list(shop.reviews)
