@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.analysis.analysing import Analyser
 from reviewsd.analysis.explaining import explain
 from reviewsd.analysis.labels import WORDLESS, Labels
 from reviewsd.analysis.rules import Rules
@@ -22,6 +23,7 @@ from reviewsd.domain.dataset import load
 from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import Business, Review
+from reviewsd.pages.locales import words_of_insights
 from tests.support.analysing import Made, analyse
 from tests.support.examples import examples
 from tests.support.growth import Thunk, assert_linear
@@ -155,6 +157,18 @@ def test_same_bytes_in_every_process() -> None:
         check=True,
     )
     assert analysed() == done.stdout
+
+
+def test_what_is_read_together_changes_nothing() -> None:
+    """Reviews are read in batches of 20,000 characters, the same text once."""
+    texts = [(row["text"], row["rating"]) for row in _LABELLED]
+    reviews = _reviews([(None, 5), *texts, ("10/10", 5), *texts, ("Friendly. " * 2_500, 5)])
+    together, alone = (Analyser(_BUSINESS, _SETTINGS, words_of_insights("en")) for _ in range(2))
+    block = together.block(reviews)
+    blocks = [alone.block([review]) for review in reviews]
+    assert block.entries == [entry for single in blocks for entry in single.entries]
+    assert block.labels == {key: found for single in blocks for key, found in single.labels.items()}
+    assert len(set(texts)) + 1 == together.analysed == alone.analysed
 
 
 def test_only_what_changed_is_read_again() -> None:
