@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from reviewsd.analysis.aspects import ASPECTS, STRONG, ClauseMark, Sense
+from reviewsd.analysis.evidence_words import evidence_words
 from reviewsd.analysis.lexicon import Lexicon, score
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.text import Clause
@@ -32,6 +33,8 @@ SET_ASIDE: Final = {
 
 _NEUTRAL_STARS: Final = 3
 _EXTREME_STARS: Final = (1, 5)
+_SERVICE: Final = "service"  # an aspect of restaurants, or of the owner
+_FRIENDLINESS: Final = "friendliness"
 _NO_PARTS: Final[AbstractSet[int]] = frozenset()
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 
@@ -93,6 +96,8 @@ def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> No
     senses = reading.senses
     if not senses or (reading.mark is not None and reading.mark in SET_ASIDE):
         return
+    if len(senses) > 1:
+        senses = reading.senses = _without_service(senses, words, lexicon.language)
     clause = reading.clause
     reading.has_negation = not lexicon.negations.isdisjoint(words[clause.start : clause.end])
     groups = _by_aspect(senses) if len(senses) > 1 else {senses[0][1].aspect: senses}
@@ -103,6 +108,23 @@ def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> No
         if decision is not None:
             decisions.append(decision)
     reading.decisions = decisions
+
+
+def _without_service(
+    senses: list[tuple[Match, Sense]], words: Sequence[str], language: str
+) -> list[tuple[Match, Sense]]:
+    """Remove the friendliness of what is about the service alone, if that is an aspect: "excellent service"."""
+    served = [match for match, sense in senses if sense.aspect == _SERVICE]
+    if not served:
+        return senses
+    names = evidence_words(language).names
+    return [
+        (match, sense)
+        for match, sense in senses
+        if sense.aspect != _FRIENDLINESS
+        or names(_FRIENDLINESS, words[match.start : match.end])
+        or not any(match.start < other.end and other.start < match.end for other in served)
+    ]
 
 
 def _by_aspect(senses: list[tuple[Match, Sense]]) -> dict[str, list[tuple[Match, Sense]]]:

@@ -77,6 +77,36 @@ def test_reviews_in_both_languages_are_read(text: str, stars: int, found: dict[s
 
 
 @pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Outstanding customer service."),
+        ("de", "Eine sehr gute Bedienung."),
+        ("fr", "Un service au top."),
+        ("it", "Il servizio è eccellente."),
+        ("nl", "Zeer goede bediening."),
+        ("pt", "O atendimento foi excelente."),
+        ("pt", "Fomos muito bem atendidos."),
+    ],
+)
+def test_praise_of_the_service_is_no_kindness_where_service_is_an_aspect(
+    language: str, text: str
+) -> None:
+    """A Portuguese page had 37 mentions of kindness, where a reader counted twelve."""
+    place = business("Restaurant", language)
+    rules = Rules(place, with_aspects(InsightSettings(), place))
+    assert ["service"] == [aspect.id for aspect in rules.label(text, 5).aspects]
+    plain = Rules(business(None, language), InsightSettings())
+    assert "friendliness" in {aspect.id for aspect in plain.label(text, 5).aspects}
+
+
+def test_kind_waiter_is_praise_of_the_service_and_kindness() -> None:
+    place = business("Restaurant")
+    rules = Rules(place, with_aspects(InsightSettings(), place))
+    found = {aspect.id for aspect in rules.label("The waiter was kind and friendly.", 5).aspects}
+    assert {"service", "friendliness"} <= found
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [("Wir wurden sehr gut bedient.", True), ("Mit den Klassikern ist man besser bedient.", False)],
 )
