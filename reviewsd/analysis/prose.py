@@ -325,9 +325,12 @@ def pull_quote(
     """Return the clearest praising sentence of the first candidates that have one.
 
     It has 40 to 160 characters, and there are at most twelve candidates. If there are mostly praised
-    aspects, it praises one of them or speaks of none; those of the FAQ are not repeated.
+    aspects, it praises one of them or speaks of none; those of the FAQ are not repeated. Where opinions differ or are
+    bad, and nothing is mostly praised, there is none.
     """
     praised = [aspect.insight.id for aspect in _leading(aspects, "positive")]
+    if not praised and any("negative" in _claimed(aspect.ranking) for aspect in aspects):
+        return None
     sentences = (
         evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, praised)
         for quote in quotes

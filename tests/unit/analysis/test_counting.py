@@ -671,6 +671,15 @@ def test_pull_quote_is_of_a_review_with_blame_only_if_a_model_labeled_it(
     assert (_PULLED if quoted else msgspec.UNSET) == insights.pull_quote
 
 
+@pytest.mark.parametrize(("negative", "quoted"), [(3, True), (4, False), (6, False)])
+def test_nothing_is_quoted_where_nothing_is_mostly_praised(negative: int, *, quoted: bool) -> None:
+    """A practice of 3.1 stars, on all of which opinions differ, was shown by its praise."""
+    blame = [(_review(f"n{i}", 1, text=_STEEP), _priced("negative")) for i in range(negative)]
+    praise = [(_review(f"p{i}", text=_PULLED), _priced("positive")) for i in range(4)]
+    insights = _count(*blame, *praise, (_review("q", text=_PULLED), Labels(words=0.9)))
+    assert (_PULLED if quoted else msgspec.UNSET) == insights.pull_quote
+
+
 def test_pull_quote_is_of_the_newest_year() -> None:
     old = _review("a", day=datetime.date(2025, 6, 1), text=_PULLED)
     insights = _count((old, _priced("positive")), (_review("b"), WORDLESS))
