@@ -109,7 +109,7 @@ def test_each_language_has_reviews() -> None:
         ("fr", "Il a nettoyé derrière lui.", 5, ["cleanliness"]),
         ("de", "Ein begnadeter Handwerker.", 5, ["technical_knowledge"]),
         ("de", "Meine Haare sind wunderschön.", 5, ["work_quality"]),
-        ("de", "Man nimmt sich Zeit.", 5, ["friendliness"]),
+        ("de", "Man nimmt sich Zeit.", 5, ["communication"]),
         ("it", "In un batter d'occhio era tutto a posto.", 5, ["response_time"]),
     ],
 )

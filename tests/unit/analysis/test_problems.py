@@ -64,10 +64,19 @@ def test_event_that_happened_is_a_problem(text: str, problem: str) -> None:
         ("Er hat die Wasserleitung in der Wand angebohrt.", "property-damage"),
         ("Warte jetzt die dritte Woche auf mein Auto.", "long-wait"),
         ("Der Termin wurde mir am Morgen gecancelt.", "cancelled-appointment"),
+        ("Die telefonische Erreichbarkeit ist sehr schlecht.", "no-callback"),
+        ("Kommt erst eine Stunde später dran.", "long-wait"),
     ],
 )
 def test_event_that_happened_is_a_problem_in_german(text: str, problem: str) -> None:
     assert [problem] == _problems(text, "de")
+
+
+@pytest.mark.parametrize(
+    "text", ["La fila es muy larga.", "Hay largas filas para entrar.", "Se hace larga la espera."]
+)
+def test_queue_in_spanish_is_a_long_wait(text: str) -> None:
+    assert ["long-wait"] == _problems(text, "es")
 
 
 @pytest.mark.parametrize(
