@@ -66,6 +66,8 @@ def test_event_that_happened_is_a_problem(text: str, problem: str) -> None:
         ("Der Termin wurde mir am Morgen gecancelt.", "cancelled-appointment"),
         ("Die telefonische Erreichbarkeit ist sehr schlecht.", "no-callback"),
         ("Kommt erst eine Stunde später dran.", "long-wait"),
+        ("Die Wartezeiten am Empfang sind endlos.", "long-wait"),
+        ("Trotz Terminvereinbarung 1,5 Stunden Wartezeit.", "long-wait"),
     ],
 )
 def test_event_that_happened_is_a_problem_in_german(text: str, problem: str) -> None:
