@@ -13,6 +13,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from reviewsd.domain.reviews import Date, NonNegative, Text, Timestamp
 
+_SURE_MENTIONS = 8
+_SURE_PART = 7
+
 Percent = Annotated[float, Meta(ge=0, le=100)]
 Score = Annotated[float, Meta(ge=-1, le=1)]
 Stars = Annotated[float, Meta(ge=1, le=5)]
@@ -145,6 +148,14 @@ class Insights(Struct, frozen=True, kw_only=True):
         """Return the aspects, entities and topics by the names of their lists."""
         entities = {kind: getattr(self.entities, kind) for kind in Entities.__struct_fields__}
         return {"aspects": self.aspects, **entities, "topics": self.topics}
+
+
+def least_mentions(reviews: int) -> int:
+    """Return the mentions of a made aspect below which pages and the summary leave it out (decision 651).
+
+    Eight, or a seventh of the reviews: with fewer, half of the shares are far from what readers count.
+    """
+    return min(_SURE_MENTIONS, reviews // _SURE_PART)
 
 
 def path_of(kind: str) -> str:

@@ -6,17 +6,13 @@ from urllib.parse import quote_plus
 
 from msgspec import UNSET
 
-from reviewsd.domain.insights import Entity, Insights, named
+from reviewsd.domain.insights import Entity, Insights, least_mentions, named
 from reviewsd.http1 import urls
 from reviewsd.pages.rendering import Renderer
 
 _ENTRIES = 8
 _FIRST_ASPECTS, _FIRST_GROUPS, _FIRST_ENTRIES = 4, 3, 3
 """The entries on telephones before a visitor asks for all, as in ``.fold`` of the style sheet."""
-
-_SURE_MENTIONS = 8
-_SURE_PART = 7
-"""A made aspect is shown from 8 mentions on, or if a seventh of the reviews mention it (decision 651)."""
 
 _MAX_ID = 256
 """Characters of an id in a link, at most."""
@@ -47,7 +43,7 @@ def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
     """
     entities = [*map(named, insights.aspects)]
     if _are_made(renderer):
-        least = min(_SURE_MENTIONS, (insights.review_count or 0) // _SURE_PART)
+        least = least_mentions(insights.review_count or 0)
         shared = [aspect for aspect in entities if _positive(aspect) is not None]
         sure = [aspect for aspect in shared if (aspect.mention_count or 0) >= least]
         entities = sure or shared or entities

@@ -551,6 +551,16 @@ def test_divided_opinions_stand_between_praise_and_criticism() -> None:
     assert named.endswith("; opinions differ on pricing (5 praise it, 4 criticize it)")
 
 
+@pytest.mark.parametrize(("silent", "is_named"), [(30, True), (60, False)])
+def test_summary_names_what_a_seventh_of_many_reviews_mention(
+    silent: int, *, is_named: bool
+) -> None:
+    """Five of 58 reviews spoke of the speed of a vet, and the summary called it mostly praised."""
+    others = [(_review(f"s{i}", text="Thanks!"), WORDLESS) for i in range(silent)]
+    praise = [(_review(f"p{i}", text="Fair price."), _priced("positive")) for i in range(5)]
+    assert is_named is ("praised" in str(_count(*others, *praise).summary))
+
+
 def test_most_criticized_of_divided_opinions_is_named_first() -> None:
     """A German practice with five divided aspects had its waits left out, which 13 of 60 patients criticize."""
     named = _named(*_mentioned("punctuality", 8, 5), *_mentioned("pricing", 5, 7))
