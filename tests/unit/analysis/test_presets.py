@@ -34,6 +34,31 @@ def test_aspects_of_a_trade_have_words_and_a_name_in_each_language(
         assert [] == list(InsightSettings(aspects={name: aspect}).faults())
 
 
+@pytest.mark.parametrize(
+    ("language", "label", "praise", "blame"),
+    [
+        ("en", "Care and treatment", "The best vet in town.", "Terrible service."),
+        ("de", "Behandlung und Betreuung", "Tolle Betreuung.", "Ich wurde nicht mal untersucht."),
+        ("es", "Atención y tratamiento", "Excelente veterinario.", "Pésimo servicio."),
+        ("fr", "Soins", "Excellent vétérinaire.", "Mauvaise prise en charge."),
+        ("it", "Cure e trattamenti", "Ottimo veterinario.", "Pessimo servizio."),
+        ("nl", "Zorg en behandeling", "Beste dierenarts.", "Slechte behandeling."),
+        ("pt", "Cuidados e tratamento", "Excelente veterinário.", "Péssimo serviço."),
+    ],
+)
+def test_quality_of_a_doctor_is_the_care(
+    language: str, label: str, praise: str, blame: str
+) -> None:
+    """Half of the reviews of a vet praised the care as a whole, which was of no aspect."""
+    vet = business("VeterinaryCare", language)
+    settings = with_aspects(InsightSettings(), vet)
+    assert {"work_quality": label} == {name: a.label for name, a in settings.aspects.items()}
+    rules = Rules(vet, settings)
+    for text, stars, sentiment in ((praise, 5, "positive"), (blame, 1, "negative")):
+        found = {aspect.id: aspect.sentiment for aspect in rules.label(text, stars).aspects}
+        assert sentiment == found.get("work_quality")
+
+
 def test_one_of_the_nine_has_a_label_and_no_words_of_its_own() -> None:
     assert HOTEL | RESTAURANT == aspect_ids()
     quality = with_aspects(InsightSettings(), business("Bakery")).aspects
