@@ -75,10 +75,21 @@ def test_event_that_happened_is_a_problem_in_german(text: str, problem: str) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["La fila es muy larga.", "Hay largas filas para entrar.", "Se hace larga la espera."]
+    ("language", "text"),
+    [
+        ("en", "I was queuing for 20 minutes."),
+        ("en", "It took us over an hour."),
+        ("de", "Eine halbe Stunde kam niemand."),
+        ("fr", "Une heure pour avoir le plat."),
+        ("es", "La fila es muy larga."),
+        ("es", "Hay largas filas para entrar."),
+        ("es", "Se hace larga la espera."),
+        ("it", "Una lunga coda."),
+        ("nl", "Na een halfuur eindelijk eten."),
+    ],
 )
-def test_queue_in_spanish_is_a_long_wait(text: str) -> None:
-    assert ["long-wait"] == _problems(text, "es")
+def test_queue_or_hour_without_service_is_a_long_wait(language: str, text: str) -> None:
+    assert ["long-wait"] == _problems(text, language)
 
 
 @pytest.mark.parametrize(
