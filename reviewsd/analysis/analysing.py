@@ -108,17 +108,16 @@ class Analyser:
 
     def _labels(self, texts: Mapping[str, tuple[str, int]]) -> dict[str, Labels]:
         """Return the labels of texts with their ratings, all by ``label_key``."""
-        labels: dict[str, Labels] = {}
-        unread: dict[str, tuple[str, int]] = {}
-        for key, text in texts.items():
-            known = self._cache.get(key) or self._earlier_labels.get(key)
-            if known is None:
-                unread[key] = text
-            else:
-                labels[key] = known
+        known = {key: self._cache.get(key) or self._earlier_labels.get(key) for key in texts}
+        unread = {key: text for key, text in texts.items() if known[key] is None}
         self.analysed += len(unread)
-        for key, read in zip(unread, self.rules.label_all([*unread.values()]), strict=True):
-            labels[key] = self._with_stored(read, *unread[key])
+        read = self.rules.label_all([*unread.values()])
+        new = {
+            key: self._with_stored(labels, *unread[key])
+            for key, labels in zip(unread, read, strict=True)
+        }
+        # in the order of the texts, as what is kept has the same bytes whatever was known
+        labels = {key: known_labels or new[key] for key, known_labels in known.items()}
         if len(self._cache) < _MAX_CACHED:
             self._cache |= labels
         return labels
