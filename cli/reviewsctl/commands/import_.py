@@ -137,7 +137,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     What you have added yourself stays: the business, replies, and what you have hidden. What you
     have changed in a review is listed before it is overwritten.
     """
-    from reviewsctl.importing.bounds import bound_memory
+    from reviewsctl.importing.bounds import bounded_memory
     from reviewsctl.importing.exports import copied
     from reviewsctl.importing.options import ImportOptions  # msgspec, see main
     from reviewsctl.importing.pipeline import run
@@ -161,10 +161,12 @@ def import_(  # noqa: PLR0913  # these are the command's options
         now=now,
         verbose=verbose,
     )
-    with copied(options) as readable:
-        bound_memory(options.target)
-        with prompts(silent=quiet or as_json) as dialog:
-            result = run(readable, dialog)
+    with (
+        copied(options) as readable,
+        bounded_memory(options.target),
+        prompts(silent=quiet or as_json) as dialog,
+    ):
+        result = run(readable, dialog)
     if as_json:
         typer.echo(json_line(document(options, result)))
         return

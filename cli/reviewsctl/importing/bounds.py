@@ -3,13 +3,15 @@
 Tables are read as a stream, and JSON is in memory as it is written; what strangers give stays below ``MEMORY``.
 """
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from reviewsd.api.places import KEPT_FOLDER
 
 MEMORY: Final = 448 * 1024 * 1024
-"""Bytes of data of the process, beside the owner's own files (``bound_memory``)."""
+"""Bytes of data of the process, beside the owner's own files (``bounded_memory``)."""
 
 MAX_RECORD: Final = 2 * 1024 * 1024
 """Characters of one row of a table; the largest review has some thousands."""
@@ -39,8 +41,9 @@ MAX_RATIO: Final = 40
 """Ratio of the unpacked to the packed size of an archive; that of reviews is five to twenty."""
 
 
-def bound_memory(target: Path) -> None:
-    """Limit the memory of this process, so that too large an import ends with a MemoryError.
+@contextlib.contextmanager
+def bounded_memory(target: Path) -> Iterator[None]:
+    """Limit the memory of this process meanwhile, so that too large an import ends with a MemoryError.
 
     reviews.json and its import log are in memory beside the export.
     """
@@ -48,7 +51,11 @@ def bound_memory(target: Path) -> None:
 
     files = (target, target.parent / KEPT_FOLDER / "imports.json")
     own = sum(file.stat().st_size for file in files if file.is_file())
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
     memory = MEMORY + 2 * own
     limit = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))

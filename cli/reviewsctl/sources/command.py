@@ -14,7 +14,7 @@ import typer
 
 from reviewsctl.daemon import local
 from reviewsctl.daemon.errors import Missing
-from reviewsctl.importing.bounds import bound_memory
+from reviewsctl.importing.bounds import bounded_memory
 from reviewsctl.sources import adding, readers, report
 from reviewsctl.sources.local_files import fitting, no_file
 from reviewsctl.sources.oauth import log_in
@@ -110,7 +110,6 @@ def _run(options: SyncOptions, config: Config) -> int:
     if not config.sources:
         remedy = "Add one: reviewsctl sources add"
         raise CommandError("no sources", "the configuration has none", remedy)
-    bound_memory(config.data_dir / REVIEWS)
     sync = Sync(
         config=config,
         environ=os.environ,
@@ -121,7 +120,7 @@ def _run(options: SyncOptions, config: Config) -> int:
     width = max(len(name) for name in options.names or [source.name for source in config.sources])
     code, began = 0, time.monotonic()
     try:
-        with readable_files():
+        with bounded_memory(config.data_dir / REVIEWS), readable_files():
             for outcome in sync.run(options.names):
                 seconds, began = time.monotonic() - began, time.monotonic()
                 code = code if outcome.state.is_read or outcome.waiting else EXIT_FAILED

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import resource
 import subprocess
 import sys
 import zipfile
@@ -285,6 +286,14 @@ def test_an_import_ends_within_its_bounds(
     assert used.peak < 512 * 1024
     assert used.seconds < 30
     assert [] == [*data.iterdir(), *temporary.iterdir()]
+
+
+def test_memory_is_bounded_while_an_import_runs(tmp_path: Path) -> None:
+    """A command in a process of others, as in tests, left them without memory for a thread."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with pytest.raises(MemoryError), bounds.bounded_memory(tmp_path / "reviews.json"):
+        bytearray(2 * bounds.MEMORY)
+    assert before == resource.getrlimit(resource.RLIMIT_DATA)
 
 
 def test_file_of_the_owner_may_be_larger_than_an_export(
