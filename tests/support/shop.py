@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from reviewsctl.importing.bounds import MAX_UNPACKED
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.options import ImportOptions, Prompts
@@ -156,7 +158,7 @@ def records(parts: Sequence[Part], settings: Settings) -> tuple[list[bytes], lis
         read = export.format.reader(source.head, settings)
         for _, row in source.rows():
             try:
-                reviews.append(read(row).record)
+                reviews.append(msgspec.json.encode(read(row).record))
             except (RowRefusedError, RowSkippedError) as reason:
                 reasons.append(str(reason))
     return reviews, reasons

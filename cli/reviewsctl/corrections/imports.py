@@ -136,7 +136,7 @@ class KnownCorrections:
         """Return why a row is left out, as it was erased, or an earlier import left it out; "" if it is taken."""
         if not self._before:
             return ""
-        review = msgspec.json.decode(entry.record, type=Review)
+        review = msgspec.convert(entry.record, Review)
         of_content = self._overlay.of_id(entry.content_key) if entry.content_key else None
         correction = self._overlay.find(review) or of_content
         if not isinstance(correction, Erasure):
@@ -160,7 +160,7 @@ class KnownCorrections:
         """
         if not self._before:
             return set()
-        review = msgspec.json.decode(entry.record, type=Review)
+        review = msgspec.convert(entry.record, Review)
         if self._overlay.of_id(review.id) is not None:  # the owner has decided about it
             return set()
         return {
@@ -261,7 +261,7 @@ class KnownCorrections:
         """Return the source under which a review of another one was erased, or ""."""
         if not self._corrections.erased:
             return ""
-        review = msgspec.json.decode(entry.record, type=Review)
+        review = msgspec.convert(entry.record, Review)
         for source in sorted(sources):
             correction = self._overlay.find(msgspec.structs.replace(review, source=source))
             if isinstance(correction, Erasure):

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from reviewsctl.importing.doubts import find_doubts, without_explained
@@ -107,16 +106,14 @@ class Matching:
         )
         self.rows |= {review.key: Match(self._new[row.key], is_copy=False) for review, row in pairs}
         left_out = erased.keys() - {match.entry.key for match in self.rows.values()}
-        self.erased = {key: msgspec.json.decode(self._new[key].record) for key in left_out}
+        self.erased = {key: self._new[key].record for key in left_out}
         for review, row in doubts:
             predecessor = self._corrected.get(review.key, {"id": review.key})
             self.predecessors[row.key].append(predecessor)
 
     def _facts(self, entry: Entry) -> Facts:
-        record = msgspec.json.decode(entry.record)
-        return facts_of(
-            record, entry.key, has_own_id=entry.has_own_id, digests=self._digests(record)
-        )
+        record, digests = entry.record, self._digests(entry.record)
+        return facts_of(record, entry.key, has_own_id=entry.has_own_id, digests=digests)
 
     def _digests(self, record: Review) -> frozenset[tuple[str, str]]:
         return self._corrections.version_digests(record) if self._has_corrections else frozenset()
@@ -138,12 +135,9 @@ class Matching:
                 self._note_row(review, entry, Facts(key=identifier, action=action, digests=digests))
                 continue
             has_own_id = self._plan.by_owner or self._plan.log.reviews.get(key, NOTHING).has_own_id
-            rows = [
-                (entry, msgspec.json.decode(entry.record))
-                for entry in alikes.get(alike_number(review), ())
-            ]
+            rows = alikes.get(alike_number(review), ())
             same = contents.get(key) or next(
-                (e for e, row in rows if e.key in self._new and is_copy(review, row, e.place)), None
+                (row for row in rows if row.key in self._new and is_copy(review, row)), None
             )
             if same is not None and self._new.pop(same.key, None) is not None:
                 self.rows[identifier] = Match(same, has_own_id or not same.has_own_id)
@@ -155,7 +149,7 @@ class Matching:
                 self._absent.append(replace(facts, digests=digests))
                 if self._is_removed(review, key):
                     self._removed.add(identifier)
-            doubles = {e.key for e, row in rows if is_double(review, row)}
+            doubles = {row.key for row in rows if is_double(review, row.record)}
             self.doubles |= dict.fromkeys(doubles, str(review.get("source")))
         for corrected in self._digests_by_key.values():
             row = self._staged.find(corrected.key, merge_key(corrected.key))
@@ -167,7 +161,7 @@ class Matching:
         """Return the rows by ``alike_number``, some of very many with one."""
         alikes: defaultdict[int, list[Entry]] = defaultdict(list)
         for entry in () if self._plan.by_owner else self._staged:
-            same = alikes[alike_number(msgspec.json.decode(entry.record))]
+            same = alikes[alike_number(entry.record)]
             same += [entry] * (len(same) < _MAX_ALIKE)
         return alikes
 
@@ -179,7 +173,7 @@ class Matching:
             facts = replace(facts, has_own_id=entry.has_own_id)
             self._doubtful.append(without_explained(facts, self._facts(entry)))
             return
-        row = msgspec.json.decode(entry.record)
+        row = entry.record
         is_typed = self._plan.has_typed_ids or not entry.has_own_id
         if is_typed and any(review.get(name) != row.get(name) for name in _SAID):
             new = self._digests(row) - self._digests(review)

@@ -124,7 +124,7 @@ class Merge:
         for entry in () if self._plan.by_owner else new_rows:  # the ids of an own export are known
             if facts := self._plan.corrections.erased_facts(entry):
                 erased[entry.key] = {*facts} == {_AUTHOR_DAY}
-                self._like_erased |= _evidence(msgspec.json.decode(entry.record))
+                self._like_erased |= _evidence(entry.record)
         self._matching.run(document, erased)
         for key, record in self._matching.erased.items():
             self._used.add(key)
@@ -149,9 +149,8 @@ class Merge:
                 self._result.old_doubles += double is not None
             else:
                 self._result.doubles.update([] if double is None else [double])
-                new = msgspec.json.decode(entry.record)
-                record, fates = self._new(new, entry)
-                self._result.add(new, fates)
+                record, fates = self._new(entry.record, entry)
+                self._result.add(entry.record, fates)
                 self._note_predecessors(entry, record)
                 yield record
 
@@ -177,7 +176,8 @@ class Merge:
         self._log(key, Written(entry.edited, entry.replied, digests(review), entry.has_own_id))
         self._result.still_corrected += bool(self._plan.corrections.action(review))
         stamps = stamped(review, self._plan.options.now)
-        return updated(entry.record, stamps, without=STAMPS), fates
+        members = {name: value for name, value in review.items() if name not in STAMPS}
+        return encoded({**members, **stamps}), fates
 
     def _old(self, review: Review, text: bytes) -> tuple[bytes, Fates]:
         """Return the record and the fates of a review that is there."""
@@ -193,7 +193,7 @@ class Merge:
         self._used.add(entry.key)
         is_corrected = bool(self._plan.corrections.action(review))
         self._result.still_corrected += is_corrected
-        row = msgspec.json.decode(entry.record)
+        row = entry.record
         is_copy = match is not None and match.is_copy
         merged = self._merged(review, self._counting(review, row, match), entry, key)
         changes, fates = {**merged.changes}, {**merged.fates}

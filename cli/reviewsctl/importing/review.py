@@ -3,7 +3,7 @@
 import contextlib
 import datetime
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -15,7 +15,6 @@ from reviewsctl.importing.times import Reading, milliseconds, moment
 from reviewsctl.importing.values import (
     anonymous_name,
     display_name,
-    encoded,
     short_name,
     word,
     words,
@@ -99,10 +98,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The id of its location, as the export has it."""
     title: str = ""
     """The title of that location."""
-    record: bytes
-    """The review, as JSON."""
-    day: str = ""
-    """The day of the review, YYYY-MM-DD."""
+    record: Mapping[str, object]
+    """The review, as JSON has it."""
     blank: int = 0
     """The members of the record that the row does not have (``mask``): null, or made up for a new review.
 
@@ -128,9 +125,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     def with_id(self, review_id: str) -> "Entry":
         """Return the row with the id of its review in the file."""
-        record = msgspec.json.decode(self.record, type=dict[str, msgspec.Raw])
-        record["id"] = msgspec.Raw(encoded(review_id))
-        return msgspec.structs.replace(self, key=merge_key(review_id), record=encoded(record))
+        record = {**self.record, "id": review_id}
+        return msgspec.structs.replace(self, key=merge_key(review_id), record=record)
 
 
 def entry_of(review: PlatformReview, settings: Settings) -> Entry:
@@ -156,7 +152,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         "author": author,
         "author_avatar_url": None if settings.names == "short" else review.avatar_url,
         "rating": review.rating,
-        "date": day,
+        "date": day.isoformat(),
         "text": review.text,
         "source": review.source,
         "source_url": review.source_url,
@@ -164,7 +160,6 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         "verified": bool(settings.verified if review.verified is None else review.verified),
         "location": place or UNSET,
     }
-    record = {name: value for name, value in record.items() if value is not UNSET}
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
     return Entry(
         key=merge_key(identifier),
@@ -174,8 +169,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         edited=edited,
         place=place,
         title=words(review.title) or "",
-        record=encoded(record),
-        day=day.isoformat(),
+        record={name: value for name, value in record.items() if value is not UNSET},
         blank=_blank(review, settings),
         weak=_weak(review, settings),
         newest=max(milliseconds(review.created), edited),
@@ -247,8 +241,8 @@ def _owner_reply(reply: Reply | UnsetType | None, day: datetime.date, settings: 
         return reply
     text, when = reply
     if when is None:
-        return {"text": text, "date": day, "undated": True}
-    return {"text": text, "date": _day(when, settings)}
+        return {"text": text, "date": day.isoformat(), "undated": True}
+    return {"text": text, "date": _day(when, settings).isoformat()}
 
 
 def _day(when: datetime.datetime, settings: Settings) -> datetime.date:

@@ -234,23 +234,19 @@ def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> boo
     )
 
 
-def is_copy(review: Mapping[str, object], record: Mapping[str, object], place: str) -> bool:
+def is_copy(review: Mapping[str, object], row: Entry) -> bool:
     """Return whether a row of an export is of a review that is there under another id.
 
     Stars alone have no copies: a customer may rate two locations on one day.
-
-    Args:
-        review: The review that is there.
-        record: The review of the row.
-        place: Its location, as the export names it.
     """
+    record = row.record
     text, location = _plain_text(review.get("text")), review.get("location")
     return (
         text != ""
         and text == _plain_text(record.get("text"))
         and record.get("source") == review.get("source")
         and _are_alike(review, record)
-        and not (isinstance(location, str) and _are_two(location, place))
+        and not (isinstance(location, str) and _are_two(location, row.place))
     )
 
 

@@ -7,7 +7,7 @@ import contextlib
 import datetime
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -98,10 +98,9 @@ def reviews_of(document: Document) -> Iterator[Mapping[str, object]]:
     return (members(document.value(review)) for review in document.elements(reviews))
 
 
-def updated(text: bytes, changes: Mapping[str, object], without: Collection[str] = ()) -> bytes:
-    """Return an object of JSON with some members changed or left out, and all others as they are written."""
-    members = {name: raw for name, raw in _members.decode(text).items() if name not in without}
-    return encoded({**members, **changes})
+def updated(text: bytes, changes: Mapping[str, object]) -> bytes:
+    """Return an object of JSON with some members changed, and all others as they are written."""
+    return encoded({**_members.decode(text), **changes})
 
 
 def updated_in_lines(text: bytes, changes: Mapping[str, object]) -> bytes:

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import msgspec
-
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.importing.bounds import MAX_USELESS
 from reviewsctl.importing.errors import (
@@ -170,7 +168,7 @@ def _outcome(
         if entry.key in ids:
             entry = entry.with_id(ids[entry.key])
         if entry.later_key:  # an erased review is known by it too
-            later_ids[entry.later_key] = msgspec.json.decode(entry.record)["id"]
+            later_ids[entry.later_key] = str(entry.record["id"])
         reason = corrections.erased_reason(entry)
         return RowSkippedError(reason) if reason else entry
     except RowRefusedError as error:

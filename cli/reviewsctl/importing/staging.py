@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from reviewsctl.importing.review import MEMBERS, Entry, mask
-from reviewsctl.importing.values import encoded, short_name
+from reviewsctl.importing.values import short_name
 
 _ALL: Final = mask(MEMBERS)
 
@@ -57,10 +57,9 @@ class Staging:
     def has_another(self, entry: Entry) -> bool:
         """Return whether a review of another author and day has the id of a row, as after a slip in the table."""
         earlier = self._reviews.get(entry.key)
-        if earlier is None or earlier.day == entry.day:
-            return False
-        authors = [msgspec.json.decode(each.record).get("author") for each in (earlier, entry)]
-        return bool(authors[0] != authors[1])
+        return earlier is not None and all(
+            earlier.record.get(name) != entry.record.get(name) for name in ("author", "date")
+        )
 
     def __len__(self) -> int:
         """Return the number of reviews, each counted once."""
@@ -79,7 +78,8 @@ class Staging:
         days: dict[Place, str] = {}
         for entry in self:
             place = Place.of_entry(entry)
-            days[place] = min(entry.day, days.get(place, entry.day))
+            day = str(entry.record["date"])
+            days[place] = min(day, days.get(place, day))
         return days
 
     def newest(self, now: int) -> dict[Place, int]:
@@ -104,10 +104,8 @@ class Staging:
     def locate(self, name: str) -> None:
         """Set the location of all reviews."""
         for key, entry in self._reviews.items():
-            record = msgspec.json.decode(entry.record, type=dict[str, msgspec.Raw])
-            record["location"] = msgspec.Raw(msgspec.json.encode(name))
-            located = msgspec.json.encode(record)
-            self._reviews[key] = msgspec.structs.replace(entry, place=name, record=located)
+            record = {**entry.record, "location": name}
+            self._reviews[key] = msgspec.structs.replace(entry, place=name, record=record)
 
     def shorten(self, is_short: Callable[[str], bool]) -> int:
         """Shorten the names of the reviews of some sources; return how many changed, which then have no portrait."""
@@ -115,15 +113,13 @@ class Staging:
         for key, entry in self._reviews.items():
             if not is_short(entry.source):
                 continue
-            record = msgspec.json.decode(entry.record)
-            author = short_name(record["author"])
-            if author == record["author"]:  # the platform may show all names so
+            author = short_name(str(entry.record["author"]))
+            if author == entry.record["author"]:  # the platform may show all names so
                 continue
             changed += 1
-            record |= {"author": author, "author_avatar_url": None}
             self._reviews[key] = msgspec.structs.replace(
                 entry,
-                record=encoded(record),
+                record={**entry.record, "author": author, "author_avatar_url": None},
                 blank=entry.blank & ~mask(["author_avatar_url"]),
             )
         return changed

@@ -11,7 +11,7 @@ import msgspec
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.review import Entry, check_days, mask
-from reviewsctl.importing.reviews_file import EXAMPLES, updated
+from reviewsctl.importing.reviews_file import EXAMPLES
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import Reading, milliseconds, reading_of
 from reviewsctl.importing.values import encoded, members, short_name, shown, words, yes_or_no
@@ -78,14 +78,13 @@ def parser(head: Head, settings: Settings) -> Parser:
             raise
 
     def entry(fields: Fields) -> Entry:
-        record = encoded(fields)
+        if settings.names == "short" and isinstance(author := fields.get("author"), str):
+            short = short_name(author) if author.strip() else author
+            fields = {**fields, "author": short, "author_avatar_url": None}
         try:
-            if settings.names == "short" and isinstance(author := fields.get("author"), str):
-                short = short_name(author) if author.strip() else author
-                record = updated(record, {"author": short, "author_avatar_url": None})
-            review = decoder.decode(record)
+            review = decoder.decode(encoded(fields))
         except msgspec.DecodeError as error:
-            fault = _fault(error, record, is_table=is_table)
+            fault = _fault(error, fields, is_table=is_table)
             raise RowRefusedError(f"not a review of ours: {fault}") from None
         if review.id in EXAMPLES:
             raise RowSkippedError("examples of reviewsctl init")
@@ -100,8 +99,7 @@ def parser(head: Head, settings: Settings) -> Parser:
             key=review.id,
             source=review.source,
             place=place,
-            record=record,
-            day=review.date.isoformat(),
+            record=fields,
             blank=mask(blank),
             newest=milliseconds(datetime.datetime.combine(review.date, datetime.time())),
         )
@@ -113,13 +111,12 @@ def _cells(fields: Fields) -> dict[str, str | None]:
     return {name.casefold(): words(value) for name, value in fields.items()}
 
 
-def _fault(error: msgspec.DecodeError, record: bytes, *, is_table: bool) -> str:
+def _fault(error: msgspec.DecodeError, review: Fields, *, is_table: bool) -> str:
     """Return why a record is no review, by the column or the member that is at fault."""
     reason, at, path = str(error).rpartition(" - at `$.")
     if not at:
         return str(error)
     *around, name = path.removesuffix("`").split(".")
-    review = msgspec.json.decode(record)
     value = (members(review.get(around[0])) if around else review).get(name)
     fault = f"does not fit: {reason[:1].lower()}{reason[1:].replace('`', '')}"
     if reason == _NO_DAY:

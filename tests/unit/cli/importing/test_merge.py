@@ -166,10 +166,10 @@ def test_hand_made_ids_that_end_alike_stay_apart() -> None:
 def test_ours_are_merged_by_the_whole_id() -> None:
     there = b'{"reviews": [{"id": "01J9ZK3V500000000000000000", "rating": 1}]}'
     edited, same = (
-        Entry(key=key, source="google", record=b'{"id":"%b"%b}' % (key.encode(), more))
+        Entry(key=key, source="google", record={"id": key, **more})
         for key, more in (
-            ("01J9ZK3V600000000000000000", b""),
-            ("01J9ZK3V500000000000000000", b',"rating":2'),
+            ("01J9ZK3V600000000000000000", dict[str, object]()),
+            ("01J9ZK3V500000000000000000", {"rating": 2}),
         )
     )
     _, result = merge(there, [edited, same])
@@ -179,7 +179,7 @@ def test_ours_are_merged_by_the_whole_id() -> None:
 
 def test_null_and_absent_are_the_same() -> None:
     there = b'{"reviews": [{"id": "x", "text": null}]}'
-    same = Entry(key="x", source="google", record=b'{"id":"x","text":null,"source_url":null}')
+    same = Entry(key="x", source="google", record={"id": "x", "text": None, "source_url": None})
     _, result = merge(there, [same])
 
     assert (1, 0) == counts(result, Fate.UNCHANGED, Fate.CHANGED)
@@ -197,7 +197,7 @@ def test_changed_review_keeps_members_that_the_export_does_not_have(
     members: bytes, kept: bytes
 ) -> None:
     there = b'{"reviews": [{"id":"x","rating":1,%b}]}' % members
-    text, _ = merge(there, [Entry(key="x", source="google", record=b'{"id":"x","rating":5}')])
+    text, _ = merge(there, [Entry(key="x", source="google", record={"id": "x", "rating": 5})])
 
     stamp = b'"changed_at":"2026-11-22T00:00:00Z"'
     assert b'{"id":"x","rating":5,%b,%b}' % (kept, stamp) in text
