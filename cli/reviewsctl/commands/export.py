@@ -94,15 +94,14 @@ def _texts(path: "Path", *, every: bool) -> Iterator[bytes]:
                 "Restore the last version: reviewsctl reviews undo",
             )
         document = Document(file.read(), path.name, "See: reviewsctl check")
-        reviews = document.members().get("reviews")
+        reviews = document.elements("reviews")
     corrections = KnownCorrections(path.parent)
-    for index, review in enumerate([] if reviews is None else document.elements(reviews)):
-        piece = document.piece(review)
-        if not isinstance(piece.value, dict):
+    for index, review in enumerate(reviews):
+        if not isinstance(document.value(review), dict):
             raise ImportRefusedError(
                 f"{path.name}: $.reviews[{index}] is no object", "See: reviewsctl check"
             )
-        text = corrections.exported(piece.text, every=every)
+        text = corrections.exported(bytes(review), every=every)
         if text is not None:
             yield text
 

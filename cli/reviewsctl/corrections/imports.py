@@ -271,8 +271,9 @@ class KnownCorrections:
     def pass_on(self, merge: MergeResult) -> list[str]:
         """Find the corrections that new rows get, for ``write``, and return the notes on them."""
         self._passed, self._skipped = list(self._find_passed(merge)), merge.erased_versions
-        records = ((msgspec.json.decode(text), olds) for text, olds in merge.successions)
-        self._changed = [record for record, (old, *_) in records if old["id"] == record["id"]]
+        self._changed = [
+            record for record, (old, *_) in merge.successions if old["id"] == record["id"]
+        ]
         return [
             *files.erased_note(self._returned or 0),
             *passed_notes(self._passed),
@@ -282,8 +283,7 @@ class KnownCorrections:
         ]
 
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
-        for text, predecessors in merge.successions:
-            record = msgspec.json.decode(text)
+        for record, predecessors in merge.successions:
             corrections = {
                 str(old.get("id")): correction
                 for old in predecessors

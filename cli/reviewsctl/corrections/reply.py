@@ -13,10 +13,9 @@ from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import opened
 from reviewsctl.importing import import_log
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.readers.json_file import Piece
 from reviewsctl.importing.review_merge import CHANGED, stamp
-from reviewsctl.importing.reviews_file import read, replace, rewrite, updated
-from reviewsctl.importing.values import encoded, members, shown
+from reviewsctl.importing.reviews_file import REVIEWS, read, replace, rewrite, updated
+from reviewsctl.importing.values import members, shown
 from reviewsd.api.names import surname_in
 from reviewsd.api.texts import merge_key, printable, words_of
 
@@ -65,20 +64,15 @@ def write(target: Path, review_id: str, text: str, now: datetime.datetime) -> No
     if text:
         reply = {"text": text, "date": now.astimezone().date().isoformat()}
 
-    def member(name: str, piece: Piece) -> bytes:
-        is_time = name == "updated_at" and piece.value is not None
-        return encoded(stamp(now)) if is_time else piece.text
-
-    def records(reviews: Iterator[Piece]) -> Iterator[bytes]:
-        for piece in reviews:
-            is_meant = members(piece.value).get("id") == review_id
-            changes = {"owner_reply": reply, CHANGED: stamp(now)}
-            yield updated(piece.text, changes) if is_meant else piece.text
-
+    changes = {"owner_reply": reply, CHANGED: stamp(now)}
     with faults(target), opened(target.parent) as folder, folder.draft(target.name) as new:
         if (document := read(folder, target.name)) is None:
             raise ImportRefusedError(f"{target} is gone", "Bring it back: reviewsctl reviews undo")
-        rewrite(new.file, document, member, records)
+        reviews = [
+            updated(raw, changes) if members(document.value(raw)).get("id") == review_id else raw
+            for raw in document.elements(REVIEWS)
+        ]
+        rewrite(new.file, document, reviews, {}, stamp(now))
         what = "your reply to" if text else "the removal of your reply to"
         change = import_log.Change(at=now, text=f"{what} {review_id}, {stamp(now)}")
         replace(new, structs.replace(import_log.load(folder)[0], change=change), now)

@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
-from msgspec import Raw
-
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import NO_NAME
 from reviewsctl.importing.trades import trade_of
@@ -245,9 +243,7 @@ def business_in(document: Document | None) -> Facts:
     Raises:
         ImportRefusedError: It is no JSON object.
     """
-    if document is None:
-        return {}
-    return members(document.value(document.members().get("business", Raw(b"null"))))
+    return {} if document is None else members(document.member("business"))
 
 
 def _id(title: str, name: str, used_ids: Collection[str]) -> str:

@@ -5,10 +5,11 @@ members of the file, of the business and of a review, and the order. New reviews
 sorts.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 import msgspec
+from msgspec import UNSET, Raw
 
 from reviewsctl.importing.business import Declared, empty, filled
 from reviewsctl.importing.import_log import NOTHING, Written, digests
@@ -16,7 +17,7 @@ from reviewsctl.importing.matching import Match, Matching
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
 from reviewsctl.importing.pairs import facts_of
-from reviewsctl.importing.readers.json_file import Document, Piece
+from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import (
     CHANGED,
@@ -30,12 +31,13 @@ from reviewsctl.importing.review_merge import (
 )
 from reviewsctl.importing.reviews_file import (
     EXAMPLES,
+    REVIEWS,
     rewrite,
     updated,
     updated_in_lines,
 )
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.values import encoded, members, word
+from reviewsctl.importing.values import elements, encoded, members, word
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.removed import removed_member
 
@@ -43,7 +45,7 @@ from reviewsd.domain.removed import removed_member
 class _Business(msgspec.Struct):
     """The declared locations, as they are written."""
 
-    locations: list[msgspec.Raw]
+    locations: list[Raw]
 
 
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
@@ -65,7 +67,6 @@ class Merge:
         self._like_erased: set[object] = (
             set()
         )  # people and days, and words, of rows that may be erased reviews
-        self._removed_before: list[object] = []  # ``removed`` of the file
         self._result = MergeResult()
 
     def run(self, document: Document) -> MergeResult:
@@ -75,23 +76,19 @@ class Merge:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
         self._find_matches(document)
-        rewrite(self._out, document, self._member, self._records, self._removed_member)
+        changes: dict[str, object] = {}
+        business, removed = document.member("business"), document.member("removed")
+        if isinstance(business, dict):
+            changes["business"] = self._business(business, document.members()["business"])
+        reviews = [*self._records(document)]
+        if isinstance(removed, list):
+            changes["removed"] = UNSET
+        now = self._plan.options.now.replace(microsecond=0)
+        changes |= removed_member(elements(removed), self._result.removed_ids, now)
+        rewrite(self._out, document, reviews, changes, self._now)
         return self._result
 
-    # Members beside the reviews
-
-    def _member(self, name: str, piece: Piece) -> bytes | None:
-        match name, piece.value:
-            case "removed", list() as removed:
-                self._removed_before = removed
-                return None
-            case "updated_at", value if value is not None:
-                return encoded(self._now)
-            case "business", dict() as business:
-                return self._business(business, piece.text)
-        return piece.text
-
-    def _business(self, business: dict[str, object], text: bytes) -> bytes:
+    def _business(self, business: dict[str, object], text: Raw) -> Raw:
         """Return the business with what was empty filled; else as it is written."""
         name = business.get("name")
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
@@ -110,10 +107,6 @@ class Merge:
             as_written = [raw if before == after else after for raw, before, after in pairs]
             changes["locations"] = [*as_written, *listed[len(there) :]]
         return updated_in_lines(text, changes) if changes else text
-
-    def _removed_member(self) -> Mapping[str, object]:
-        now = self._plan.options.now.replace(microsecond=0)
-        return removed_member(self._removed_before, self._result.removed_ids, now)
 
     # Reviews
 
@@ -135,10 +128,10 @@ class Merge:
         """Return whether the export does not have a review, so that a row may take its place."""
         return self._absence(review, key) in (Fate.REMOVED, Fate.MISSING)
 
-    def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:
-        for piece in reviews:
-            old = members(piece.value)
-            text, fates = self._old(old, piece.text)
+    def _records(self, document: Document) -> Iterator[Raw]:
+        for raw in document.elements(REVIEWS):
+            old = members(document.value(raw))
+            text, fates = self._old(old, raw)
             self._result.add_old(old, fates)
             self._note_id(old)
             if not _LEFT_OUT & fates.keys():
@@ -152,7 +145,7 @@ class Merge:
                 record, fates = self._new(entry.record, entry)
                 self._result.add(entry.record, fates)
                 self._note_predecessors(entry, record)
-                yield record
+                yield Raw(encoded(record))
 
     def _note_id(self, review: Review) -> None:
         """Note whether a review that an import wrote has an id of its own."""
@@ -161,12 +154,12 @@ class Merge:
             own_ids = self._result.own_ids
             own_ids[source] = own_ids.get(source, True) and written.has_own_id
 
-    def _note_predecessors(self, entry: Entry, record: bytes) -> None:
+    def _note_predecessors(self, entry: Entry, record: Review) -> None:
         """Note the corrected reviews that a row may be, with its review as the new file has it."""
         if predecessors := self._matching.predecessors.get(entry.key):
             self._result.successions.append(Succession(record, predecessors))
 
-    def _new(self, review: Review, entry: Entry) -> tuple[bytes, Fates]:
+    def _new(self, review: Review, entry: Entry) -> tuple[Review, Fates]:
         """Return the record and the fates of a review that is not there."""
         key = merge_key(entry.key)
         fates: Fates = {Fate.NEW: ()}
@@ -177,9 +170,9 @@ class Merge:
         self._result.still_corrected += bool(self._plan.corrections.action(review))
         stamps = stamped(review, self._plan.options.now)
         members = {name: value for name, value in review.items() if name not in STAMPS}
-        return encoded({**members, **stamps}), fates
+        return {**members, **stamps}, fates
 
-    def _old(self, review: Review, text: bytes) -> tuple[bytes, Fates]:
+    def _old(self, review: Review, text: Raw) -> tuple[Raw, Fates]:
         """Return the record and the fates of a review that is there."""
         identifier = review.get("id")
         if not isinstance(identifier, str):
@@ -196,12 +189,12 @@ class Merge:
         row = entry.record
         is_copy = match is not None and match.is_copy
         merged = self._merged(review, self._counting(review, row, match), entry, key)
-        changes, fates = {**merged.changes}, {**merged.fates}
-        if "location" in changes:
-            move = (word(review.get("location")) or "", word(changes["location"]) or "")
-            self._result.moves.update([move] if all(move) else [])
-        if not {**review, **changes}.get("location"):
-            fates[Fate.UNPLACED] = ()
+        changes, fates = merged.changes, {**merged.fates}
+        new = {**review, **changes}
+        before, after = word(review.get("location")), word(new.get("location"))
+        if before and after and before != after:
+            self._result.moves[before, after] += 1
+        fates |= {} if new.get("location") else {Fate.UNPLACED: ()}
         if match is not None and not is_copy and entry.has_own_id:
             self._result.ids[entry.key] = identifier
         self._retain(key)
@@ -212,9 +205,9 @@ class Merge:
         fates |= {Fate.COPY: ()} if is_copy else {}
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
         self._result.edited_corrected += [review] * (is_corrected and bool(changes))
-        self._note_predecessors(entry, new_text)
+        self._note_predecessors(entry, new)
         if is_corrected and not is_copy:
-            self._result.successions.append(Succession(new_text, [review]))
+            self._result.successions.append(Succession(new, [review]))
         return new_text, fates
 
     def _counting(self, review: Review, row: Review, match: Match | None) -> Review:

@@ -100,8 +100,7 @@ class Change:
 class Succession(NamedTuple):
     """A review of the new file that is the corrected one that it was, or may be others."""
 
-    record: bytes
-    """The review, as JSON."""
+    record: Mapping[str, object]
     predecessors: Sequence[Mapping[str, object]]
 
 

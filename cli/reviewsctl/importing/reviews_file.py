@@ -12,23 +12,20 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.import_log import ImportLog
-from reviewsctl.importing.readers.json_file import Document, Piece
+from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.values import encoded, members
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsd.api.places import KEPT_FOLDER
 
 FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
 
-Records = Callable[[Iterator[Piece]], Iterable[bytes]]
-"""Returns the reviews of the new file, as JSON, for those of the old one."""
-
-_REVIEWS = "reviews"
+REVIEWS: Final = "reviews"
 _members = msgspec.json.Decoder(dict[str, Raw])
 
 
@@ -56,36 +53,41 @@ def read(folder: Folder, name: str) -> Document | None:
 def rewrite(
     out: BinaryIO,
     document: Document,
-    member: Callable[[str, Piece], bytes | None],
-    records: Records,
-    last: Callable[[], Mapping[str, object]] = dict,
+    reviews: Iterable[Raw],
+    changes: Mapping[str, object],
+    now: str | None,
 ) -> None:
     """Write a file again.
 
     Args:
         out: The new file.
         document: The old one.
-        member: Returns the text of a member beside the reviews; None leaves it out.
-        records: Called with the reviews that are there.
-        last: Returns the members that come last, when all reviews are written.
+        reviews: Those of the new file.
+        changes: Other members that have another value; ``UNSET`` leaves one out.
+        now: The ``updated_at`` of a file that has one; None leaves it as it is.
 
     Raises:
-        ImportRefusedError: It is no JSON object, or its reviews are no array.
+        ImportRefusedError: It is no JSON object.
     """
+    members: dict[str, object] = {**document.members(), REVIEWS: reviews, **changes}
+    if now is not None and document.member("updated_at") is not None:
+        members["updated_at"] = now
     before = b"{\n"
-    members = document.members()
-    members.setdefault(_REVIEWS, Raw(b"[]"))
-    for name, raw in members.items():
-        text = b"" if name == _REVIEWS else member(name, document.piece(raw))
-        if text is not None:
-            out.write(before + encoded(name) + b": " + text)
+    for name, value in members.items():
+        if value is not UNSET:
+            out.write(before + encoded(name) + b": ")
+            out.writelines(_in_lines(reviews) if name == REVIEWS else [encoded(value)])
             before = b",\n"
-        if name == _REVIEWS:
-            _array(out, records(map(document.piece, document.elements(raw))))
-    out.writelines(
-        b",\n" + encoded(name) + b": " + encoded(value) for name, value in last().items()
-    )
     out.write(b"\n}\n")
+
+
+def _in_lines(elements: Iterable[Raw]) -> Iterator[bytes]:
+    yield b"["
+    between = b"\n"
+    for element in elements:
+        yield between + encoded(element)
+        between = b",\n"
+    yield b"\n]"
 
 
 def reviews_of(document: Document) -> Iterator[Mapping[str, object]]:
@@ -94,16 +96,15 @@ def reviews_of(document: Document) -> Iterator[Mapping[str, object]]:
     Raises:
         ImportRefusedError: It is no JSON object, or its reviews are no array.
     """
-    reviews = document.members().get(_REVIEWS, Raw(b"[]"))
-    return (members(document.value(review)) for review in document.elements(reviews))
+    return (members(document.value(review)) for review in document.elements(REVIEWS))
 
 
-def updated(text: bytes, changes: Mapping[str, object]) -> bytes:
+def updated(text: Raw, changes: Mapping[str, object]) -> Raw:
     """Return an object of JSON with some members changed, and all others as they are written."""
-    return encoded({**_members.decode(text), **changes})
+    return Raw(encoded({**_members.decode(text), **changes}))
 
 
-def updated_in_lines(text: bytes, changes: Mapping[str, object]) -> bytes:
+def updated_in_lines(text: Raw, changes: Mapping[str, object]) -> Raw:
     """Return an object of JSON with some members changed, and all others as they are written.
 
     Each member has a line of its own, and each element of a list that changes, as people edit it.
@@ -115,20 +116,11 @@ def updated_in_lines(text: bytes, changes: Mapping[str, object]) -> bytes:
         + (_spread(value) if isinstance(value, list) else encoded(value))
         for name, value in {**_members.decode(text), **changes}.items()
     ]
-    return b"{\n" + b",\n".join(lines) + b"\n}"
+    return Raw(b"{\n" + b",\n".join(lines) + b"\n}")
 
 
 def _spread(elements: Iterable[object]) -> bytes:
     return b"[\n" + b",\n".join(b"    " + encoded(element) for element in elements) + b"\n  ]"
-
-
-def _array(out: BinaryIO, records: Iterable[bytes]) -> None:
-    out.write(b"[")
-    between = b"\n"
-    for record in records:
-        out.write(between + record)
-        between = b",\n"
-    out.write(b"\n]")
 
 
 _MODE = 0o644  # of a new file: the daemon runs as another user, and the data are public

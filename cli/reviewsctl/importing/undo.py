@@ -13,22 +13,25 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
+from msgspec import UNSET
+
 from reviewsctl.corrections import files
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, reviews_file
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
-from reviewsctl.importing.readers.json_file import Document, Piece
+from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import (
     EXAMPLES,
+    REVIEWS,
     read,
     reviews_of,
     rewrite,
     updated,
 )
-from reviewsctl.importing.values import elements, encoded, members
+from reviewsctl.importing.values import elements, members
 from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.places import KEPT_FOLDER
@@ -249,9 +252,8 @@ def _content(document: Document, corrections: KnownCorrections) -> _Content:
         for review in reviews_of(document)
         if review.get("id") not in EXAMPLES and not corrections.is_erased(review)
     }
-    raw = document.members().get("removed")
-    listed = [] if raw is None else elements(document.value(raw))
-    return _Content(reviews, {str(members(entry).get("id")): entry for entry in listed})
+    removed = elements(document.member("removed"))
+    return _Content(reviews, {str(members(entry).get("id")): entry for entry in removed})
 
 
 def _content_there(data: Folder, name: str, corrections: KnownCorrections) -> _Content | None:
@@ -281,24 +283,19 @@ def _rewrite(
     }
     absent = [name for name in there.reviews if name not in after.reviews]
 
-    def member(name: str, piece: Piece) -> bytes | None:
-        if before is not None and name == "updated_at" and piece.value is not None:
-            return encoded(stamp(now))
-        return None if before is not None and name == "removed" else piece.text
-
-    def records(pieces: Iterator[Piece]) -> Iterator[bytes]:
-        for piece in pieces:
-            name = str(members(piece.value).get("id"))
+    reviews = []
+    for raw in document.elements(REVIEWS):
+        name = str(members(document.value(raw)).get("id"))
+        if name in after.reviews:
             is_changed = name in different and before is not None
-            if name in after.reviews:
-                yield updated(piece.text, {CHANGED: stamp(now)}) if is_changed else piece.text
-
-    def last() -> Mapping[str, object]:
-        entries = {**there.removed, **after.removed}
+            reviews.append(updated(raw, {CHANGED: stamp(now)}) if is_changed else raw)
+    if before is None:
+        rewrite(out, document, reviews, {}, None)
+    else:
         ids = there.reviews.keys() | after.reviews.keys()
+        entries = {**there.removed, **after.removed}
         listed = [entry for name, entry in entries.items() if name not in ids]
-        return {} if before is None else removed_member(listed, absent, now)
-
-    rewrite(out, document, member, records, last)
+        changes = {"removed": UNSET, **removed_member(listed, absent, now)}
+        rewrite(out, document, reviews, changes, stamp(now))
     back = len(different - there.reviews.keys())
     return back, len(different) - back, len(absent)

@@ -2,7 +2,7 @@
 
 import codecs
 import json
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec import Raw
@@ -14,17 +14,11 @@ from reviewsctl.importing.values import without_surrogates
 DOWNLOAD: Final = "The file may be cut off: download or export it again."
 
 _OBJECT, _ARRAY = b"{", b"["
+_NULL: Final = Raw(b"null")
 _raw: Final = msgspec.json.Decoder(Raw).decode
 _value: Final = msgspec.json.Decoder().decode
 _members: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 _elements: Final = msgspec.json.Decoder(list[Raw]).decode
-
-
-class Piece(NamedTuple):
-    """One value and its text."""
-
-    value: object
-    text: bytes
 
 
 class Document:
@@ -64,15 +58,16 @@ class Document:
         except UnicodeDecodeError as fault:
             raise self._not_utf8(fault) from None
 
-    def elements(self, raw: Raw) -> list[Raw]:
-        """Return the elements of an array; null counts as none."""
+    def member(self, name: str) -> object:
+        """Return the decoded value of a member of the document; None if it is not there."""
+        return self.value(self.members().get(name, _NULL))
+
+    def elements(self, name: str) -> list[Raw]:
+        """Return the elements of a member that is an array; null counts as none."""
+        raw = self.members().get(name, _NULL)
         if _begin(raw) not in (_ARRAY, b"n"):
             raise ImportRefusedError(f"{self._name}: a list is expected in it", self._remedy)
         return [] if _begin(raw) == b"n" else _elements(raw)
-
-    def piece(self, raw: Raw) -> Piece:
-        """Return a value with its text."""
-        return Piece(self.value(raw), bytes(raw))
 
     def _parsed(self, text: bytes) -> Raw:
         """Return a value without decoding it; half characters become U+FFFD, and NaN null."""
