@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError, RowWithdrawnError
 from reviewsctl.importing.publicity.judge import Verdict
 from reviewsctl.importing.readers.parts import Location
-from reviewsctl.importing.review import Entry, PlatformReview, entry_of, mask
+from reviewsctl.importing.review import Entry, PlatformReview, entry_of
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.values import display_name
 
@@ -160,7 +160,6 @@ class Format:
         status = settings.columns.get("status")
         sample = head.sample if self.generic else ()
         judge = settings.publicity.judging(self.name, status, sample)
-        certain = mask(self.certain)
 
         def read(row: Row) -> Entry:
             try:
@@ -177,7 +176,7 @@ class Format:
             if verdict.unknown:
                 has_reply = isinstance(review, Entry) or isinstance(review.reply, tuple)
                 settings.publicity.note(verdict, has_reply=has_reply)
-            return replace(_public_entry(review, verdict, settings), certain=certain)
+            return replace(_public_entry(review, verdict, settings), certain=self.certain)
 
         return read
 

@@ -2,8 +2,9 @@
 
 import contextlib
 import datetime
+import functools
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -25,7 +26,7 @@ MEMBERS: Final = (
     *("author", "author_avatar_url", "rating", "date"),
     *("text", "source_url", "owner_reply", "verified"),
 )
-"""The members that an import may overwrite, in the order of ``mask`` and of the import log."""
+"""The members that an import may overwrite, in the order of the import log."""
 
 
 NO_ID: Final = "no-id"
@@ -35,14 +36,6 @@ FUTURE: Final = "future"
 _MAX_AHEAD: Final = datetime.timedelta(
     days=1
 )  # of the day at the business: elsewhere it is tomorrow
-BITS: Final = {name: 1 << place for place, name in enumerate(MEMBERS)}
-"""The bit of each member in a ``mask``."""
-
-
-def mask(names: Iterable[str]) -> int:
-    """Return a bit mask with the bits of these ``MEMBERS`` set; other names are ignored."""
-    return sum(BITS.get(name, 0) for name in set(names))
-
 
 Reply = tuple[str, datetime.datetime | None]
 """An owner's reply and its time, which is None where the export does not say."""
@@ -100,16 +93,16 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The title of that location."""
     record: Mapping[str, object]
     """The review, as JSON has it."""
-    blank: int = 0
-    """The members of the record that the row does not have (``mask``): null, or made up for a new review.
+    blank: frozenset[str] = frozenset()
+    """The members of the record that the row does not have: null, or made up for a new review.
 
     A merge leaves them as they are in the file, unless ``Format.certain`` says that the platform has none.
     """
-    certain: int = 0
-    """The members that the platform has none of where they are blank (``mask``)."""
-    weak: int = 0
-    """The members that the row has in part only (``mask``): a reply with a day that is made up, a verification
-    that the operator declares. They overwrite less than others.
+    certain: Collection[str] = ()
+    """The members that the platform has none of where they are blank."""
+    weak: frozenset[str] = frozenset()
+    """The members that the row has in part only: a reply with a day that is made up, a verification that the operator
+    declares. They overwrite less than others.
     """
     newest: int = 0
     """The latest time of the review itself, in POSIX milliseconds: an export may be without its replies' times."""
@@ -160,6 +153,13 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         "verified": bool(settings.verified if review.verified is None else review.verified),
         "location": place or UNSET,
     }
+    is_unsaid, is_short = review.verified is None, settings.names == "short"
+    is_undated = isinstance(review.reply, tuple) and review.reply[1] is None
+    notes = {
+        NO_ID: review.key is None,
+        "unsaid": is_unsaid and settings.verified is None,
+        "undated-reply": is_undated,
+    }
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
     return Entry(
         key=merge_key(identifier),
@@ -170,11 +170,18 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         place=place,
         title=words(review.title) or "",
         record={name: value for name, value in record.items() if value is not UNSET},
-        blank=_blank(review, settings),
-        weak=_weak(review, settings),
+        blank=_true(
+            text=review.text is None,
+            source_url=review.source_url is None,
+            owner_reply=review.reply is None and not review.reply_withheld,
+            verified=is_unsaid and settings.verified is None,
+            author=not (review.anonymous or display_name(review.author)),
+            author_avatar_url=review.avatar_url is None and not (review.anonymous or is_short),
+        ),
+        weak=_true(owner_reply=is_undated, verified=is_unsaid and settings.verified is not None),
         newest=max(milliseconds(review.created), edited),
         replied=replied,
-        notes=review.notes + _notes(review, settings),
+        notes=(*review.notes, *(name for name, holds in notes.items() if holds)),
     )
 
 
@@ -198,35 +205,10 @@ def check_days(
             raise RowRefusedError(f"{name} {when} is in the future; {today}", FUTURE, key)
 
 
-def _notes(review: PlatformReview, settings: Settings) -> tuple[str, ...]:
-    """Return what the result mentions of a review."""
-    conditions = {
-        NO_ID: review.key is None,
-        "unsaid": review.verified is settings.verified is None,
-        "undated-reply": isinstance(review.reply, tuple) and review.reply[1] is None,
-    }
-    return tuple(name for name, holds in conditions.items() if holds)
-
-
-def _blank(review: PlatformReview, settings: Settings) -> int:
-    """Return the members of a review for which the export has nothing, as a ``mask``."""
-    is_named = display_name(review.author) is not None or review.anonymous
-    has_no_portrait = review.anonymous or settings.names == "short"
-    return (
-        (review.text is None) * BITS["text"]
-        | (review.source_url is None) * BITS["source_url"]
-        | (review.reply is None and not review.reply_withheld) * BITS["owner_reply"]
-        | (review.verified is settings.verified is None) * BITS["verified"]
-        | (not is_named) * BITS["author"]
-        | (review.avatar_url is None and not has_no_portrait) * BITS["author_avatar_url"]
-    )
-
-
-def _weak(review: PlatformReview, settings: Settings) -> int:
-    """Return the members of a review that the export has in part only, as a ``mask``."""
-    is_undated = isinstance(review.reply, tuple) and review.reply[1] is None
-    is_declared = review.verified is None and settings.verified is not None
-    return is_undated * BITS["owner_reply"] | is_declared * BITS["verified"]
+@functools.cache
+def _true(**conditions: bool) -> frozenset[str]:
+    """Return the names of the conditions that hold."""
+    return frozenset(name for name, holds in conditions.items() if holds)
 
 
 def _author(review: PlatformReview, settings: Settings) -> str:

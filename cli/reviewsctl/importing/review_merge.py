@@ -8,7 +8,7 @@
 """
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -16,7 +16,7 @@ import msgspec
 
 from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
-from reviewsctl.importing.review import BITS, MEMBERS, Entry
+from reviewsctl.importing.review import MEMBERS, Entry
 from reviewsctl.importing.values import is_short_form, members
 from reviewsd.api.texts import author_key, is_nameless, plain_text
 
@@ -48,7 +48,7 @@ def merge_review(
     old: Review,
     new: Review,
     entry: Entry,
-    unstated: int,
+    unstated: Collection[str],
     last_written: Written,
     *,
     export_is_older: bool,
@@ -60,7 +60,7 @@ def merge_review(
         old: The review that is there.
         new: The same in the export.
         entry: The row it is from.
-        unstated: The members that the export says nothing of (``mask``).
+        unstated: The members that the export says nothing of.
         last_written: What imports last wrote of it.
         export_is_older: Whether the export is older than the last import.
         names: ``full`` if a shortened name becomes the full one, ``short`` if a full one becomes the shortened one, and
@@ -81,7 +81,7 @@ def merge_review(
         if kept is not None:
             fates |= {kept: ()} if there != value else {}
             continue
-        if entry.weak & BITS.get(name, 0) and _outweighs(name, there, value, last_written):
+        if name in entry.weak and _outweighs(name, there, value, last_written):
             continue
         exported[name] = value
         if is_removed and not last_written.has(name, there):
@@ -112,7 +112,9 @@ _WITHDRAWN: Final = (
 """Members that an owner may take out of his table, in a row or as a column."""
 
 
-def emptied(old: Review, new: Review, unstated: int, last_written: Written) -> tuple[str, ...]:
+def emptied(
+    old: Review, new: Review, unstated: Collection[str], last_written: Written
+) -> tuple[str, ...]:
     """Return the members that a table has nothing for, and that the file has as an import wrote them.
 
     The arguments are those of ``merge_review``.
@@ -120,9 +122,9 @@ def emptied(old: Review, new: Review, unstated: int, last_written: Written) -> t
     return tuple(
         name
         for name in _WITHDRAWN
-        if (name not in new or unstated & BITS.get(name, 0))
+        if (name not in new or name in unstated)
         and old.get(name) not in (None, new.get(name))
-        and (name not in BITS or last_written.has(name, old.get(name)))
+        and (name not in MEMBERS or last_written.has(name, old.get(name)))
     )
 
 
@@ -144,11 +146,11 @@ def _fates(
 
 
 def _stated(
-    new: Review, unstated: int, replied: int, last_written: Written, *, is_older: bool
+    new: Review, unstated: Collection[str], replied: int, last_written: Written, *, is_older: bool
 ) -> Iterator[tuple[str, object]]:
     """Iterate over the members that the row has and that are no older than what imports wrote."""
     for name, value in new.items():
-        if name == "id" or name in STAMPS or unstated & BITS.get(name, 0):
+        if name == "id" or name in STAMPS or name in unstated:
             continue
         has_times = name == _REPLY and replied > 0 and last_written.replied > 0
         if not (replied < last_written.replied if has_times else is_older):

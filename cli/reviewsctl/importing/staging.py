@@ -2,14 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from reviewsctl.importing.review import MEMBERS, Entry, mask
+from reviewsctl.importing.review import MEMBERS, Entry
 from reviewsctl.importing.values import short_name
-
-_ALL: Final = mask(MEMBERS)
 
 
 class Place(NamedTuple):
@@ -44,12 +42,12 @@ class Staging:
         self.withdrawn: set[str] = set()
         """Those of reviews that the platform does not publish, or no longer."""
         self._reviews: dict[str, Entry] = {}
-        self._stated: defaultdict[str, int] = defaultdict(int)  # by source, the members of any row
+        self._stated: defaultdict[str, set[str]] = defaultdict(set)  # by source, members of any row
 
     def add(self, entry: Entry) -> None:
         """Add one row; of two versions of a review the one that was edited later counts."""
         self.added += 1
-        self._stated[entry.source] |= _ALL & ~entry.blank
+        self._stated[entry.source].update({*MEMBERS} - entry.blank)
         earlier = self._reviews.get(entry.key)
         if earlier is None or entry.edited > earlier.edited:
             self._reviews[entry.key] = entry
@@ -120,7 +118,7 @@ class Staging:
             self._reviews[key] = msgspec.structs.replace(
                 entry,
                 record={**entry.record, "author": author, "author_avatar_url": None},
-                blank=entry.blank & ~mask(["author_avatar_url"]),
+                blank=entry.blank - {"author_avatar_url"},
             )
         return changed
 
@@ -128,9 +126,9 @@ class Staging:
         """Return the review with this id, which an export of reviewsd has, or else with this merge key."""
         return self._reviews.get(identifier) or self._reviews.get(key)
 
-    def unstated(self, entry: Entry) -> int:
-        """Return the members of a record that the export says nothing of (``mask``): a merge leaves them alone.
+    def unstated(self, entry: Entry) -> frozenset[str]:
+        """Return the members of a record that the export says nothing of: a merge leaves them alone.
 
         A platform may have none of them, unless the export was made without the member.
         """
-        return entry.blank & ~(entry.certain & self._stated[entry.source])
+        return entry.blank - self._stated[entry.source].intersection(entry.certain)

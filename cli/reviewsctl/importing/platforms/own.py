@@ -10,7 +10,7 @@ import msgspec
 
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
-from reviewsctl.importing.review import Entry, check_days, mask
+from reviewsctl.importing.review import Entry, check_days
 from reviewsctl.importing.reviews_file import EXAMPLES
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import Reading, milliseconds, reading_of
@@ -90,9 +90,9 @@ def parser(head: Head, settings: Settings) -> Parser:
             raise RowSkippedError("examples of reviewsctl init")
         reply_day = None if review.owner_reply is None else review.owner_reply.date
         check_days(review.date, reply_day, settings, merge_key(review.id))
-        blank = [name for name in _CERTAIN if getattr(review, name) is None]
-        if settings.names == "short" and "author_avatar_url" in blank:
-            blank.remove("author_avatar_url")
+        blank = frozenset(name for name in _CERTAIN if getattr(review, name) is None)
+        if settings.names == "short":
+            blank -= {"author_avatar_url"}
         location = fields.get("location")
         place = location if isinstance(location, str) else ""
         return Entry(
@@ -100,7 +100,7 @@ def parser(head: Head, settings: Settings) -> Parser:
             source=review.source,
             place=place,
             record=fields,
-            blank=mask(blank),
+            blank=blank,
             newest=milliseconds(datetime.datetime.combine(review.date, datetime.time())),
         )
 
