@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from reviewsctl.importing.business import OF_PLACES, Declared, Facts, unknown_category
 from reviewsctl.importing.consent import line
@@ -165,49 +165,50 @@ def refusals(rows: RowCounts, most: int | None) -> list[dict[str, str]]:
     return [{"where": where, "reason": reason} for where, reason in rows.refusals[:most]]
 
 
-_MENTIONED: Final = {
-    NO_ID: "without an id of their own: {count}; theirs is made of source, author, date, stars and text, "
-    "and one that is edited is known again by two of author, day and text",
+_NOTES: Final[Mapping[object, str]] = {
+    NO_ID: Detail(
+        "without an id of their own: {count}; theirs is made of source, author, date, stars and text, and one that is "
+        "edited is known again by two of author, day and text"
+    ),
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import"; to name it: {again} with --source NAME or --map source=COLUMN',
-    "withheld-reply": "owner replies that are not public: {count}; they were left out",
-    "withheld-name": "authors whose names are not public: {count}; they are not named",
-    "undated-reply": "owner replies without a date: {count}; they are shown without one",
+    "withheld-reply": Detail("owner replies that are not public: {count}; they were left out"),
+    "withheld-name": Detail("authors whose names are not public: {count}; they are not named"),
+    "undated-reply": Detail("owner replies without a date: {count}; they are shown without one"),
     FUTURE: "dated in the future: {count}; correct these dates, or the clock of this computer, and import again",
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
     "recommended",
     "rounded": "ratings between two stars: {count}; they were rounded, halves up",
-    "unsaid": "not verified, since the export says of nobody that they are a customer: {count} "
-    "(--set verified=yes if you know that they are)",
-}
-
-_DETAILS: Final = frozenset(
-    (
-        *(NO_ID, "withheld-reply", "withheld-name", "undated-reply", "unsaid"),
-        *(Fate.EXAMPLE, Fate.REPLY_KEPT),
-    )
-)
-"""Names of notes that only --verbose shows."""
-
-_OF_REVIEWS: Final = {
-    Fate.EXAMPLE: "examples of reviewsctl init left out: {count:,}",
+    "unsaid": Detail(
+        "not verified, since the export says of nobody that they are a customer: {count} "
+        "(--set verified=yes if you know that they are)"
+    ),
+    Fate.EXAMPLE: Detail("examples of reviewsctl init left out: {count}"),
     Fate.SPARED: "{reviews} not removed, since rows that were refused or skipped may be of them",
     Fate.HIDDEN: "{reviews} not removed, since hidden ones are not in an export of reviewsctl; it has them with --all, "
     "and reviewsctl reviews erase takes one out of the file",
     Fate.TOO_OLD: "{reviews} not removed: older than the export's oldest, which may be where it begins",
-    Fate.OLDER: "older than what is there already: {count:,}; these rows change nothing",
-    Fate.REPLY_KEPT: "owner replies that the export does not have: {count:,}; they stay",
-    Fate.FULL_NAME: "names that are full already: {count:,}; they stay so (--set names=short)",
-    Fate.ANOTHER: "rows with the id of a review of another author and day: {count:,}; its reply and what you have hidden stay "
+    Fate.OLDER: "older than what is there already: {count}; these rows change nothing",
+    Fate.REPLY_KEPT: Detail("owner replies that the export does not have: {count}; they stay"),
+    Fate.FULL_NAME: "names that are full already: {count}; they stay so (--set names=short)",
+    Fate.ANOTHER: "rows with the id of a review of another author and day: {count}; its reply and what you have hidden stay "
     "with the id, so give each review one of its own",
-    Fate.COPY: "there already, by another tool's export, with an id or edited by hand: {count:,}; they stay one each, under "
+    Fate.COPY: "there already, by another tool's export, with an id or edited by hand: {count}; they stay one each, under "
     "the id they have",
 }
+"""The notes on rows, by their names, and on reviews, by their fates."""
+
+
+def _notes(counts: Mapping[Any, int], again: str = "") -> Iterator[str]:
+    for name, text in _NOTES.items():
+        if count := counts.get(name):
+            reviews = counted(count, "review")
+            yield type(text)(text.format(count=f"{count:,}", reviews=reviews, again=again))
 
 
 def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) -> list[str]:
     """Return notes on the rows of exports; after a dry run there is nothing to undo."""
-    again = _again(dry_run=dry_run)
+    again = "import" if dry_run else "reviewsctl reviews undo, then import again"
     notes = list(dict.fromkeys(export.format.terms for export in exports if export.format.terms))
     notes += [f"{count:,} skipped: {reason}" for reason, count in rows.skipped.items()]
     # of a platform's own export the rule was shown when it was recognized
@@ -220,17 +221,11 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
         notes.append(text if tabular else Detail(text))
     if rows.elsewhere:
         notes.append(f"{rows.elsewhere:,} left out: of other locations")
-    for name, text in _MENTIONED.items():
-        if (count := rows.notes.get(name)) and (tabular or name != "unsaid"):
-            notes.append(_note(name, text.format(count=f"{count:,}", again=again)))
+    left_out = () if tabular else ("unsaid",)
+    notes += _notes({name: rows.notes[name] for name in rows.notes if name not in left_out}, again)
     partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
     notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)
-
-
-def _again(*, dry_run: bool) -> str:
-    """Return how to import in another way, which after a dry run needs no undo."""
-    return "import" if dry_run else "reviewsctl reviews undo, then import again"
 
 
 def notes_of_category(locations: Iterable[Facts]) -> list[str]:
@@ -252,10 +247,6 @@ def notes_of_names(shortened: int) -> list[str]:
     ]
 
 
-def _note(name: object, text: str) -> str:
-    return Detail(text) if name in _DETAILS else text
-
-
 def notes_of_merge(
     result: MergeResult, titles: Mapping[str, str], *, may_remove: bool
 ) -> list[str]:
@@ -266,11 +257,7 @@ def notes_of_merge(
         titles: The titles of the export's locations, by their names there.
         may_remove: Whether a table was imported without ``--replace``.
     """
-    notes = [
-        _note(fate, text.format(count=count, reviews=counted(count, "review")))
-        for fate, text in _OF_REVIEWS.items()
-        if (count := result.count(fate))
-    ]
+    notes = [*_notes(result.counts)]
     if result.emptied:
         notes.append(_emptied(result.emptied))
     if count := result.count(Fate.SHORT_NAME):
