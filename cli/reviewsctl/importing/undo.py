@@ -8,7 +8,7 @@ import datetime
 import gzip
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -57,11 +57,11 @@ class Undone:
     """Reviews that were there before."""
     corrected: int
     """Reviews that are hidden or anonymous all the same."""
-    taken_out: int = 0
+    taken_out: int
     """Erased reviews that the file that was there had again."""
-    sources: Sequence[str] = ()
+    sources: Sequence[str]
     """The sources whose syncs it takes back."""
-    changes: Sequence[str] = ()
+    changes: Sequence[str]
     """The changes that it takes back or brings back, as the list has them."""
 
     def lines(self, target: Path, number: int, command: str) -> Iterator[str]:
@@ -162,11 +162,30 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
                 f"there is no version {number:,} of {target} to go back to; versions: {len(there):,}",
                 "List them: reviewsctl reviews undo --dry-run",
             )
-        sources = sorted({entry.source for entry in there[:number]} - {""})
+        undone = there[:number]
         taken_out = _take_out_erased(target, now)
-        undone = _put(data, folder, target.name, there[number - 1].version, now)
-        changes = [entry.change for entry in there[:number]]
-        return replace(undone, sources=sources, taken_out=taken_out, changes=changes)
+        version, corrections = undone[-1].version, KnownCorrections(target.parent)
+        with folder.open(version.file) as file:
+            document = Document(gzip.decompress(file.read()), version.file, _REMEDY)
+        after, before = (
+            _content(document, corrections),
+            _content_there(data, target.name, corrections),
+        )
+        with data.draft(target.name) as new:
+            back, changed, gone = _rewrite(new.file, document, after, before, now)
+            log = history.kept_log(folder, version)
+            reviews_file.replace(new, log, now, last=partial(history.remove, folder, version))
+    return Undone(
+        at=version.at,
+        total=len(after.reviews),
+        back=back,
+        changed=changed,
+        gone=gone,
+        corrected=sum(bool(corrections.action(review)) for review in after.reviews.values()),
+        taken_out=taken_out,
+        sources=sorted({entry.source for entry in undone} - {""}),
+        changes=[entry.change for entry in undone],
+    )
 
 
 def check_last(target: Path) -> None:
@@ -214,27 +233,6 @@ def _opened(target: Path) -> Iterator[tuple[Folder, Folder | None]]:
             f"{getattr(fault, 'filename', None) or target.parent}: {reason}",
             f"Nothing was written. {remedy}",
         ) from fault
-
-
-def _put(
-    data: Folder, folder: Folder, name: str, version: Version, now: datetime.datetime
-) -> Undone:
-    with folder.open(version.file) as file:
-        document = Document(gzip.decompress(file.read()), version.file, _REMEDY)
-    corrections = KnownCorrections(data.path)
-    after, before = _content(document, corrections), _content_there(data, name, corrections)
-    with data.draft(name) as new:
-        back, changed, gone = _rewrite(new.file, document, after, before, now)
-        log = history.kept_log(folder, version)
-        reviews_file.replace(new, log, now, last=partial(history.remove, folder, version))
-    return Undone(
-        at=version.at,
-        total=len(after.reviews),
-        back=back,
-        changed=changed,
-        gone=gone,
-        corrected=sum(bool(corrections.action(review)) for review in after.reviews.values()),
-    )
 
 
 class _Content(NamedTuple):
