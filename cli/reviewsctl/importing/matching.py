@@ -6,7 +6,7 @@ corrected review all the same (``doubts``).
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -14,13 +14,16 @@ from msgspec.structs import replace
 from reviewsctl.importing.doubts import find_doubts, without_explained
 from reviewsctl.importing.import_log import NOTHING
 from reviewsctl.importing.merge_plan import MergePlan
+from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.pairs import Facts, are_versions, facts_of, find_pairs
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import Review, alike_number, is_copy, is_double
 from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
+from reviewsctl.importing.staging import Place
 from reviewsd.api.texts import merge_key
 
+_AUTHOR_DAY: Final = "author_day"  # of an ``Erasure``
 _MAX_ALIKE: Final = 10  # rows with one author, day and rating
 _SAID: Final = ("source", "author", "date", "rating", "text")
 
@@ -34,14 +37,9 @@ class Match(NamedTuple):
 
 
 class Matching:
-    """The matches of an export and a file; of reviews that are not corrected it keeps their facts alone.
+    """The matches of an export and a file; of reviews that are not corrected it keeps their facts alone."""
 
-    Args:
-        plan: The rows, and the instructions.
-        is_removed: Called with a review of the file and its merge key, returns whether it is removed if no row is it.
-    """
-
-    def __init__(self, plan: MergePlan, is_removed: Callable[[Review, str], bool]) -> None:
+    def __init__(self, plan: MergePlan) -> None:
         self.rows: dict[str, Match] = {}
         """The rows that are reviews of the file, by the ids that these have there."""
         self.predecessors: defaultdict[str, list[Review]] = defaultdict(list)
@@ -53,7 +51,7 @@ class Matching:
         self._plan = plan
         self._staged = plan.staged
         self._corrections = plan.corrections
-        self._is_removed = is_removed
+        self._like_erased: set[object] = set()  # people and days, and words, of such rows
         self._new = {
             entry.key: entry for entry in plan.staged
         }  # without those with an id of the file
@@ -68,22 +66,18 @@ class Matching:
         ] = []  # corrected reviews that have a row, or are not in the file
         self._changed: list[Facts] = []  # rows of reviews of the file, with what is new to these
 
-    def new_rows(self, document: Document) -> Iterable[Entry]:
-        """Return the rows with ids that no review of the file has."""
+    def run(self, document: Document) -> None:
+        """Find the matches."""
         for _, identifier in identified(document):
             entry = self._staged.find(identifier, merge_key(identifier))
             if entry is not None:
                 self._new.pop(entry.key, None)
-        return self._new.values()
-
-    def run(self, document: Document, erased: Mapping[str, bool]) -> None:
-        """Find the matches; call ``new_rows`` before.
-
-        Args:
-            document: The file.
-            erased: The merge keys of the new rows that may be edited versions of erased reviews, each with whether it
-                may be that of a review of the file all the same.
-        """
+        # new rows that may be erased reviews; with the author and the day alone they may be others all the same
+        erased: dict[str, bool] = {}
+        for entry in () if self._plan.by_owner else self._new.values():
+            if facts := self._corrections.erased_facts(entry):
+                erased[entry.key] = facts == {_AUTHOR_DAY}
+                self._like_erased |= _evidence(entry.record)
         self._compare(document)
         corrected = [*self._doubtful, *(review for review in self._absent if review.action)]
         evidence = frozenset[tuple[str, str]]().union(*(review.digests for review in corrected))
@@ -110,6 +104,30 @@ class Matching:
         for review, row in doubts:
             predecessor = self._corrected.get(review.key, {"id": review.key})
             self.predecessors[row.key].append(predecessor)
+
+    def absence(self, review: Review, key: str) -> Fate:
+        """Return whether a review that is not in the export is removed or kept, and why it is kept."""
+        place = Place.of(review)
+        if key in self._staged.withdrawn:
+            return Fate.REMOVED
+        if place is None or place not in self._plan.replaced:
+            return Fate.KEPT
+        if key in self._staged.skipped or (
+            self._like_erased and not self._like_erased.isdisjoint(_evidence(review))
+        ):
+            return Fate.SPARED  # a row that is not taken may be of this review
+        day = review.get("date")
+        if isinstance(day, str) and day < self._plan.replaced[place]:
+            return Fate.TOO_OLD
+        is_corrected = self._plan.by_owner and bool(self._plan.corrections.action(review))
+        if is_corrected and self._plan.corrections.public_form(review) is None:
+            return Fate.HIDDEN
+        if self._plan.has_refused:
+            return Fate.SPARED
+        synced = self._plan.options.synced
+        if synced is not None and not (key and synced.is_gone(key)):
+            return Fate.MISSING
+        return Fate.REMOVED
 
     def _facts(self, entry: Entry) -> Facts:
         record, digests = entry.record, self._digests(entry.record)
@@ -147,7 +165,7 @@ class Matching:
             if action or (is_of_source and not (has_own_id and are_own)):
                 facts = facts_of(review, identifier, has_own_id=has_own_id, action=action)
                 self._absent.append(replace(facts, digests=digests))
-                if self._is_removed(review, key):
+                if self.absence(review, key) in (Fate.REMOVED, Fate.MISSING):
                     self._removed.add(identifier)
             doubles = {row.key for row in rows if is_double(review, row.record)}
             self.doubles |= dict.fromkeys(doubles, str(review.get("source")))
@@ -186,3 +204,9 @@ def identified(document: Document) -> Iterator[tuple[Review, str]]:
         identifier = review.get("id")
         if isinstance(identifier, str) and identifier not in EXAMPLES:
             yield review, identifier
+
+
+def _evidence(review: Review) -> set[object]:
+    """Return what a review shares with a row that may be of it: its author and day, or its words."""
+    facts = facts_of(review, "")
+    return {facts.person, facts.words_key} - {None, 0}

@@ -16,7 +16,6 @@ from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.matching import Match, Matching
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
-from reviewsctl.importing.pairs import facts_of
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import (
@@ -51,7 +50,6 @@ class _Business(msgspec.Struct):
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
 _REPLY: Final = "owner_reply"
 _LOCATIONS: Final = msgspec.json.Decoder(_Business)
-_AUTHOR_DAY: Final = "author_day"  # of an ``Erasure``
 
 
 class Merge:
@@ -62,11 +60,8 @@ class Merge:
         self._staged = plan.staged
         self._out = out
         self._now = stamp(plan.options.now)
-        self._matching = Matching(plan, self._is_removed)
+        self._matching = Matching(plan)
         self._used: set[str] = set()  # keys of rows that have their review, or get none
-        self._like_erased: set[object] = (
-            set()
-        )  # people and days, and words, of rows that may be erased reviews
         self._result = MergeResult()
 
     def run(self, document: Document) -> MergeResult:
@@ -75,7 +70,11 @@ class Merge:
         Raises:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
-        self._find_matches(document)
+        self._matching.run(document)
+        for key, record in self._matching.erased.items():
+            self._used.add(key)
+            self._result.add(record, {Fate.ERASED: ()})
+            self._result.erased_versions.append(record)
         changes: dict[str, object] = {}
         business, removed = document.member("business"), document.member("removed")
         if isinstance(business, dict):
@@ -109,24 +108,6 @@ class Merge:
         return updated_in_lines(text, changes) if changes else text
 
     # Reviews
-
-    def _find_matches(self, document: Document) -> None:
-        """Find the rows that are reviews under other ids, and count those that may be erased reviews."""
-        erased: dict[str, bool] = {}
-        new_rows = self._matching.new_rows(document)
-        for entry in () if self._plan.by_owner else new_rows:  # the ids of an own export are known
-            if facts := self._plan.corrections.erased_facts(entry):
-                erased[entry.key] = {*facts} == {_AUTHOR_DAY}
-                self._like_erased |= _evidence(entry.record)
-        self._matching.run(document, erased)
-        for key, record in self._matching.erased.items():
-            self._used.add(key)
-            self._result.add(record, {Fate.ERASED: ()})
-            self._result.erased_versions.append(record)
-
-    def _is_removed(self, review: Review, key: str) -> bool:
-        """Return whether the export does not have a review, so that a row may take its place."""
-        return self._absence(review, key) in (Fate.REMOVED, Fate.MISSING)
 
     def _records(self, document: Document) -> Iterator[Raw]:
         for raw in document.elements(REVIEWS):
@@ -197,11 +178,9 @@ class Merge:
         fates |= {} if new.get("location") else {Fate.UNPLACED: ()}
         if match is not None and not is_copy and entry.has_own_id:
             self._result.ids[entry.key] = identifier
-        self._retain(key)
+        self._log(key, merged.log_row)
         if self._plan.has_typed_ids and not is_copy:
             fates |= self._emptied(review, row, entry, key)
-        if merged.log_row != self._plan.log.reviews.get(key, NOTHING):
-            self._log(key, merged.log_row)
         fates |= {Fate.COPY: ()} if is_copy else {}
         new_text = updated(text, {**changes, CHANGED: self._now}) if changes else text
         self._result.edited_corrected += [review] * (is_corrected and bool(changes))
@@ -245,9 +224,14 @@ class Merge:
         names = emptied(public or {}, row, self._staged.unstated(entry), last_written)
         return {Fate.EMPTIED: names} if names else {}
 
-    def _log(self, key: str, row: Written) -> None:
-        """Note what was written of a review; an owner's own export writes nothing of a platform."""
-        if not self._plan.by_owner:
+    def _log(self, key: str, row: Written | None = None) -> None:
+        """Note what was written of a review that the new file has; without it, what is known of it stays.
+
+        An owner's own export writes nothing of a platform.
+        """
+        if row is None or self._plan.by_owner:
+            row = self._plan.log.reviews.get(key)
+        if row not in (None, NOTHING):
             self._result.log_rows[key] = row
 
     def _without_public_form(self, review: Review, record: Review) -> Review:
@@ -265,44 +249,9 @@ class Merge:
             key: Its merge key.
             loses_reply: Whether it has an owner's reply that no other review gets.
         """
-        fate = self._absence(review, key)
+        fate = self._matching.absence(review, key)
         if fate is Fate.REMOVED:
             self._result.absent_corrected += [review] * bool(self._plan.corrections.action(review))
             return {fate: (_REPLY,) * loses_reply}
-        self._retain(key)
+        self._log(key)
         return dict.fromkeys((Fate.KEPT, fate), ())
-
-    def _retain(self, key: str) -> None:
-        """Keep what is known of a review that the new file has."""
-        if key in self._plan.log.reviews:
-            self._result.log_rows[key] = self._plan.log.reviews[key]
-
-    def _absence(self, review: Review, key: str) -> Fate:
-        """Return whether a review that is not in the export is removed or kept, and why it is kept."""
-        place = Place.of(review)
-        if key in self._staged.withdrawn:
-            return Fate.REMOVED
-        if place is None or place not in self._plan.replaced:
-            return Fate.KEPT
-        if key in self._staged.skipped or (
-            self._like_erased and not self._like_erased.isdisjoint(_evidence(review))
-        ):
-            return Fate.SPARED  # a row that is not taken may be of this review
-        day = review.get("date")
-        if isinstance(day, str) and day < self._plan.replaced[place]:
-            return Fate.TOO_OLD
-        is_corrected = self._plan.by_owner and bool(self._plan.corrections.action(review))
-        if is_corrected and self._plan.corrections.public_form(review) is None:
-            return Fate.HIDDEN
-        if self._plan.has_refused:
-            return Fate.SPARED
-        synced = self._plan.options.synced
-        if synced is not None and not (key and synced.is_gone(key)):
-            return Fate.MISSING
-        return Fate.REMOVED
-
-
-def _evidence(review: Review) -> set[object]:
-    """Return what a review shares with a row that may be of it: its author and day, or its words."""
-    facts = facts_of(review, "")
-    return {facts.person, facts.words_key} - {None, 0}
