@@ -113,5 +113,5 @@ def effects_of(text: str, review: "Review", action: str, *, is_imported: bool) -
 def has_imported_reply(target: Path, review_id: str) -> bool:
     """Return whether the last import of a review had a reply to it."""
     with faults(target), opened(target.parent) as folder:
-        written = import_log.load(folder)[0].reviews.get(merge_key(review_id), import_log.NOTHING)
+        written = import_log.load(folder)[0].of(merge_key(review_id))
     return written.differs("owner_reply", None)

@@ -113,6 +113,10 @@ class ImportLog(msgspec.Struct, frozen=True, kw_only=True):
     ids: Mapping[str, str] = {}
     """The ids of reviews to which a table has given ids of its own later, by the merge keys of those."""
 
+    def of(self, key: str) -> Written:
+        """Return what imports last wrote of a review, by its merge key."""
+        return self.reviews.get(key, NOTHING)
+
     @property
     def newest(self) -> dict[Place, int]:
         """The newest time in the rows of the last import of each location, in POSIX milliseconds."""

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from reviewsctl.importing.doubts import find_doubts, without_explained
-from reviewsctl.importing.import_log import NOTHING
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.pairs import Facts, are_versions, facts_of, find_pairs
@@ -152,7 +151,7 @@ class Matching:
             if entry is not None:
                 self._note_row(review, entry, Facts(key=identifier, action=action, digests=digests))
                 continue
-            has_own_id = self._plan.by_owner or self._plan.log.reviews.get(key, NOTHING).has_own_id
+            has_own_id = self._plan.by_owner or self._plan.log.of(key).has_own_id
             rows = alikes.get(alike_number(review), ())
             same = contents.get(key) or next(
                 (row for row in rows if row.key in self._new and is_copy(review, row)), None

@@ -157,13 +157,13 @@ class Merge:
         """Return the record and the fates of a review that is there."""
         identifier = review.get("id")
         if not isinstance(identifier, str):
-            return text, self._absent(review, "", loses_reply=bool(review.get(_REPLY)))
+            return text, self._absent(review, "")
         if identifier in EXAMPLES:
             return text, {Fate.EXAMPLE: ()}
         key, match = merge_key(identifier), self._matching.rows.get(identifier)
         entry = self._staged.find(identifier, key) if match is None else match.entry
         if entry is None or entry.key in self._used:  # two reviews of the file may have one key
-            return text, self._absent(review, key, loses_reply=bool(review.get(_REPLY)))
+            return text, self._absent(review, key)
         self._used.add(entry.key)
         is_corrected = bool(self._plan.corrections.action(review))
         self._result.still_corrected += is_corrected
@@ -192,7 +192,8 @@ class Merge:
     def _counting(self, review: Review, row: Review, match: Match | None) -> Review:
         """Return the members of a row that count.
 
-        Those of a copy fill what is empty: another tool's addresses would come and go.
+        Those of a copy fill what is empty: another tool's addresses would come and go. What readers are shown of a
+        corrected review does not count, as the file has more.
         """
         if match is not None and match.is_copy:
             return {
@@ -200,9 +201,12 @@ class Merge:
                 for name, value in row.items()
                 if name != "location" and review.get(name) is None
             }
-        if match is None and self._plan.corrections.action(review):
-            return self._without_public_form(review, row)
-        return row
+        if match is not None or not self._plan.corrections.action(review):
+            return row
+        public = self._plan.corrections.public_form(review)
+        if public is None:
+            return row  # an export with --all
+        return {name: value for name, value in row.items() if value != public.get(name)}
 
     def _merged(self, review: Review, record: Review, entry: Entry, key: str) -> Merged:
         place = Place.of_entry(entry)
@@ -212,14 +216,14 @@ class Merge:
             record,
             entry,
             self._staged.unstated(entry),
-            self._plan.log.reviews.get(key, NOTHING),
+            self._plan.log.of(key),
             export_is_older=place in self._plan.older,
             names=self._plan.names,
         )
 
     def _emptied(self, review: Review, row: Review, entry: Entry, key: str) -> Fates:
         """Return the fate of a review that is public with members which the owner's table has no more."""
-        corrections, last_written = self._plan.corrections, self._plan.log.reviews.get(key, NOTHING)
+        corrections, last_written = self._plan.corrections, self._plan.log.of(key)
         public = corrections.public_form(review) if corrections.action(review) else review
         names = emptied(public or {}, row, self._staged.unstated(entry), last_written)
         return {Fate.EMPTIED: names} if names else {}
@@ -234,24 +238,11 @@ class Merge:
         if row not in (None, NOTHING):
             self._result.log_rows[key] = row
 
-    def _without_public_form(self, review: Review, record: Review) -> Review:
-        """Return the row of a corrected review without what readers are shown of it: the file has more."""
-        public = self._plan.corrections.public_form(review)
-        if public is None:
-            return record  # an export with --all
-        return {name: value for name, value in record.items() if value != public.get(name)}
-
-    def _absent(self, review: Review, key: str, *, loses_reply: bool) -> Fates:
-        """Return the fates of a review that is not in the export.
-
-        Args:
-            review: The review.
-            key: Its merge key.
-            loses_reply: Whether it has an owner's reply that no other review gets.
-        """
+    def _absent(self, review: Review, key: str) -> Fates:
+        """Return the fates of a review that is not in the export; with that of the reply that it loses."""
         fate = self._matching.absence(review, key)
         if fate is Fate.REMOVED:
             self._result.absent_corrected += [review] * bool(self._plan.corrections.action(review))
-            return {fate: (_REPLY,) * loses_reply}
+            return {fate: (_REPLY,) if review.get(_REPLY) else ()}
         self._log(key)
         return dict.fromkeys((Fate.KEPT, fate), ())

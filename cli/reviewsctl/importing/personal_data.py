@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from reviewsctl.importing.import_log import NOTHING, ImportLog
+from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.values import has_contact, members
 from reviewsd.api.names import surname_in
@@ -42,7 +42,7 @@ def _has_surname(entry: Entry) -> bool:
 
 def _is_new(name: str, entry: Entry, log: ImportLog) -> bool:
     """Return whether no import wrote this member of a review."""
-    return not log.reviews.get(entry.key, NOTHING).has(name, entry.record.get(name))
+    return not log.of(entry.key).has(name, entry.record.get(name))
 
 
 def _note(title: str, names: list[str], remedy: str) -> list[str]:
