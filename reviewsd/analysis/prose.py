@@ -18,7 +18,7 @@ from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.temporal import MIN_REVIEWS, Months
 from reviewsd.analysis.value import AspectInsight, LocalWords
 from reviewsd.analysis.wordings import key
-from reviewsd.domain.insights import FaqEntry, Sentiment, least_mentions
+from reviewsd.domain.insights import FaqEntry, Sentiment
 from reviewsd.domain.reviews import Review, is_unnamed, primary_language
 
 MAX_FAQ: Final = 6
@@ -167,8 +167,6 @@ class ProseWriter:
             average=self._number(total.stars / total.count, 0 if total.count == 1 else 1),
             share=self._number(100 * total.positive / total.count),
         )
-        least = least_mentions(total.count)
-        aspects = [aspect for aspect in aspects if aspect.insight.mention_count >= least]
         clauses = [self._named(aspects, "praised", "positive"), self._divided(aspects)]
         is_balanced = bool(clauses[0]) or 2 * total.positive < total.count
         if criticism and is_balanced:

@@ -26,7 +26,13 @@ from reviewsd.analysis.value import (
     MadeInsights,
     Method,
 )
-from reviewsd.domain.insights import DateRange, OverallSentiment, PerReview, Sentiment
+from reviewsd.domain.insights import (
+    DateRange,
+    OverallSentiment,
+    PerReview,
+    Sentiment,
+    least_mentions,
+)
 from reviewsd.domain.reviews import Review
 
 MIN_MENTIONS: Final = 3
@@ -119,7 +125,9 @@ class Totals:
         models = sorted(self._models, key=lambda name: (-self._models[name].total(), name))
         writer = ProseWriter(self._words, languages, {name: self._models[name] for name in models})
         evidence = self._evidence
-        faq = writer.faq(aspects, evidence, review_of)
+        least = least_mentions(self._total.count)
+        sure = [aspect for aspect in aspects if aspect.insight.mention_count >= least]
+        faq = writer.faq(sure, evidence, review_of)
         quote = pull_quote(self._newest_quotes(), evidence, review_of, aspects, faq)
         lists = {kind: self._list(kind) for kind in KINDS}
         public = bool(self._catalogue.problems)  # problems, and the sentence about criticism
@@ -136,7 +144,7 @@ class Totals:
             temporal=self._months.insight(),
             per_review=per_review,
             faq=faq,
-            summary=writer.summary(self._total, aspects, self._months, criticism=public) or UNSET,
+            summary=writer.summary(self._total, sure, self._months, criticism=public) or UNSET,
             pull_quote=quote or UNSET,
             method=Method(
                 rules=RULES,

@@ -552,13 +552,15 @@ def test_divided_opinions_stand_between_praise_and_criticism() -> None:
 
 
 @pytest.mark.parametrize(("silent", "is_named"), [(30, True), (60, False)])
-def test_summary_names_what_a_seventh_of_many_reviews_mention(
+def test_sentences_name_what_a_seventh_of_many_reviews_mention(
     silent: int, *, is_named: bool
 ) -> None:
-    """Five of 58 reviews spoke of the speed of a vet, and the summary called it mostly praised."""
+    """Five of 58 reviews spoke of the speed of a vet; summary and answer said that all praise it."""
     others = [(_review(f"s{i}", text="Thanks!"), WORDLESS) for i in range(silent)]
     praise = [(_review(f"p{i}", text="Fair price."), _priced("positive")) for i in range(5)]
-    assert is_named is ("praised" in str(_count(*others, *praise).summary))
+    insights = _count(*others, *praise)
+    assert is_named is ("praised" in str(insights.summary))
+    assert is_named is (len(insights.faq) == 1)
 
 
 def test_most_criticized_of_divided_opinions_is_named_first() -> None:
