@@ -37,14 +37,14 @@ _SHOWN: Final = 3  # reviews in a note
 
 
 Question = tuple[str, str]
-"""A possible mistake, and the way to answer it on the command line."""
+"""A possible mistake, and the way to answer it on the command line; "" if it is no question, but a note."""
 
 
 def agree(options: ImportOptions, questions: Iterable[Question], prompts: Prompts) -> list[str]:
     """Ask the operator.
 
     Returns:
-        Notes on the questions, of a dry run; that of a sync stops as the sync would.
+        Notes, and those on the questions of a dry run; that of a sync stops as the sync would.
 
     Raises:
         SayMoreError: There is no terminal to ask at.
@@ -52,6 +52,9 @@ def agree(options: ImportOptions, questions: Iterable[Question], prompts: Prompt
     """
     notes = []
     for text, remedy in questions:
+        if not remedy:
+            notes.append(text)
+            continue
         if options.dry_run and options.synced is None:
             notes.append(f"{text} (without --dry-run this is a question; --yes answers it)")
             continue
@@ -135,11 +138,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             _others(result),
             f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
         ),
-        *(
-            (f"{text}{hint}", "If it is one of these, name it so; if it is another one: --yes")
-            for text, hint in _new_sources(staged, result)
-            if hint and not options.synced and not options.settings.earlier_source
-        ),
+        *(() if options.settings.earlier_source else _new_sources(plan, result)),
         (
             _doubles(result, is_new=bool(_sources(staged) - result.sources)),
             f"{_one_source(result)}; to add them all the same: {yes}",
@@ -249,21 +248,19 @@ def _others(result: MergeResult) -> str:
     )
 
 
-def _new_sources(staged: Staging, result: MergeResult) -> Iterator[tuple[str, str]]:
-    """Yield that a source of the export is new beside others, with a guess at what is meant or "".
+def _new_sources(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
+    """Yield that a source of the export is new beside others: a question if it is like one of them, else a note.
 
-    Platforms are no question.
+    Platforms are neither, and a sync is not asked.
     """
     existing = result.sources
-    for source in sorted(_sources(staged) - existing - {NO_SOURCE, *PLATFORMS}) if existing else ():
+    new = _sources(plan.staged) - existing - {NO_SOURCE, *PLATFORMS}
+    for source in sorted(new) if existing else ():
         text = f"{shown(source)} is a new source; there are reviews of {listed(sorted(existing))}"
-        yield text, nearest(source, {*existing, *PLATFORMS}, _ALIKE)
-
-
-def notes_of_sources(options: ImportOptions, staged: Staging, result: MergeResult) -> list[str]:
-    """Return notes on the sources that are new beside others and no question (``questions``)."""
-    new_sources = () if options.settings.earlier_source else _new_sources(staged, result)
-    return [f"{text}{hint}" for text, hint in new_sources if options.synced or not hint]
+        hint = nearest(source, {*existing, *PLATFORMS}, _ALIKE)
+        is_question = hint and not plan.options.synced
+        remedy = "If it is one of these, name it so; if it is another one: --yes"
+        yield f"{text}{hint}", remedy if is_question else ""
 
 
 def _sources(staged: Staging) -> set[str]:

@@ -172,9 +172,9 @@ def notes_of_places(plan: MergePlan, declared: Declared, result: MergeResult) ->
     return [f"{text}: fill in the table ({first_of(names, MAX_NAMED)})"]
 
 
-def notes_of_other_places(plan: MergePlan, staged: Staging, result: MergeResult) -> list[str]:
+def notes_of_other_places(plan: MergePlan, result: MergeResult) -> list[str]:
     """Return a note on the reviews that ``--replace`` keeps since no row of their source has their place."""
-    sources = {place.source for place in staged.places()}
+    sources = {place.source for place in plan.staged.places()}
     kept = [
         place for place in result.kept if place.source in sources and place not in plan.replaced
     ]

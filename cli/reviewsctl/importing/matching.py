@@ -121,7 +121,7 @@ class Matching:
         is_corrected = self._plan.by_owner and bool(self._plan.corrections.action(review))
         if is_corrected and self._plan.corrections.public_form(review) is None:
             return Fate.HIDDEN
-        if self._plan.has_refused:
+        if self._plan.rows.unidentified:  # they may be of any review
             return Fate.SPARED
         synced = self._plan.options.synced
         if synced is not None and not (key and synced.is_gone(key)):

@@ -7,6 +7,7 @@ from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.importing.business import Facts
 from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions
+from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.same_place import SamePlaces
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import shown
@@ -19,6 +20,7 @@ class MergePlan:
 
     options: ImportOptions
     staged: Staging = field(default_factory=Staging)
+    rows: RowCounts = field(default_factory=RowCounts)
     facts: Mapping[str, object] = field(default_factory=dict)
     """Members of the business, as the export has them."""
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -30,12 +32,8 @@ class MergePlan:
     replaced: Mapping[Place, str] = field(default_factory=dict)
     """The locations from which reviews are removed if the export does not have them, each with a day before which
     no review is removed, or ""."""
-    has_refused: bool = False
-    """Whether rows were refused that may be of any review, so that none is removed."""
     newest: Mapping[Place, int] = field(default_factory=dict)
     """The newest time of the reviews of each location, in POSIX milliseconds; none of an excerpt."""
-    ids: Mapping[str, str] = field(default_factory=dict)
-    """The ids of the rows of an earlier source, by the merge keys that they have in later imports."""
     log: ImportLog = field(default_factory=ImportLog)
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""

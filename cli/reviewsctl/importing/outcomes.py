@@ -22,7 +22,7 @@ MAX_NAMED: Final = 20
 
 
 class Fate(Enum):
-    """The outcome for a review; the reviews in ``_LISTED`` are listed."""
+    """The outcome for a review."""
 
     UNCHANGED = "unchanged"
     KEPT = "kept"
@@ -71,14 +71,6 @@ class Fate(Enum):
 Fates = Mapping[Fate, tuple[str, ...]]
 """The fates of a review, each with the members that get another value."""
 
-_LISTED: Final = frozenset(
-    (
-        *(Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.RETURNED),
-        *(Fate.OVERWRITTEN, Fate.REPLY_REMOVED, Fate.ERASED, Fate.EMPTIED),
-        *(Fate.MISSING, Fate.UNPLACED),
-    )
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -110,7 +102,7 @@ class MergeResult:
 
     counts: Counter[Fate] = field(default_factory=Counter)
     changes: defaultdict[Fate, list[Change]] = field(default_factory=lambda: defaultdict(list))
-    """The first reviews of each fate that is listed."""
+    """The first reviews of each fate."""
     emptied: Counter[str] = field(default_factory=Counter)
     """Members of ``Fate.EMPTIED``."""
     name: str = ""
@@ -187,7 +179,7 @@ class MergeResult:
         for fate, members in fates.items():
             self.counts[fate] += 1
             self.emptied.update(members if fate is Fate.EMPTIED else ())
-            if fate in _LISTED and len(self.changes[fate]) < MAX_LISTED:
+            if len(self.changes[fate]) < MAX_LISTED:
                 content = _content(review) if fate is Fate.REMOVED else ""
                 change = Change(review=_named(review), members=members, content=content)
                 self.changes[fate].append(change)

@@ -15,7 +15,6 @@ from reviewsctl.importing.business import OF_PLACES, Declared, Facts, business_i
 from reviewsctl.importing.consent import (
     agree,
     losses,
-    notes_of_sources,
     older_places,
     questions,
 )
@@ -112,14 +111,13 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         plan = MergePlan(
             options=options,
             staged=staged,
+            rows=rows,
             facts=_facts(options, titles, listings, declared),
             titles=titles,
             listings=listings,
             same_places=same,
             replaced=_replaced(options, exports, rows, staged),
-            has_refused=rows.unidentified > 0,
             newest=newest,
-            ids=rows.ids,
             log=log,
             older=import_log.older_than(
                 newest, log, may_move=all(export.format.generic for export in exports)
@@ -135,10 +133,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     if shortened or own_exports or options.settings.names == "short":
         merge.corrected += notes_of_replies(staged, log)
     notes += [*faults, *merge.notes, *corrected_notes(merge), *merge.corrected]
-    notes += notes_of_sources(options, staged, merge)
     notes += notes_of_contacts(staged, log)
     notes += report.notes_of_names(shortened)
-    notes += notes_of_other_places(plan, staged, merge)
+    notes += notes_of_other_places(plan, merge)
     locations = [source.head.location for export in exports for source in export.sources]
     notes += report.notes_of_category(
         location.listing for location in locations if location.id in titles and not merge.category
@@ -323,7 +320,7 @@ def _recorded(plan: MergePlan, merge: MergeResult, *, is_change: bool) -> Import
     log = structs.replace(
         plan.log,
         reviews=merge.log_rows,
-        ids={**plan.log.ids, **plan.ids, **merge.ids},
+        ids={**plan.log.ids, **plan.rows.ids, **merge.ids},
         change=_change(plan, merge) if is_change else plan.log.change,
     )
     return (
