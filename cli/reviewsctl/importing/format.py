@@ -157,9 +157,8 @@ class Format:
             SayMoreError: The operator has to decide something first.
         """
         parse = self.parser(head, settings)
-        status = settings.columns.get("status")
         sample = head.sample if self.generic else ()
-        judge = settings.publicity.judging(self.name, status, sample)
+        judge = settings.publicity.judging(self.name, settings.columns, sample)
 
         def read(row: Row) -> Entry:
             try:

@@ -149,7 +149,7 @@ class Table:
         names = chosen(sample, settings, self.unmapped, asks=self.best is None)
         single = {ours: columns[0] for ours, columns in names.items()}
         dates, pattern = dates_of(sample, settings, single["date"], single.get("reply_date"))
-        judge = settings.publicity.judging("", settings.columns.get("status"))
+        judge = settings.publicity.judging("", settings.columns)
         public = [
             row for raw, row in zip(head.sample, sample, strict=True) if _is_public(judge, raw)
         ]

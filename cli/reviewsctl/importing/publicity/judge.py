@@ -11,13 +11,22 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from reviewsctl.importing.errors import RowWithdrawnError, SayMoreError
-from reviewsctl.importing.publicity.signs import ANY, Sense, Sign, Subject, is_thing, sign_of
-from reviewsctl.importing.values import is_nothing, listed, normal, shown, word
+from reviewsctl.importing.publicity.signs import (
+    ANY,
+    Sense,
+    Sign,
+    Subject,
+    is_thing,
+    may_be_flag,
+    sign_of,
+)
+from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
 from reviewsctl.importing.vocabulary.words import PUBLICITY
 from reviewsd.api.texts import printable
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _NUMBERED = frozenset(("id", "Id", "ID", "code"))
+_OF_PROGRAMS = frozenset(("0", "1", "true", "false"))
 _MAX_LEVELS = 4  # of the objects of a row
 _MAX_VALUES = 1000  # of a column, counted for a question
 
@@ -67,7 +76,7 @@ class Publicity:
         return cls(answers)
 
     def judging(
-        self, platform: str, status: str | None = None, sample: Sequence[Fields] = ()
+        self, platform: str, columns: Mapping[str, str] | None = None, sample: Sequence[Fields] = ()
     ) -> Callable[[Fields], Verdict]:
         """Return what judges the rows of a file.
 
@@ -76,11 +85,11 @@ class Publicity:
 
         Args:
             platform: The name of the file's format.
-            status: A column that the operator calls a status, whatever its name.
+            columns: Our names with the columns that the operator names for them; ``status`` is one, whatever it is called.
             sample: The first rows of a table that is of no known platform, whose values may show what its
                 columns are.
         """
-        judge = _Judge(self._answers, self._unused, platform, status)
+        judge = _Judge(self._answers, self._unused, platform, columns or {})
         judge.look_at(sample)
         return judge.judge
 
@@ -104,19 +113,34 @@ class Publicity:
             raise SayMoreError(
                 f"public: there is no column {names}", "Columns are named as they are"
             )
-        if not self._unknown:
+        unknown = (
+            (sign, counts)
+            for sign, counts in self._unknown.items()
+            if not (sign.sense is Sense.LIKELY and all(map(yes_or_no, counts)))
+        )
+        if (open_question := next(unknown, None)) is None:
             return
-        sign, counts = next(iter(self._unknown.items()))
+        sign, counts = open_question
         what = "a reply" if sign.subject is Subject.REPLY else "a review"
         values = listed([f"{shown(value)} ({count:,})" for value, count in counts.most_common()])
         name = printable(sign.name)
-        example = printable(max(counts, key=lambda value: (value != "", counts[value])))
+        likeliest = max(
+            counts, key=lambda value: (yes_or_no(value) is True, value != "", counts[value])
+        )
+        example = printable(likeliest)
         raise SayMoreError(
             f"column {shown(sign.name)} may say whether {what} is public, and its "
             f"values are not all known: {values}",
             f"Name each of them that is public, as in --set {shlex.quote(f'public={name}={example}')}; rows with the "
             f"others are then left out. If the column does not say it: --set {shlex.quote(f'public={name}={ANY}')}",
         )
+
+
+def _are_typed_flags(values: Collection[str]) -> bool:
+    """Return whether all values are a yes or no that people write; programs write 1 and "true"."""
+    return bool(values) and all(
+        yes_or_no(value) is not None and value not in _OF_PROGRAMS for value in values
+    )
 
 
 class _Judge:
@@ -127,12 +151,14 @@ class _Judge:
         answers: Mapping[str, frozenset[str]],
         unused: dict[str, str],
         platform: str,
-        status: str | None,
+        columns: Mapping[str, str],
     ) -> None:
         self._answers = answers
         self._unused = unused
         self._platform = PUBLICITY.platforms.get(platform, {})
+        status = columns.get("status")
         self._status = None if status is None else normal(status)
+        self._mapped = frozenset(map(normal, columns.values()))
         self._signs: dict[str, Sign | None] = {}
 
     def look_at(self, sample: Sequence[Fields]) -> None:
@@ -146,7 +172,10 @@ class _Judge:
                 normal(cell) for cell in cells if isinstance(cell, str) and not is_nothing(cell)
             }
             says_so = not values.isdisjoint(withheld)
-            if self._sign(name) is None and says_so and values <= public | withheld:
+            is_status = (says_so and values <= public | withheld) or (
+                _are_typed_flags(values) and may_be_flag(name) and normal(name) not in self._mapped
+            )
+            if self._sign(name) is None and is_status:
                 self._signs[name] = Sign(name, Subject.REVIEW, Sense.LIKELY)
             elif normal(name) == "state" and has_places and not says_so:
                 self._signs[name] = None  # of a country

@@ -7,13 +7,14 @@ from enum import Enum, auto
 from typing import Final
 
 from reviewsctl.importing.values import is_nothing, normal, word, yes_or_no
-from reviewsctl.importing.vocabulary.words import PUBLICITY
+from reviewsctl.importing.vocabulary.words import GUESSES, PUBLICITY
 
 ANY: Final = "*"
 """``--set public=COLUMN=*``: the column does not say which reviews are public."""
 
 _MAX_WORDS = 15  # of a name, which may be the question of a form
 _DATE_DIGITS = 4  # a date has a year
+_NAMES = frozenset(name for names in GUESSES.values() for name in names)
 
 
 class Subject(Enum):
@@ -35,7 +36,7 @@ class Sense(Enum):
     DOUBTFUL = auto()
     """A platform may still publish what was reported to it."""
     LIKELY = auto()
-    """Only its values look like a status: none holds a review back, but they are asked about."""
+    """Only its values look like a status, or are yes and no: none holds a review back, but they are asked about."""
     KIND = auto()
     """The row may be something else than a review that the business received."""
 
@@ -125,6 +126,13 @@ def sign_of(name: str) -> Sign | None:
     return Sign(name, subject, sense, is_presence)
 
 
+def may_be_flag(name: str) -> bool:
+    """Return whether yes and no in a column may be about publication, though its name does not say so."""
+    words = normal(name).split()
+    is_known = any(word.startswith(PUBLICITY.lists["other_flags"]) for word in words)
+    return not is_known and not is_thing(name) and normal(name) not in _NAMES
+
+
 def is_withheld_name(name: str) -> bool:
     """Return whether a list, a sheet or a file is called after reviews that are held back.
 
@@ -174,7 +182,10 @@ def _sense(words: Sequence[str]) -> Sense | None:
     is_negated = not PUBLICITY.sets["negations"].isdisjoint(own)
     positive, negative = (
         any(_begins(word, stems) for word in own)
-        for stems in (PUBLICITY.lists["positive"], PUBLICITY.lists["negative"])
+        for stems in (
+            PUBLICITY.lists["positive"] + PUBLICITY.lists["consents"],
+            PUBLICITY.lists["negative"],
+        )
     )
     bare = [
         word for word in own if word not in PUBLICITY.sets["fillers"] | PUBLICITY.sets["negations"]
@@ -182,8 +193,10 @@ def _sense(words: Sequence[str]) -> Sense | None:
     if len(bare) == 1 and words[-1] in {bare[0], *PUBLICITY.sets["trailing"]}:
         positive = positive or bare[0] in PUBLICITY.sets["last_public"]
         negative = negative or bare[0] in PUBLICITY.sets["last_withheld"]
-    if words and words[0] in PUBLICITY.sets["show_verbs"] and words[-1] in PUBLICITY.sets["names"]:
-        positive = True
+    if words:  # "show name", and "Namen nennen"
+        verb, name = PUBLICITY.sets["show_verbs"], PUBLICITY.sets["names"]
+        ends = ((words[0], words[-1]), (words[-1], words[0]))
+        positive = positive or any(one in verb and other in name for one, other in ends)
     negative = negative or any(map(_is_anonymous, own))
     if positive and negative:
         return Sense.STATUS
@@ -207,7 +220,8 @@ def _subject(words: Collection[str], sense: Sense) -> Subject | None:
     if is_flag and not PUBLICITY.sets["names"].isdisjoint(words):
         return Subject.NAME
     if not PUBLICITY.sets["people"].isdisjoint(words):
-        if any(_begins(word, PUBLICITY.lists["showing"]) for word in words):
+        about_reviews = PUBLICITY.lists["showing"] + PUBLICITY.lists["consents"]
+        if any(_begins(word, about_reviews) for word in words):
             return Subject.REVIEW
         hides = any(word.startswith(("hid", "priv")) for word in words)
         return Subject.NAME if is_flag and hides else None

@@ -122,7 +122,19 @@ def test_value_of_a_sign_is_public_or_withheld_or_a_question(
 
 
 @pytest.mark.parametrize(
-    "name", ["Show name?", "Show reviewer name", "Afficher le nom", "Mostrar nombre", "Toon naam"]
+    "name",
+    [
+        *("Show name?", "Show reviewer name", "Afficher le nom", "Mostrar nombre", "Toon naam"),
+        *(
+            "Name nennen",
+            "Namen nennen?",
+            "Name zeigen",
+            "Nom afficher",
+            "Citer le nom",
+            "Naam tonen",
+        ),
+        *("Mencionar nombre", "Citare il nome", "Mostrar nome", "Name ok"),
+    ],
 )
 def test_column_may_say_that_the_name_is_not_shown(name: str) -> None:
     sign = sign_of(name)
@@ -133,6 +145,14 @@ def test_column_may_say_that_the_name_is_not_shown(name: str) -> None:
 SENSES = """
 PUBLIC: Freigabe, Sichtbar, Aprobado, Pubblicato, Goedgekeurd
 PUBLIC: attributes.published, Published on website
+PUBLIC: Consent, Permission, GDPR, Website ok, Okay, Agreed to publication, Customer consent, Allowed
+PUBLIC: Einverständnis, Einverstanden, Zustimmung, Zustimmung Website, Erlaubnis, DSGVO, Einverständnis Kunde
+PUBLIC: Darf auf die Website, Darf ins Internet, Homepage ok, Einwilligung, DSGVO ok, Erlaubt
+PUBLIC: Consentement, Accord, D'accord, Autorisation, RGPD, Accord du client, Site ok
+PUBLIC: Consentimiento, Permiso, De acuerdo, Autorización, Permiso del cliente
+PUBLIC: Consenso, Permesso, Accordo, Autorizzazione, Consenso cliente
+PUBLIC: Consentimento, Permissão, Acordo, Autorização, LGPD
+PUBLIC: Toestemming, Akkoord, Toestemming klant, Instemming, Website oké
 WITHHELD: Ausgeblendet, Gelöscht am, Supprimé le, Eliminado, Nascosto, Excluído, Verwijderd
 WITHHELD: hidden_by_owner, is test
 STATUS: Statut, Estado, ModerationStatus, review.state
@@ -506,6 +526,37 @@ def test_column_is_a_status_by_its_values(tmp_path: Path) -> None:
     _, both = imported(tmp_path, "x.csv", export, public={"stan": ["*"]})
 
     assert (["Good."], ["Good.", "No."]) == (texts(some), texts(both))
+
+
+FLAGS = "rating;date;author;text;{}\n5;2025-03-14;Ann;Good.;ja\n1;2025-03-15;Bob;No.;nein\n"
+
+
+@pytest.mark.parametrize("name", ["Einverständnis", "DSGVO", "Website ok"])
+def test_review_of_a_customer_without_consent_is_left_out(tmp_path: Path, name: str) -> None:
+    _, reviews = imported(tmp_path, "x.csv", FLAGS.format(name))
+
+    assert ["Good."] == texts(reviews)
+
+
+@pytest.mark.parametrize("name", ["Website", "Referenz", "Weitergabe", "AVG", "Darf online gehen"])
+def test_column_of_yes_and_no_is_a_question(tmp_path: Path, name: str) -> None:
+    """A customer may have said no in it; a column with nothing but yes holds nobody back."""
+    export = FLAGS.format(name)
+    with pytest.raises(SayMoreError, match="may say whether a review is public") as asked:
+        imported(tmp_path, "x.csv", export)
+    _, all_of = imported(tmp_path, "x.csv", export.replace("nein", "ja"))
+    (tmp_path / "reviews.json").unlink()
+    _, some = imported(tmp_path, "x.csv", export, public={name: ["ja"]})
+
+    assert f"public={name}=ja" in str(asked.value.remedy)
+    assert (["Good.", "No."], ["Good."]) == (texts(all_of), texts(some))
+
+
+@pytest.mark.parametrize("name", ["Weiterempfehlung", "Newsletter", "Verified", "Stammkunde"])
+def test_known_flag_of_another_thing_is_no_question(tmp_path: Path, name: str) -> None:
+    _, reviews = imported(tmp_path, "x.csv", FLAGS.format(name))
+
+    assert ["Good.", "No."] == texts(reviews)
 
 
 def test_second_column_of_a_name_counts_too(tmp_path: Path) -> None:
