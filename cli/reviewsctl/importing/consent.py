@@ -12,7 +12,7 @@ from typing import Final
 
 from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.locations import leaving, mistyped
+from reviewsctl.importing.locations import leaving, mistyped, mixed_up
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Change, Fate, MergeResult
@@ -124,6 +124,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             leaving(plan, result),
             f"If they are places of their own: {yes}{by_column}",
         ),
+        mixed_up(plan, result, yes),
         (
             _without_ids(plan, result),
             f"Name the column that has them, such as --map id=Number; if the table has none any more: {yes}",

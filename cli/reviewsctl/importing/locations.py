@@ -1,5 +1,6 @@
 """The locations of an export: the one that is taken, names that may be mistyped, and reviews without one."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping
 from typing import Final
@@ -19,6 +20,7 @@ ALL: Final = "all"
 
 _MAX_NAMED: Final = 3  # reviews in a note
 _MIN_PLACES: Final = 2  # with one location nothing changes
+_MIN_MOVES: Final = 3  # reviews of a table; fewer are corrected rows
 
 
 def keep_location(
@@ -132,17 +134,50 @@ def mistyped(plan: MergePlan, result: MergeResult) -> str:
 def leaving(plan: MergePlan, result: MergeResult) -> str:
     """Return that reviews leave declared locations for some that the import declares; empty if none does."""
     after = Declared(result.filled.get("locations", result.declared.listed))
-    moves = [
-        (count, old, new)
+    moves = {
+        (old, new): count
         for (old, new), count in result.moves.items()
         if old in result.declared and (after.find(new) or "") not in result.declared
+    }
+    is_one = len({new for _, new in moves}) == 1
+    return f"{_moves(plan, moves)}: new place{'s' * (not is_one)}" if moves else ""
+
+
+def mixed_up(plan: MergePlan, result: MergeResult, yes: str) -> tuple[str, str]:
+    """Return that reviews leave places for others that are known, as in the file of the wrong one, and what to do.
+
+    A table is corrected row by row; two customers of one day without a name may share an id.
+    """
+    find = result.declared.find
+    moves = {
+        (old, new): count
+        for (old, new), count in result.moves.items()
+        if (find(old) is None) == (find(new) is None)  # else ``leaving``, or it is declared since
+        and key_of(find(old) or old) != key_of(find(new) or new)
+    }
+    least, share = (_MIN_MOVES, 10) if plan.options.settings.location is None else (1, 2)
+    count = sum(moves.values())
+    if count < least or count * share <= result.moves.total():
+        return "", ""
+    (old, _), _ = max(moves.items(), key=lambda move: move[1])
+    option = "import.location: {}" if plan.options.synced else "--set location={}"
+    place = printable(find(old) or old)
+    remedy = (
+        "Correct the table"
+        if plan.options.settings.location is None
+        else f"If this export is of {place}: {option.format(shlex.quote(place))}"
+    )
+    return _moves(plan, moves), f"{remedy}; if they are to move: {yes}"
+
+
+def _moves(plan: MergePlan, moves: Mapping[tuple[str, str], int]) -> str:
+    """Return how many reviews would leave which locations for which."""
+    (first, count), *rest = moves.items()
+    parts = [
+        f"{counted(count, 'review')} of {shown(first[0])} would move to {plan.titled(first[1])}"
     ]
-    if not moves:
-        return ""
-    (count, old, new), *rest = moves
-    parts = [f"{counted(count, 'review')} of {shown(old)} would move to {plan.titled(new)}"]
-    parts += [f"{count:,} of {shown(old)} to {plan.titled(new)}" for count, old, new in rest]
-    return f"{listed(parts)}: new place{'s' * (len({new for *_, new in moves}) > 1)}"
+    parts += [f"{count:,} of {shown(old)} to {plan.titled(new)}" for (old, new), count in rest]
+    return listed(parts)
 
 
 def notes_of_places(plan: MergePlan, declared: Declared, result: MergeResult) -> list[str]:

@@ -173,7 +173,7 @@ class Merge:
         changes, fates = merged.changes, {**merged.fates}
         new = {**review, **changes}
         before, after = word(review.get("location")), word(new.get("location"))
-        if before and after and before != after:
+        if before and after:
             self._result.moves[before, after] += 1
         fates |= {} if new.get("location") else {Fate.UNPLACED: ()}
         if match is not None and not is_copy and entry.has_own_id:

@@ -139,7 +139,7 @@ class MergeResult:
     log_rows: dict[str, Written] = field(default_factory=dict)
     """The rows of the import log for the reviews of the new file, by merge key."""
     moves: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """The number of reviews that leave a location for another one, by the names of both."""
+    """The number of reviews of the export that are there, by the names of the locations that they leave and get."""
     successions: list[Succession] = field(default_factory=list)
     still_corrected: int = 0
     """The number of reviews of the export that were corrected before."""

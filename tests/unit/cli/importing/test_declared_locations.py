@@ -285,6 +285,54 @@ def test_platform_that_moves_reviews_to_a_new_place_is_asked_about(
     assert "If they are places of their own: --yes" == asked.value.remedy
 
 
+def test_export_of_the_wrong_place_is_a_question(shop: Shop, tmp_path: Path) -> None:
+    """The file of one house, imported as that of the other, moved its reviews there, and "all is well"."""
+    export = table(tmp_path / "a.csv", CSV)
+    shop.imported(export, location="dover")
+    moves = '2 reviews of "dover" would move to "kittery"'
+    with pytest.raises(SayMoreError, match=moves) as asked:
+        shop.imported(export, location="kittery")
+    remedy = "If this export is of dover: --set location=dover; if they are to move: --yes"
+    assert remedy == asked.value.remedy
+    assert {"Jo": "dover", "Ann": "dover"} == located(shop)
+    more = table(tmp_path / "b.csv", CSV + "Bo,3,2026-01-03,New.\nCy,3,2026-01-04,New.\n")
+    with pytest.raises(SayMoreError, match=moves):
+        shop.imported(more, location="kittery")
+    shop.imported(export, location="kittery", yes=True)
+    assert {"Jo": "kittery", "Ann": "kittery"} == located(shop)
+
+
+def test_review_that_an_export_shares_with_another_place_is_no_question(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Two guests of one day without a name and words have one id, which a sync would be stopped by."""
+    shop.imported(table(tmp_path / "a.csv", CSV), location="dover")
+    other = "".join(f"Al,{star},2026-01-03,\n" for star in (5, 4, 3))
+    shop.imported(table(tmp_path / "b.csv", CSV.splitlines()[0] + "\n" + other), location="kittery")
+    both = table(tmp_path / "b.csv", f"{CSV}{other}".replace("Jo,5,2026-01-01,Good.\n", ""))
+    shop.imported(both, location="kittery")
+    assert {"Jo": "dover", "Ann": "kittery", "Al": "kittery"} == located(shop)
+
+
+@pytest.mark.parametrize(("swapped", "is_question"), [(2, False), (3, True)])
+def test_places_of_a_table_that_are_swapped_are_a_question(
+    shop: Shop, swapped: int, *, is_question: bool
+) -> None:
+    """One row that was corrected is none."""
+    rows = [f"{n},{'Dover' if n % 2 else 'Kittery'},5,2026-01-0{n},Good.,A{n}" for n in range(1, 8)]
+    swap = {"Dover": "Kittery", "Kittery": "dover"}
+    shop.imported(houses(shop, *rows), settings=HOUSES)
+    for n, row in enumerate(rows[:swapped]):
+        place = row.split(",")[1]
+        rows[n] = row.replace(place, swap[place])
+    trial = shop.imported(houses(shop, *rows), settings=HOUSES, dry_run=True)
+    assert is_question is any("would move" in note for note in trial.notes)
+    if is_question:
+        with pytest.raises(SayMoreError, match="would move") as asked:
+            shop.imported(houses(shop, *rows), settings=HOUSES)
+        assert "Correct the table; if they are to move: --yes" == asked.value.remedy
+
+
 def test_alias_of_a_place_may_be_mistyped_too(shop: Shop) -> None:
     declare(shop, DOVER | {"aliases": ["Harbor House"]})
     with pytest.raises(SayMoreError, match='did you mean "Harbor House"'):
