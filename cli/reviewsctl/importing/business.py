@@ -183,6 +183,10 @@ class Declared:
         """Return the id of the location with an id, alias or name."""
         return self._ids.get(key_of(name)) or self._names.get(key_of(name))
 
+    def key(self, name: str) -> str:
+        """Return what all names of one location have in common; that of an undeclared one is its own."""
+        return key_of(self.find(name) or name)
+
     def name_of(self, location_id: str) -> str:
         """Return the name of a location."""
         names = [place.get("name") for place in self.listed if place.get("id") == location_id]

@@ -5,6 +5,7 @@ from typing import Final
 
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
+from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import display_name, short_name
 
 _LEAST: Final = 3  # short names; one or two customers may call themselves so
@@ -20,6 +21,7 @@ class ExistingSources:
     def __init__(self, document: Document | None) -> None:
         self.names: set[str] = set()
         """``NO_SOURCE`` is that of tables without any."""
+        self.places: set[Place] = set()
         self._short = Counter[str]()  # names, by source
         self._with_full: set[str] = set()
         for review in () if document is None else reviews_of(document):
@@ -27,6 +29,8 @@ class ExistingSources:
                 continue
             author, source = display_name(review.get("author")), str(review.get("source"))
             self.names.add(source)
+            if (place := Place.of(review)) is not None:
+                self.places.add(place)
             if source in self._with_full or author is None:
                 continue
             if short_name(author) != author:

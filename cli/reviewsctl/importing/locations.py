@@ -148,12 +148,12 @@ def mixed_up(plan: MergePlan, result: MergeResult, yes: str) -> tuple[str, str]:
 
     A table is corrected row by row; two customers of one day without a name may share an id.
     """
-    find = result.declared.find
+    find, key = result.declared.find, result.declared.key
     moves = {
         (old, new): count
         for (old, new), count in result.moves.items()
         if (find(old) is None) == (find(new) is None)  # else ``leaving``, or it is declared since
-        and key_of(find(old) or old) != key_of(find(new) or new)
+        and key(old) != key(new)
     }
     least, share = (_MIN_MOVES, 10) if plan.options.settings.location is None else (1, 2)
     count = sum(moves.values())

@@ -130,7 +130,13 @@ class Matching:
 
     def _facts(self, entry: Entry) -> Facts:
         record, digests = entry.record, self._digests(entry.record)
-        return facts_of(record, entry.key, has_own_id=entry.has_own_id, digests=digests)
+        return self._placed(
+            facts_of(record, entry.key, has_own_id=entry.has_own_id, digests=digests)
+        )
+
+    def _placed(self, facts: Facts) -> Facts:
+        """Return facts with a location as all of its names are compared."""
+        return replace(facts, location=self._plan.declared.key(facts.location))
 
     def _digests(self, record: Review) -> frozenset[tuple[str, str]]:
         return self._corrections.version_digests(record) if self._has_corrections else frozenset()
@@ -163,7 +169,7 @@ class Matching:
             is_of_source = str(review.get("source")).casefold() in sources
             if action or (is_of_source and not (has_own_id and are_own)):
                 facts = facts_of(review, identifier, has_own_id=has_own_id, action=action)
-                self._absent.append(replace(facts, digests=digests))
+                self._absent.append(replace(self._placed(facts), digests=digests))
                 if self.absence(review, key) in (Fate.REMOVED, Fate.MISSING):
                     self._removed.add(identifier)
             doubles = {row.key for row in rows if is_double(review, row.record)}

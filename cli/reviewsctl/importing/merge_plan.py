@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reviewsctl.corrections.imports import KnownCorrections
-from reviewsctl.importing.business import Facts
+from reviewsctl.importing.business import Declared, Facts
 from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.rows import RowCounts
@@ -29,6 +29,8 @@ class MergePlan:
     """Those locations as the export describes them."""
     same_places: SamePlaces = field(default_factory=SamePlaces)
     """The declared locations among those."""
+    declared: Declared = field(default_factory=Declared)
+    """The locations that reviews.json declares, also by the names of ``same_places``."""
     replaced: Mapping[Place, str] = field(default_factory=dict)
     """The locations from which reviews are removed if the export does not have them, each with a day before which
     no review is removed, or ""."""

@@ -116,7 +116,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             titles=titles,
             listings=listings,
             same_places=same,
-            replaced=_replaced(options, exports, rows, staged),
+            declared=declared,
+            replaced=_replaced(options, exports, rows, staged, existing.places, declared),
             newest=newest,
             log=log,
             older=import_log.older_than(
@@ -193,20 +194,33 @@ def _replaced(
     exports: Sequence[Export],
     rows: RowCounts,
     staged: Staging,
+    there: Collection[Place],
+    declared: Declared,
 ) -> dict[Place, str]:
     """Return the locations that ``--replace`` follows, each with the day before which it removes nothing.
 
-    The export may begin there, unless the platform's own total says that it is complete.
+    The export may begin there, unless the platform's own total says that it is complete. A location of the export is
+    followed by all names that the file has for it.
     """
     if not options.replace:
         return {}
-    oldest = staged.oldest()
-    if options.synced is not None and options.synced.is_current:
-        return dict.fromkeys(oldest, "")
-    is_complete = len(oldest) == 1 and all(
-        _is_complete(export, rows.rows[export.format.name] - rows.twice) for export in exports
-    )
-    return dict.fromkeys(oldest, "") if is_complete else oldest
+
+    def key(place: Place) -> Place:
+        return Place(place.source, declared.key(place.name))
+
+    oldest: dict[Place, str] = {}
+    for place, day in staged.oldest().items():
+        oldest[key(place)] = min(day, oldest.get(key(place), day))
+    is_current = options.synced is not None and options.synced.is_current
+    if is_current or (
+        len(oldest) == 1
+        and all(
+            _is_complete(export, rows.rows[export.format.name] - rows.twice) for export in exports
+        )
+    ):
+        oldest = dict.fromkeys(oldest, "")
+    places = dict.fromkeys((*staged.places(), *sorted(there)))
+    return {place: oldest[key(place)] for place in places if key(place) in oldest}
 
 
 def _is_complete(export: Export, count: int) -> bool:

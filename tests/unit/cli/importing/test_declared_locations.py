@@ -285,6 +285,36 @@ def test_platform_that_moves_reviews_to_a_new_place_is_asked_about(
     assert "If they are places of their own: --yes" == asked.value.remedy
 
 
+RENAMED = DOVER | {"aliases": ["Dover", "Harbor House"]}
+
+
+def test_deleted_row_leaves_though_its_place_is_called_otherwise_now(shop: Shop) -> None:
+    """It stayed on the page for ever, as no row had the place by its earlier name."""
+    declare(shop, RENAMED, KITTERY)
+    rows = [JO, "2,Dover,1,2026-01-02,So.,Ann", "4,Kittery,5,2026-01-04,Well.,Cy"]
+    shop.imported(houses(shop, *rows), settings=HOUSES)
+    left = [JO.replace("Dover", "Harbor House"), rows[2]]
+    notes = shop.imported(houses(shop, *left), settings=HOUSES, replace=True, yes=True).notes
+    assert {"Jo": "Harbor House", "Cy": "Kittery"} == located(shop)
+    assert not [note for note in notes if note.startswith("kept")]
+
+
+def test_edited_row_without_an_id_is_its_review_though_its_place_is_called_otherwise_now(
+    shop: Shop,
+) -> None:
+    """A second review beside it would be shown, even if it is hidden."""
+    declare(shop, RENAMED, KITTERY)
+    rows = ["Dover,5,2026-01-01,Good work all the day.,Jo", "Kittery,5,2026-01-04,Well.,Cy"]
+    header = "Store,rating,date,text,author"
+    shop.imported(table(shop.folder / "a.csv", "\n".join([header, *rows, ""])), settings=HOUSES)
+    jo = shop.reviews["Jo"]["id"]
+    edited = rows[0].replace("Dover", "Harbor House").replace("all the day", "all the long day")
+    shop.imported(
+        table(shop.folder / "a.csv", "\n".join([header, edited, rows[1], ""])), settings=HOUSES
+    )
+    assert [jo, shop.reviews["Cy"]["id"]] == [each["id"] for each in shop.file["reviews"]]
+
+
 def test_export_of_the_wrong_place_is_a_question(shop: Shop, tmp_path: Path) -> None:
     """The file of one house, imported as that of the other, moved its reviews there, and "all is well"."""
     export = table(tmp_path / "a.csv", CSV)

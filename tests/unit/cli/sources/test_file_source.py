@@ -71,6 +71,27 @@ def test_file_of_the_wrong_place_stops_its_source(business: Business) -> None:
     assert before == business.reviews_file.read_bytes()
 
 
+def test_deleted_row_of_a_place_that_got_another_name_is_gone(business: Business) -> None:
+    place = {"id": "dover", "name": "Dover", "aliases": ["Harbor House"]}
+    shops = [place, {"id": "rye", "name": "Rye"}]
+    business.reviews_file.write_text(
+        json.dumps({"business": {"name": "Harbor", "locations": shops}, "reviews": []})
+    )
+    business.configure(SHOP.replace("name: Harbor", "map: {location: house}"))
+
+    def rows(numbers: str, house: str) -> str:
+        header, *lines = table(numbers).splitlines()
+        return "\n".join([f"{header},house", *(f"{line},{house}" for line in lines), ""])
+
+    put(business, rows("ab", "Dover"))
+    business.sync()
+    put(business, rows("a", "Harbor House"))
+    (outcome,) = business.sync()
+    assert outcome.merge is not None
+    assert 1 == outcome.merge.count(Fate.REMOVED)
+    assert ["Ann a"] == business.authors
+
+
 def test_settings_that_have_changed_apply_to_what_is_there(business: Business) -> None:
     """An owner who asked for short names was told "unchanged", and the full ones stayed public."""
     put(business, table("ab"))
