@@ -53,6 +53,23 @@ def lock_state(directory: Path) -> int:
     return descriptor
 
 
+def is_locked(directory: Path) -> bool:
+    """Return whether a daemon uses the directory; False also if its lock cannot be read."""
+    try:
+        descriptor = os.open(directory / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a network file system without locks
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _open_lock(directory: Path) -> int:
     """Open the lock file, after the directory was made private."""
     folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -173,6 +173,10 @@ def test_restore_is_refused_while_the_daemon_runs(daemon: Daemon, tmp_path: Path
     )
     of_config = ctl(tmp_path, "restore", str(copy), "--config", str(daemon.config))
     assert "the daemon runs" in of_config.stderr  # found by the configuration alone
+    other = daemon.directory / "other.yaml"  # a copy whose folders nobody has changed
+    other.write_text(daemon.config.read_text().replace("admin.sock", "other/admin.sock"))
+    of_state = ctl(tmp_path, "restore", str(copy), "--config", str(other), "--force")
+    assert "the daemon runs" in of_state.stderr  # found by the lock of its state
 
 
 def test_backup_goes_back_where_it_was_or_into_a_folder_that_is_named(tmp_path: Path) -> None:
@@ -212,9 +216,14 @@ def test_backup_of_a_service_is_restored_elsewhere_as_its_remedy_says(tmp_path: 
     assert 0 == ctl(tmp_path, "backup", "copy", "--config", "etc/reviewsd.yaml").returncode
     before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
 
-    refused = ctl(tmp_path, "restore", "copy", "--config", "new/reviewsd.yaml")
+    refused = ctl(tmp_path, "restore", "copy")
     assert f"{data}/reviews.json exists already" in refused.stderr
-    _, _, remedy = refused.stderr.strip().partition("to restore it elsewhere: ")
+    for option in ("--force", "--dry-run"):  # a typing error replaced what is served
+        refused = ctl(tmp_path, "restore", "copy", "--config", "nwe/reviewsd.yaml", option)
+        assert (1, "") == (refused.returncode, refused.stdout)
+        assert f"not restored: there is no {tmp_path}/nwe/reviewsd.yaml" in refused.stderr
+        assert f"reviews and state would go back to {data}" in refused.stderr
+    _, _, remedy = ctl(tmp_path, "restore", "copy").stderr.strip().partition("elsewhere: ")
     first, second = remedy.replace("NEW-FOLDER", "new").split(", and here ")
     assert 0 == ctl(tmp_path, *first.split()[1:]).returncode
     done = ctl(tmp_path, "restore", "copy", *second.split())

@@ -88,6 +88,13 @@ def action(name: str, places: Places) -> Action:
     return "merge" if name in {_CORRECTIONS, _CORRECTIONS_LOG} else "replace"
 
 
+def is_in_use(places: Places) -> bool:
+    """Return whether a daemon uses the state that a restore would replace."""
+    from reviewsd.runtime.state_dir import is_locked
+
+    return is_locked(places.state)
+
+
 def missing_files(contents: Contents, places: Places) -> list[NamedFile]:
     """Return the files that the configuration needs, exports of sources too, and that are neither there nor restored.
 

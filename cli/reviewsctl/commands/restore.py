@@ -29,6 +29,7 @@ _STOP: Final = (
     "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd"
 )
 _ELSEWHERE: Final = "to restore it elsewhere: --config NEW-FOLDER/reviewsd.yaml"
+_WHERE_IT_WAS: Final = "Without --config it goes back to where it was"
 _ELSEWHERE_OUTSIDE: Final = "to restore it elsewhere: reviewsctl init NEW-FOLDER, and here --config NEW-FOLDER/reviewsd.yaml --force"
 """For a backup whose data or state was not in the folder of its configuration: ``init`` makes one with new folders."""
 
@@ -44,7 +45,8 @@ EPILOG: Final = """\b
     Examples:
       reviewsctl restore /var/backups/reviewsd.tar.gz --dry-run
       reviewsctl restore /var/backups/reviewsd.tar.gz
-      reviewsctl restore reviewsd.tar.gz --config rehearsal/reviewsd.yaml"""
+      reviewsctl init trial
+      reviewsctl restore reviewsd.tar.gz --config trial/reviewsd.yaml --force"""
 
 
 def restore(
@@ -67,8 +69,9 @@ def restore(
             metavar="FILE",
             show_default=False,
             callback=in_folder,
-            help="Restore for this configuration. One that exists says where reviews and state go; else "
-            "the files of the folder of the old one are restored into the folder of this one.",
+            help="Restore for this configuration. One that exists says where reviews and state go. One that "
+            "does not is written, where all files of the backup were in the folder of the old one, and go "
+            "into its folder.",
         ),
     ] = None,
     force: Annotated[
@@ -103,7 +106,7 @@ def restore(
             missing = restoring.missing_files(contents, places)
             merged = restoring.restored_corrections(contents, places)
             is_undoable = "data/reviews.json" in plan and restoring.can_be_undone(places)
-            runs = _runs(ctx.obj, places.config)
+            runs = _runs(ctx.obj, places)
             if not dry_run:
                 elsewhere = _elsewhere(contents.manifest)
                 _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
@@ -220,7 +223,12 @@ def _check(*, runs: bool, existing: Sequence[Path], elsewhere: str) -> None:
 
 
 def _places(manifest: "Manifest", config: Path | None) -> "Places":
-    """Return the targets of an existing configuration, else the old ones."""
+    """Return the targets of an existing configuration, else the old ones, or those below a new one.
+
+    Raises:
+        ImportRefusedError: There is no such configuration, and the backup was not in one folder: it would go back over
+            what is served, wherever the new one is.
+    """
     from reviewsctl.backups.restoring import Places
     from reviewsctl.daemon import default_paths
 
@@ -235,7 +243,14 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
         return path
 
     data, state, keys = map(moved, (manifest.data_dir, manifest.state_dir, manifest.keys_dir))
-    if target.exists():
+    if not target.exists():
+        if target != Path(manifest.config) and not _is_in_one_folder(manifest):
+            raise ImportRefusedError(
+                f"there is no {target}, and without it reviews and state would go back to {data} and {state}",
+                f"To restore it elsewhere: reviewsctl init {shlex.quote(str(target.parent))}, and then this "
+                f"with --force. {_WHERE_IT_WAS}.",
+            )
+    else:
         data = default_paths.data_dir(target, os.environ) or data
         keys = state = default_paths.state_dir(target, os.environ)
     return Places(config=target, data=data, state=state.absolute(), keys=keys.absolute())
@@ -250,15 +265,21 @@ def start_of(config: Path) -> str:
 
 def _elsewhere(manifest: "Manifest") -> str:
     """Return how to restore a backup into a new folder."""
+    return _ELSEWHERE if _is_in_one_folder(manifest) else _ELSEWHERE_OUTSIDE
+
+
+def _is_in_one_folder(manifest: "Manifest") -> bool:
+    """Return whether data, state and keys were in the folder of the configuration."""
     folder = Path(manifest.config).parent
     places = (manifest.data_dir, manifest.state_dir, manifest.keys_dir)
-    return (
-        _ELSEWHERE if all(Path(at).is_relative_to(folder) for at in places) else _ELSEWHERE_OUTSIDE
-    )
+    return bool(manifest.config) and all(Path(at).is_relative_to(folder) for at in places)
 
 
-def _runs(session: Session, config: Path) -> bool:
+def _runs(session: Session, places: "Places") -> bool:
+    """Return whether a daemon runs that has this configuration, or this state by another one."""
+    from reviewsctl.backups import restoring
     from reviewsctl.daemon import client, default_paths, errors  # 25 ms, see main
 
-    socket = session.named_socket or default_paths.admin_socket(config)
-    return not isinstance(client.quick_status(socket), errors.Unreachable)
+    socket = session.named_socket or default_paths.admin_socket(places.config)
+    is_reached = not isinstance(client.quick_status(socket), errors.Unreachable)
+    return is_reached or restoring.is_in_use(places)

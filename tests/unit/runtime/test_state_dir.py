@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.runtime.state_dir import EX_CONFIG, LOCK, StartError, lock_state
+from reviewsd.runtime.state_dir import EX_CONFIG, LOCK, StartError, is_locked, lock_state
 
 
 def refusal(directory: Path) -> str:
@@ -40,6 +40,14 @@ def test_second_daemon_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> N
     assert reason == refusal(tmp_path)  # the first refusal has changed nothing
     os.close(descriptor)
     os.close(lock_state(tmp_path))
+
+
+def test_directory_is_locked_while_a_daemon_uses_it(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)
+    descriptor = lock_state(tmp_path)
+    assert is_locked(tmp_path)
+    os.close(descriptor)
+    assert not is_locked(tmp_path)
 
 
 def test_holder_without_a_written_pid_is_unknown(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ def archive(path: Path, *names: str, **more: bytes) -> bytes:
         more: The contents of others, by kind.
     """
     folders = dict.fromkeys(("data_dir", "state_dir", "keys_dir"), str(path.parent / "restored"))
-    manifest = json.dumps({"made_at": "2026-11-26T00:00:00Z", "config": "", **folders}).encode()
+    config = str(path.parent / "reviewsd.yaml")
+    manifest = json.dumps({"made_at": "2026-11-26T00:00:00Z", "config": config, **folders}).encode()
     contents = {"manifest.json": manifest, **dict.fromkeys(names, os.urandom(5_000))}
     contents |= {FILES[kind]: content for kind, content in more.items()}
     with tarfile.open(path, "w:gz") as tar:
@@ -174,8 +175,8 @@ def test_dry_run_lists_what_would_be_written_and_kept(ctl: Ctl, tmp_path: Path) 
     assert (0, "") == (empty.returncode, empty.stderr)
     assert empty.stdout == (
         f"would write {shop}/reviewsd.yaml\n"
-        f"would write {tmp_path}/restored/reviews.json\n"
-        f"would write {tmp_path}/restored/corrections.json\n"
+        f"would write {shop}/restored/reviews.json\n"
+        f"would write {shop}/restored/corrections.json\n"
         "the backup is of 2026-11-26 00:00 UTC\n"
         f"{MISSING.format(shop=shop)}"
         "nothing was written\n"
@@ -388,7 +389,7 @@ def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_pat
     assert (0, "") == (done.returncode, done.stderr)
     assert done.stdout == (
         f"wrote {shop}/reviewsd.yaml\n"
-        f"wrote {tmp_path}/restored/reviews.json\n"
+        f"wrote {shop}/restored/reviews.json\n"
         "the backup is of 2026-11-26 00:00 UTC\n"
         f"{MISSING.format(shop=shop)}"
         f"next: reviewsctl check --config {shop}/reviewsd.yaml, then start the daemon\n"
