@@ -25,7 +25,9 @@ def status(
     quiet: Annotated[
         bool,
         typer.Option(
-            "-q", "--quiet", help="Print errors only; exit 1 if no reviews are served yet."
+            "-q",
+            "--quiet",
+            help="Print errors only; exit 1 if no reviews are served yet, or the hub's store fails.",
         ),
     ] = False,
     as_json: Json = False,
@@ -33,9 +35,10 @@ def status(
     """Shows what the daemon serves and how its data is.
 
     When the newest data was refused or could not be loaded, the state is "degraded": the last good
-    data keeps serving, and each problem is listed with its file, JSON path and reason. The exit
-    code is 0 all the same; scripts read .data.state of the JSON. For health checks there is --quiet:
-    0 if the daemon serves reviews, 1 if it has none to serve yet, 3 if it does not answer.
+    data keeps serving, and each problem is listed with its file, JSON path and reason. It is "unready"
+    while the store of the hub fails. The exit code is 0 all the same; scripts read .data.state and
+    .hub.store of the JSON. For health checks there is --quiet: 0 if the daemon is ready, also with older
+    data, 1 if it has no reviews to serve yet or the store of the hub fails, 3 if it does not answer.
     """
     session: Session = ctx.obj
     with session.daemon(as_json=as_json, quiet=quiet) as daemon:
@@ -44,6 +47,10 @@ def status(
         if answer.value.snapshot is None:
             detail = f"the state is {answer.value.data.state}; see: reviewsctl status"
             raise CommandError("no reviews are served yet", detail)
+        hub = answer.value.hub
+        if hub is not None and hub.store != "ok":
+            detail = f"its store fails: {hub.store}; see: reviewsctl status"
+            raise CommandError("the hub is not ready", detail)
         return
     if as_json:
         typer.echo(answer.text)

@@ -20,16 +20,21 @@ def status_fields(
     status: Status, now: datetime.datetime, sources: str | None = None
 ) -> Iterator[Field]:
     """Yield the view of ``reviewsctl status``, with the state first, and that of the sources."""
-    data = status.data
-    if data.state == "ok":
+    data, hub = status.data, status.hub
+    is_unready = status.snapshot is not None and hub is not None and hub.store != "ok"
+    if data.state == "ok" and not is_unready:
         yield "state", colored("ok", "green")
     else:
-        yield "state", colored(data.state, "bold yellow")
+        yield "state", colored("unready" if is_unready else data.state, "bold yellow")
+    if is_unready:
+        text = "reviews are served, but the hub answers 503, as its store fails"
+        yield "", colored(text, "yellow")
+    if data.state != "ok":
         yield "", colored(_explanation(status, now), "yellow")
         yield from (("", printable(line)) for line in data.problems)
     yield from _snapshot(status.snapshot, now)
-    if status.hub is not None:
-        yield from _hub(status.hub, now)
+    if hub is not None:
+        yield from _hub(hub, now)
     yield "data", f"{printable(data.dir)}{_last_reload(status, now)}"
     if sources is not None:
         yield "sources", printable(sources)

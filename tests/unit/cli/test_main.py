@@ -30,6 +30,7 @@ from tests.support.admin_fake import (
     problem,
 )
 from tests.support.commands import CONSOLE_SCRIPT, Ctl, on_a_terminal, reviewsctl, started
+from tests.support.hub_answers import STATE
 
 pytestmark = pytest.mark.processes
 
@@ -231,6 +232,15 @@ def test_quiet_status_fails_when_no_reviews_are_served(ctl: Ctl, daemon: AdminFa
     scripted(daemon, status=document({**STATUS, "snapshot": None, "data": data}))
     run = ctl("status", "-q")
     expected = "Error: no reviews are served yet: the state is waiting; see: reviewsctl status\n"
+    assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
+
+
+def test_quiet_status_fails_when_the_store_of_the_hub_does(ctl: Ctl, daemon: AdminFake) -> None:
+    """A monitor that asks by it stayed green while readiness was 503."""
+    fault = "database disk image is malformed"
+    scripted(daemon, status=document({**STATUS, "hub": {**STATE, "store": fault}}))
+    run = ctl("status", "-q")
+    expected = f"Error: the hub is not ready: its store fails: {fault}; see: reviewsctl status\n"
     assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
 
 

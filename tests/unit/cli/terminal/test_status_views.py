@@ -56,6 +56,19 @@ def test_a_healthy_status_tells_what_is_served_since_when() -> None:
     )
 
 
+@pytest.mark.parametrize("status", [OK, DEGRADED], ids=["new data", "old data"])
+def test_state_is_unready_while_the_store_of_the_hub_fails(status: Status) -> None:
+    """It said ok in the first line, and eight lines below that the store fails."""
+    hub = msgspec.convert({**STATE, "store": "disk I/O error"}, HubState)
+    output = shown(msgspec.structs.replace(status, hub=hub))
+    assert output.startswith(
+        "state      unready\n"
+        "           reviews are served, but the hub answers 503, as its store fails\n"
+    )
+    assert ("serving data of" in output) == (status is DEGRADED)
+    assert "the state store fails: disk I/O error" in output
+
+
 FAILING = unserved(
     "failing",
     failing_since=NOW - datetime.timedelta(seconds=7),
