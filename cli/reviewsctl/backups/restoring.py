@@ -8,6 +8,7 @@ import datetime
 import glob
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,19 +19,22 @@ from msgspec import structs
 from reviewsctl.backups import archive
 from reviewsctl.backups.archive import Manifest
 from reviewsctl.corrections import files as corrections
-from reviewsctl.files.folders import opened
+from reviewsctl.files.folders import Folder, opened
 from reviewsctl.files.named_files import NamedFile, exports, needed_files
 from reviewsctl.importing import history, import_log
 from reviewsctl.importing.import_log import Change, ImportLog
 from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import replace
+from reviewsctl.sources import state as sources
 from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER
+from reviewsd.api.status import SOURCES_FILE
 
 _CORRECTIONS: Final = f"data/{corrections.FILE}"
 _REVIEWS: Final = f"data/{corrections.REVIEWS}"
 _LOG: Final = f"data/{KEPT_FOLDER}/{import_log.FILE}"
 _CORRECTIONS_LOG: Final = f"data/{KEPT_FOLDER}/{CORRECTIONS_LOG}"
 _VERSIONS: Final = f"data/{KEPT_FOLDER}/{history.FOLDER}/"
+_OF_SOURCES: Final = {f"data/{KEPT_FOLDER}/{name}" for name in (SOURCES_FILE, sources.LOCK)}
 _PRIVATE: Final = 0o600
 _DATA_MODE: Final = 0o644  # the daemon runs as another user, and the data are public
 
@@ -192,12 +196,23 @@ def restore(
             text = merged if name == _CORRECTIONS and merged is not None else content
             if name == _CORRECTIONS_LOG and target.exists():
                 text = _merged_lines(content.read(), target.read_bytes())
-            is_public = target.parent == places.data or target == places.config
             with opened(target.parent, make=True) as folder:
-                folder.write(target.name, text, _DATA_MODE if is_public else _PRIVATE)
+                folder.write(target.name, text, _mode(name, target.name, folder))
         yield target
     for suffix in ("-wal", "-shm"):  # left by the replaced store
         places.target(f"{archive.STORE}{suffix}").unlink(missing_ok=True)
+
+
+def _mode(name: str, there: str, folder: Folder) -> int:
+    """Return the mode of a restored file: of data that of the replaced file, else that of its usual writer."""
+    if name.startswith(("state/", "keys/")):
+        return _PRIVATE
+    facts = folder.look(there)
+    if facts is not None and stat.S_ISREG(facts.st_mode):
+        return facts.st_mode & 0o777
+    if name in _OF_SOURCES:
+        return folder.facts.st_mode & sources.MODE
+    return _PRIVATE if name.startswith(f"data/{KEPT_FOLDER}/") else _DATA_MODE
 
 
 def _merged_lines(archived: bytes, current: bytes) -> bytes:

@@ -14,6 +14,7 @@ from reviewsd.api.places import KEPT_FOLDER
 from reviewsd.api.status import SOURCES_FILE, SOURCES_VERSION, SourceCondition
 
 LOCK: Final = "sources.lock"
+MODE: Final = 0o664  # others read the states, as the daemon does
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
 
@@ -92,7 +93,7 @@ def save(folder: Folder, states: Mapping[str, SourceState]) -> None:
         msgspec.json.encode(_File(version=SOURCES_VERSION, sources=dict(states))), indent=1
     )
     with folder.folder(KEPT_FOLDER, make=True) as own:
-        own.write(SOURCES_FILE, content + b"\n", own.facts.st_mode & 0o664)
+        own.write(SOURCES_FILE, content + b"\n", own.facts.st_mode & MODE)
 
 
 class BusyError(CommandError):
@@ -106,7 +107,7 @@ def locked(folder: Folder) -> Iterator[None]:
     Raises:
         BusyError: Another sync has it.
     """
-    with folder.folder(KEPT_FOLDER, make=True) as own, own.journal(LOCK, 0o664) as file:
+    with folder.folder(KEPT_FOLDER, make=True) as own, own.journal(LOCK, MODE) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -233,6 +233,43 @@ def test_export_that_a_source_names_is_listed_where_none_is(ctl: Ctl, tmp_path: 
     assert [path] == json.loads(ctl(*command, "--json").stdout)["missing"]
 
 
+SOURCES = ("data/.reviewsctl/sources.json", "data/.reviewsctl/sources.lock")
+
+
+def test_restored_files_have_the_modes_of_their_writers(ctl: Ctl, tmp_path: Path) -> None:
+    """The daemon, another user, could not read the states of the sources, and an alert said they are damaged."""
+    file, data = tmp_path / "backup.tar.gz", tmp_path / "restored"
+    archive(
+        file,
+        *SOURCES,
+        "data/insights.yaml",
+        "data/.reviewsctl/history/1",
+        "keys/k",
+        corrections=CORRECTIONS,
+        log=b"",
+    )
+    data.mkdir(mode=0o755)
+    command = ("restore", str(file), "--config", str(tmp_path / "r.yaml"))
+    assert 0 == ctl(*command).returncode
+
+    def modes() -> dict[str, str]:
+        files = (path for path in data.rglob("*") if path.is_file())
+        return {path.name: f"{path.stat().st_mode & 0o777:o}" for path in files}
+
+    private = {"1": "600", "k": "600", "corrections.log": "600"}
+    public = {
+        "corrections.json": "644",
+        "insights.yaml": "644",
+        "sources.json": "644",
+        "sources.lock": "644",
+    }
+    assert {**public, **private} == modes()
+    for name in ("insights.yaml", ".reviewsctl/sources.json", "k"):
+        (data / name).chmod(0o664)
+    assert 0 == ctl(*command, "--force").returncode
+    assert {**public, **private, "insights.yaml": "664", "sources.json": "664"} == modes()
+
+
 def test_log_of_corrections_keeps_the_lines_since_the_backup(ctl: Ctl, tmp_path: Path) -> None:
     """Erasures since the backup, with their notes, were on no record any more."""
     file, log = tmp_path / "backup.tar.gz", tmp_path / "restored/.reviewsctl/corrections.log"
