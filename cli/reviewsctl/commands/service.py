@@ -94,7 +94,7 @@ def install(
 
     Your configuration is copied to /etc/reviewsd/reviewsd.yaml, and reviews that lie beside it or in
     a home directory to /srv/reviews, with the versions that are kept of them. From then on the
-    service reads these copies alone. What is there already stays. Run it again after an upgrade,
+    service reads these copies alone. What is there already stays, which a note says of a configuration. Run it again after an upgrade,
     with --restart.
 
     The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
@@ -216,11 +216,18 @@ def _faults() -> "Iterator[None]":
 
 
 def _notes(installation: "Installation", root: Path) -> "Iterator[str]":
-    """Yield whose the data has to be for the sync, and which exports stay in the folder of a trial."""
+    """Yield which configuration is not read, whose the data has to be for the sync, and which exports stay in the folder of a trial."""
     from reviewsctl.files.installation import SYNC_OWNER, SYNC_USER  # see main
     from reviewsctl.files.ownership import user_name
 
-    data = installation.data.copy
+    data, unread = installation.data.copy, installation.unread
+    if unread is not None:
+        there = below(root, SYSTEM)
+        yield (
+            f"{there} was there and is kept: neither {unread} nor the reviews of its data_dir were copied. "
+            f"What you have changed in it belongs into {there}; then: {sudo_reviewsctl()} check, and "
+            f"{sudo_reviewsctl()} service install --restart"
+        )
     if installation.has_sources and root != ROOT:
         yield (
             "when the system runs, give the reviews to the user of the sync: "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.daemon import local
+from reviewsctl.daemon import default_paths, local
 from reviewsctl.daemon.units import below
 from reviewsctl.files.named_files import (
     NamedFile,
@@ -35,6 +35,8 @@ class Installation:
     """Folders without which the programs do not run: the environment, and its Python."""
     config: Path | None
     """The configuration to begin with; None where the service has one."""
+    unread: Path | None = None
+    """Another configuration that was named, or is here, where the service has one; it stays unread."""
     data: NamedFile
     """The data directory."""
     files: tuple[NamedFile, ...] = ()
@@ -72,6 +74,10 @@ def requested(config: Path | None, root: Path) -> Installation:
                 f"{file.key}: the service cannot read {file.path}",
                 f"Have systemd hand it over:\n  {file.copying}\nand take the key out of {there}.",
             )
+    asked = config or default_paths.configuration(os.environ)
+    is_other = (
+        there.exists() and asked is not None and os.path.realpath(asked) != os.path.realpath(there)
+    )
     folder = Path(settings.text("data_dir"))
     data, *files = (
         replace(file, copy=file.path) if there.exists() else placed(file, Path(settings.file))
@@ -87,6 +93,7 @@ def requested(config: Path | None, root: Path) -> Installation:
         reviewsctl=reviewsctl,
         needs=tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix).resolve()))),
         config=None if there.exists() else Path(settings.file),
+        unread=asked if is_other else None,
         data=data,
         files=tuple(files),
         listen=settings.texts("listen"),

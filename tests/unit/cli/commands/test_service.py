@@ -234,6 +234,12 @@ def test_existing_configuration_is_not_replaced(ctl: Ctl, shop: Path, root: Path
     assert 0 == done.returncode, done.stderr
     assert config.read_text().startswith("base_url: https://mine")
     assert "ReadOnlyPaths=-/data\n" in (root / "etc/systemd/system/reviewsd.service").read_text()
+    note = f"note: {config} was there and is kept: neither {shop}/reviewsd.yaml nor the reviews of its data_dir were"
+    named = ctl("service", "install", "--root", str(root), "--config", str(shop))
+    for run in (done, named):  # its messages and metrics were left out without a word
+        assert note in run.stdout
+    own = ctl("service", "install", "--root", str(root), "--config", str(config), "--dry-run")
+    assert "is kept" not in own.stdout
 
 
 @needs_systemd
