@@ -6,7 +6,7 @@ Erased reviews are skipped, hidden ones are not exported, and what was edited in
 import contextlib
 import datetime
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -15,12 +15,10 @@ import msgspec
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.notes import (
-    MAX_NAMED,
     TAKE,
     absent_notes,
-    described,
     erased_notes,
-    passed_notes,
+    state_notes,
 )
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Draft, Folder
@@ -32,7 +30,7 @@ from reviewsctl.importing.review import Entry
 from reviewsctl.importing.reviews_file import FIX, check, read
 from reviewsctl.importing.values import shown
 from reviewsd.api.places import has_corrections_log
-from reviewsd.api.texts import counted, first_of, merge_key, printable
+from reviewsd.api.texts import counted, merge_key, printable
 from reviewsd.domain import corrected
 from reviewsd.domain.corrections import (
     Correction,
@@ -46,7 +44,14 @@ from reviewsd.domain.reviews import Review
 if TYPE_CHECKING:
     from reviewsd.offline.passed_corrections import PassedCorrection
 
-_SHOW: Final = "if it is another review: reviewsctl reviews restore {}"
+_PASSED: Final = (
+    "{state}, as they may be edited versions of reviews that are not shown as they are: {reviews}; to show them: "
+    "reviewsctl reviews restore {ids}"
+)
+_CHANGED: Final = (
+    "still {state}, as their ids are, though they now say something else: {reviews}; if it is another review: "
+    "reviewsctl reviews restore {ids}"
+)
 
 
 class KnownCorrections:
@@ -274,10 +279,12 @@ class KnownCorrections:
         self._changed = [
             record for record, (old, *_) in merge.successions if old["id"] == record["id"]
         ]
+        passed = ((correction.action, correction.record) for correction in self._passed)
+        new = filter(self._is_new_content, self._changed)
         return [
             *files.erased_note(self._returned or 0),
-            *passed_notes(self._passed),
-            *self._changed_notes(),
+            *state_notes(passed, _PASSED),
+            *state_notes(((self.action(record), record) for record in new), _CHANGED),
             *absent_notes(merge),
             *erased_notes(merge),
         ]
@@ -303,19 +310,6 @@ class KnownCorrections:
                 action=action,
                 reason=reason,
                 predecessors=list(corrections),
-            )
-
-    def _changed_notes(self) -> Iterator[str]:
-        """Yield notes on the corrected reviews whose rows say something else now, as where an id was given again."""
-        states: defaultdict[str, list[Mapping[str, object]]] = defaultdict(list)
-        for record in self._changed:
-            if self._is_new_content(record):
-                states[STATES[self.action(record)]].append(record)
-        for state, rows in states.items():
-            ids = " ".join(str(record["id"]) for record in rows[:MAX_NAMED])
-            yield (
-                f"still {state}, as their ids are, though they now say something else: {len(rows):,} "
-                f"({first_of(map(described, rows), MAX_NAMED)}); {_SHOW.format(ids)}"
             )
 
     def _is_new_content(self, record: Mapping[str, object]) -> bool:

@@ -47,8 +47,8 @@ def same_places(
         facts = listings.get(name, {})
         if same := declared.find(title or name):
             certain[name] = same
-        elif same := _single(_likely(declared, business, title or name, facts)):
-            likely[name] = same
+        elif len(ids := {*_likely(declared, business, title or name, facts)}) == 1:
+            (likely[name],) = ids
         elif title and (same := next(_possible(declared, business, title, facts), "")):
             possible[name] = same
     claims = Counter([*likely.values(), *filter(None, map(declared.find, titles))])
@@ -57,12 +57,6 @@ def same_places(
     if chosen and len(titles) == 1 and not certain and (same := declared.find(chosen)):
         certain = {name: same for name in titles if name and name not in declared}
     return SamePlaces(certain, possible)
-
-
-def _single(ids: Iterator[str]) -> str:
-    """Return the id if there is only one."""
-    found = {*ids}
-    return found.pop() if len(found) == 1 else ""
 
 
 def _likely(declared: Declared, business: str, title: str, facts: Facts) -> Iterator[str]:
