@@ -33,6 +33,7 @@ from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
 from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
+from reviewsctl.importing.review import SHORTENED
 from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import replace
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
@@ -106,7 +107,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
         follows_names = options.settings.names is None and not own_exports
-        shortened = staged.shorten(existing.has_short_names) if follows_names else 0
+        if follows_names:
+            rows.notes[SHORTENED] = staged.shorten(existing.has_short_names)
         newest = _newest(options, staged, exports)
         plan = MergePlan(
             options=options,
@@ -129,32 +131,32 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             around=own.around(source.head for export in own_exports for source in export.sources),
             corrections=corrections,
         )
-        notes = report.notes_of_rows(exports, rows, dry_run=options.dry_run)
         merge = _merged(plan, prompts, folder)
-    if shortened or own_exports or options.settings.names == "short":
+    if rows.notes[SHORTENED] or own_exports or options.settings.names == "short":
         merge.corrected += notes_of_replies(staged, log)
-    notes += [*faults, *merge.notes, *corrected_notes(merge), *merge.corrected]
-    notes += notes_of_contacts(staged, log)
-    notes += report.notes_of_names(shortened)
-    notes += notes_of_other_places(plan, merge)
     locations = [source.head.location for export in exports for source in export.sources]
-    notes += report.notes_of_category(
+    categories = [
         location.listing for location in locations if location.id in titles and not merge.category
-    )
-    notes += notes_of_places(plan, declared, merge)
+    ]
+    is_table = any(export.format.tabular for export in exports)
+    notes = [
+        *report.notes_of_rows(exports, rows, dry_run=options.dry_run),
+        *faults,
+        *merge.notes,
+        *corrected_notes(merge),
+        *merge.corrected,
+        *notes_of_contacts(staged, log),
+        *notes_of_other_places(plan, merge),
+        *report.notes_of_category(categories),
+        *notes_of_places(plan, declared, merge),
+        *report.notes_of_merge(merge, titles, may_remove=is_table and not options.replace),
+    ]
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),
         rows=rows,
         merge=merge,
-        notes=[
-            *notes,
-            *report.notes_of_merge(
-                merge,
-                titles,
-                may_remove=any(export.format.tabular for export in exports) and not options.replace,
-            ),
-        ],
+        notes=notes,
     )
 
 

@@ -11,7 +11,7 @@ from reviewsctl.importing.format import Format
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.recognize import Export
-from reviewsctl.importing.review import FUTURE, NO_ID
+from reviewsctl.importing.review import FUTURE, NO_ID, SHORTENED
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.values import elements, listed, shown
 from reviewsd.api.texts import counted
@@ -183,6 +183,7 @@ _NOTES: Final[Mapping[object, str]] = {
         "not verified, since the export says of nobody that they are a customer: {count} "
         "(--set verified=yes if you know that they are)"
     ),
+    SHORTENED: "shortened as the names that are there: {names} (--set names=full for full ones)",
     Fate.EXAMPLE: Detail("examples of reviewsctl init left out: {count}"),
     Fate.SPARED: "{reviews} not removed, since rows that were refused or skipped may be of them",
     Fate.HIDDEN: "{reviews} not removed, since hidden ones are not in an export of reviewsctl; it has them with --all, "
@@ -202,8 +203,8 @@ _NOTES: Final[Mapping[object, str]] = {
 def _notes(counts: Mapping[Any, int], again: str = "") -> Iterator[str]:
     for name, text in _NOTES.items():
         if count := counts.get(name):
-            reviews = counted(count, "review")
-            yield type(text)(text.format(count=f"{count:,}", reviews=reviews, again=again))
+            counts_of = {"reviews": counted(count, "review"), "names": counted(count, "name")}
+            yield type(text)(text.format(count=f"{count:,}", again=again, **counts_of))
 
 
 def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) -> list[str]:
@@ -238,15 +239,6 @@ def notes_of_category(locations: Iterable[Facts]) -> list[str]:
     ]
 
 
-def notes_of_names(shortened: int) -> list[str]:
-    """Return the note on names that were shortened since those of the file are short."""
-    if not shortened:
-        return []
-    return [
-        f"shortened as the names that are there: {counted(shortened, 'name')} (--set names=full for full ones)"
-    ]
-
-
 def notes_of_merge(
     result: MergeResult, titles: Mapping[str, str], *, may_remove: bool
 ) -> list[str]:
@@ -275,27 +267,29 @@ def notes_of_merge(
         names = [name for place in sorted(result.met) for name in result.first_kept[place]]
         more = f"; and {without_row - len(names):,} more" if without_row > len(names) else ""
         notes.append(Detail(f"not in the table: {'; '.join(names)}{more}"))
-    new_places, other_names = _new_places(result), _other_names(result, titles)
     members = [name for name in result.filled if name != "locations"]
     if {*members} - {"name"}:
         notes.append(f"your business got from the export: {', '.join(members)}")
-    if other_names:
-        notes.append(
-            f"your places got aliases, by which reviews of the export name them: {listed(other_names)}"
-        )
-    if described := _described_places(result):
-        notes.append(f"your places got from the export: {listed(described)}")
-    if new_places:
-        notes.append(f"new place{'s' * (len(new_places) > 1)}: {listed(new_places)}")
-    return notes
+    return [*notes, *_notes_of_places(result, titles)]
 
 
-def _new_places(result: MergeResult) -> list[str]:
-    """Return the names of the locations that reviews.json did not declare."""
-    locations = Declared(result.filled.get("locations")).listed
-    return [
-        f"{each.get('name')}" for each in locations if f"{each.get('id')}" not in result.declared
-    ]
+def _notes_of_places(result: MergeResult, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield notes on the declared locations: their further names and members, and the new ones, which come last."""
+    there, listed_now = result.declared.listed, Declared(result.filled.get("locations")).listed
+    names, members = [], []
+    for before, after in zip(there, listed_now, strict=False):
+        for name in elements(after.get("aliases"))[len(elements(before.get("aliases"))) :]:
+            title = titles.get(f"{name}")
+            names.append(f"{after.get('id')} ({', '.join(filter(None, (title, f'{name}')))})")
+        if filled := [name for name in OF_PLACES if before.get(name) != after.get(name)]:
+            members.append(f"{after.get('id')} ({', '.join(filled)})")
+    new = [f"{place.get('name')}" for place in listed_now[len(there) :]]
+    if names:
+        yield f"your places got aliases, by which reviews of the export name them: {listed(names)}"
+    if members:
+        yield f"your places got from the export: {listed(members)}"
+    if new:
+        yield f"new place{'s' * (len(new) > 1)}: {listed(new)}"
 
 
 _TO_EMPTY: Final = {
@@ -304,30 +298,6 @@ _TO_EMPTY: Final = {
     "author": "reviewsctl reviews anonymize ID --reason WHY",
 }
 """The commands that take members off the page; others are taken out of the file."""
-
-
-def _pairs(result: MergeResult) -> Iterator[tuple[Facts, Facts]]:
-    """Yield the declared locations, as they were and as they are."""
-    after = Declared(result.filled.get("locations")).listed
-    return zip(result.declared.listed, after, strict=False)
-
-
-def _described_places(result: MergeResult) -> list[str]:
-    """Return the ids of declared locations, each with the members that it had not."""
-    filled = [
-        (after.get("id"), [name for name in OF_PLACES if before.get(name) != after.get(name)])
-        for before, after in _pairs(result)
-    ]
-    return [f"{place} ({', '.join(names)})" for place, names in filled if names]
-
-
-def _other_names(result: MergeResult, titles: Mapping[str, str]) -> list[str]:
-    """Return the names that the export has for declared locations, each with the id."""
-    return [
-        f"{after.get('id')} ({', '.join(filter(None, (titles.get(f'{name}'), f'{name}')))})"
-        for before, after in _pairs(result)
-        for name in elements(after.get("aliases"))[len(elements(before.get("aliases"))) :]
-    ]
 
 
 def _emptied(members: Mapping[str, int]) -> str:

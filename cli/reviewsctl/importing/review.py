@@ -31,6 +31,8 @@ MEMBERS: Final = (
 
 NO_ID: Final = "no-id"
 """The note on a review without an id of its own."""
+SHORTENED: Final = "shortened"
+"""The note on a name that is shortened, as those of the file are short."""
 FUTURE: Final = "future"
 """The note on a row that is refused as its date, or that of its reply, is in the future."""
 _MAX_AHEAD: Final = datetime.timedelta(
