@@ -6,9 +6,9 @@ sorts.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO, Final
 
-import msgspec
 from msgspec import UNSET, Raw
 
 from reviewsctl.importing.business import Declared, empty, filled
@@ -40,16 +40,8 @@ from reviewsctl.importing.values import elements, encoded, members, word
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.removed import removed_member
 
-
-class _Business(msgspec.Struct):
-    """The declared locations, as they are written."""
-
-    locations: list[Raw]
-
-
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
 _REPLY: Final = "owner_reply"
-_LOCATIONS: Final = msgspec.json.Decoder(_Business)
 
 
 class Merge:
@@ -78,13 +70,13 @@ class Merge:
         changes: dict[str, object] = {}
         business, removed = document.member("business"), document.member("removed")
         if isinstance(business, dict):
-            changes["business"] = self._business(business, document.members()["business"])
-        reviews = [*self._records(document)]
+            changes["business"] = self._business(business, document.members["business"])
+        old = [*self._old_records(document)]  # after these it is known what is removed
         if isinstance(removed, list):
             changes["removed"] = UNSET
         now = self._plan.options.now.replace(microsecond=0)
         changes |= removed_member(elements(removed), self._result.removed_ids, now)
-        rewrite(self._out, document, reviews, changes, self._now)
+        rewrite(self._out, document, chain(old, self._new_records()), changes, self._now)
         return self._result
 
     def _business(self, business: dict[str, object], text: Raw) -> Raw:
@@ -101,7 +93,7 @@ class Merge:
             listed = declared.with_new(self._plan.titles, self._plan.listings)
         if listed != declared.listed:
             self._result.filled = {**changes, "locations": listed}
-            there = _LOCATIONS.decode(text).locations
+            there = Document(bytes(text), "business").elements("locations")
             pairs = zip(there, declared.listed, listed, strict=False)
             as_written = [raw if before == after else after for raw, before, after in pairs]
             changes["locations"] = [*as_written, *listed[len(there) :]]
@@ -109,7 +101,7 @@ class Merge:
 
     # Reviews
 
-    def _records(self, document: Document) -> Iterator[Raw]:
+    def _old_records(self, document: Document) -> Iterator[Raw]:
         for raw in document.elements(REVIEWS):
             old = members(document.value(raw))
             text, fates = self._old(old, raw)
@@ -117,6 +109,8 @@ class Merge:
             self._note_id(old)
             if not _LEFT_OUT & fates.keys():
                 yield text
+
+    def _new_records(self) -> Iterator[Raw]:
         for entry in self._staged:
             double = self._matching.doubles.get(entry.key)
             if entry.key in self._used:

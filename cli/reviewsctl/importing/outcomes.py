@@ -111,8 +111,6 @@ class MergeResult:
     """The category of the business in the new file."""
     declared: Declared = field(default_factory=Declared)
     """The locations that the file declares."""
-    places: set[Place] = field(default_factory=set)
-    """The locations that the file has reviews of, where they say."""
     met: set[Place] = field(default_factory=set)
     """The locations of the export of which a review is in the file."""
     there: Counter[Place | None] = field(default_factory=Counter)
@@ -161,8 +159,6 @@ class MergeResult:
         """Count the fates of a review that was there."""
         place = Place.of(review)
         self.there[place] += Fate.EXAMPLE not in fates
-        if place is not None and place.name:
-            self.places.add(place)
         if place is not None and Fate.KEPT in fates:
             self.kept[place] += 1
             self.first_kept[place] += [_named(review)] * (self.kept[place] <= MAX_NAMED)
@@ -187,6 +183,11 @@ class MergeResult:
     def count(self, fate: Fate) -> int:
         """Return the number of reviews of one fate."""
         return self.counts[fate]
+
+    @property
+    def places(self) -> set[Place]:
+        """The locations that the file has reviews of, where they say."""
+        return {place for place in self.there if place is not None and place.name}
 
     @property
     def sources(self) -> set[str]:

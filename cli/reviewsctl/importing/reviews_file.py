@@ -67,10 +67,11 @@ def rewrite(
         now: The ``updated_at`` of a file that has one; None leaves it as it is.
 
     Raises:
-        ImportRefusedError: It is no JSON object.
+        ImportRefusedError: It is no JSON object, or a member is not UTF-8.
     """
-    members: dict[str, object] = {**document.members(), REVIEWS: reviews, **changes}
-    if now is not None and document.member("updated_at") is not None:
+    members: dict[str, object] = {**document.members, REVIEWS: reviews, **changes}
+    there = {name: document.member(name) for name in document.members if name != REVIEWS}
+    if now is not None and there.get("updated_at") is not None:
         members["updated_at"] = now
     before = b"{\n"
     for name, value in members.items():
@@ -81,13 +82,13 @@ def rewrite(
     out.write(b"\n}\n")
 
 
-def _in_lines(elements: Iterable[Raw]) -> Iterator[bytes]:
+def _in_lines(elements: Iterable[object], indent: bytes = b"") -> Iterator[bytes]:
     yield b"["
     between = b"\n"
     for element in elements:
-        yield between + encoded(element)
+        yield between + indent + encoded(element)
         between = b",\n"
-    yield b"\n]"
+    yield b"\n" + indent[:-2] + b"]"
 
 
 def reviews_of(document: Document) -> Iterator[Mapping[str, object]]:
@@ -113,14 +114,10 @@ def updated_in_lines(text: Raw, changes: Mapping[str, object]) -> Raw:
         b"  "
         + encoded(name)
         + b": "
-        + (_spread(value) if isinstance(value, list) else encoded(value))
+        + (b"".join(_in_lines(value, b"    ")) if isinstance(value, list) else encoded(value))
         for name, value in {**_members.decode(text), **changes}.items()
     ]
     return Raw(b"{\n" + b",\n".join(lines) + b"\n}")
-
-
-def _spread(elements: Iterable[object]) -> bytes:
-    return b"[\n" + b",\n".join(b"    " + encoded(element) for element in elements) + b"\n  ]"
 
 
 _MODE = 0o644  # of a new file: the daemon runs as another user, and the data are public

@@ -81,8 +81,9 @@ def parser(head: Head, settings: Settings) -> Parser:
         if settings.names == "short" and isinstance(author := fields.get("author"), str):
             short = short_name(author) if author.strip() else author
             fields = {**fields, "author": short, "author_avatar_url": None}
+        record = encoded(fields)
         try:
-            review = decoder.decode(encoded(fields))
+            review = decoder.decode(record)
         except msgspec.DecodeError as error:
             fault = _fault(error, fields, is_table=is_table)
             raise RowRefusedError(f"not a review of ours: {fault}") from None
@@ -99,7 +100,7 @@ def parser(head: Head, settings: Settings) -> Parser:
             key=review.id,
             source=review.source,
             place=place,
-            record=fields,
+            record=msgspec.json.decode(record),  # what JSON cannot hold is null
             blank=blank,
             newest=milliseconds(datetime.datetime.combine(review.date, datetime.time())),
         )

@@ -1,6 +1,7 @@
 """JSON documents in memory, whose values stay as they are written until they are decoded."""
 
 import codecs
+import functools
 import json
 from typing import Final
 
@@ -24,7 +25,7 @@ _elements: Final = msgspec.json.Decoder(list[Raw]).decode
 class Document:
     """One document.
 
-    Every method raises ImportRefusedError where it is no JSON.
+    Everything of it raises ImportRefusedError where it is no JSON.
 
     Args:
         content: UTF-8, a byte order mark tolerated.
@@ -49,8 +50,9 @@ class Document:
         except UnicodeDecodeError as fault:
             raise self._not_utf8(fault) from None
 
+    @functools.cached_property
     def members(self) -> dict[str, Raw]:
-        """Return the members of the document, which is an object."""
+        """The members of the document, which is an object."""
         if _begin(self.root) != _OBJECT:
             raise ImportRefusedError(f"{self._name}: it is no object of JSON", self._remedy)
         try:
@@ -60,11 +62,11 @@ class Document:
 
     def member(self, name: str) -> object:
         """Return the decoded value of a member of the document; None if it is not there."""
-        return self.value(self.members().get(name, _NULL))
+        return self.value(self.members.get(name, _NULL))
 
     def elements(self, name: str) -> list[Raw]:
         """Return the elements of a member that is an array; null counts as none."""
-        raw = self.members().get(name, _NULL)
+        raw = self.members.get(name, _NULL)
         if _begin(raw) not in (_ARRAY, b"n"):
             raise ImportRefusedError(f"{self._name}: a list is expected in it", self._remedy)
         return [] if _begin(raw) == b"n" else _elements(raw)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.merge import Merge
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions
@@ -122,6 +123,11 @@ def test_record_without_changes_keeps_its_bytes(existing: list[dict[str, object]
     for record in records:
         assert record in text.decode()
     assert "1.50" in text.decode()
+
+
+def test_member_that_is_not_utf8_is_refused() -> None:
+    with pytest.raises(ImportRefusedError, match="not UTF-8"):
+        merge(b'{"business": {}, "x_a": "\xff", "reviews": []}', [])
 
 
 OLD, NEW = (
