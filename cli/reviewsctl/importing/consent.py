@@ -139,6 +139,10 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             _others(result),
             f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
         ),
+        (
+            _other_stars(result),
+            f"Say the same --set scale as before; if the ratings were wrong until now: {yes}",
+        ),
         *(() if options.settings.earlier_source else _new_sources(plan, result)),
         (
             _doubles(result, is_new=bool(_sources(staged) - result.sources)),
@@ -247,6 +251,15 @@ def _others(result: MergeResult) -> str:
         f"{count:,} of {total:,} reviews that are there would get another author, day and text: the ids "
         "of this export may be the numbers of its rows"
     )
+
+
+def _other_stars(result: MergeResult) -> str:
+    """Return that most ratings would change, which customers do not do; empty if they would not."""
+    count = result.changed["rating"]
+    total = result.count(Fate.CHANGED) + result.count(Fate.UNCHANGED)
+    if count < _MIN_OTHERS or count * 2 <= total or result.count(Fate.ANOTHER) >= count:
+        return ""
+    return f"{count:,} of {total:,} reviews that are there would get other stars: is the scale another one?"
 
 
 def _new_sources(plan: MergePlan, result: MergeResult) -> Iterator[Question]:

@@ -105,6 +105,8 @@ class MergeResult:
     """The first reviews of each fate."""
     emptied: Counter[str] = field(default_factory=Counter)
     """Members of ``Fate.EMPTIED``."""
+    changed: Counter[str] = field(default_factory=Counter)
+    """Members of ``Fate.CHANGED``."""
     name: str = ""
     """The name of the business in the file."""
     category: object = None
@@ -175,6 +177,7 @@ class MergeResult:
         for fate, members in fates.items():
             self.counts[fate] += 1
             self.emptied.update(members if fate is Fate.EMPTIED else ())
+            self.changed.update(members if fate is Fate.CHANGED else ())
             if len(self.changes[fate]) < MAX_LISTED:
                 content = _content(review) if fate is Fate.REMOVED else ""
                 change = Change(review=_named(review), members=members, content=content)

@@ -140,7 +140,7 @@ class Scale:
         if not scale.is_possible:
             raise SayMoreError(
                 f"scale: expected 2 to 100, or two numbers, got {shown(text)}",
-                "The best rating, as in scale=10; or from the worst to the best, as in scale=6-1",
+                "The best rating, as in scale=10; or from the worst to the best, as in scale=6-1 or 5-1 of school grades",
             )
         return scale
 

@@ -32,6 +32,9 @@ _PERCENT: Final = 100
 
 _LOOKED_AT: Final = 20  # rows that show the columns of a platform
 _ENOUGH: Final = 5  # ratings, where the name of their column says nothing of stars
+_CONTRARY: Final = 2  # ratings that contradict their texts
+_LOW, _HIGH = 2, 4  # of five or six
+_FEW: Final = 3  # ratings that are low by chance
 _OTHERS: Final = 4  # ratings that fit, where one is mistyped
 _ROWS_PER_TYPO: Final = 20
 _LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
@@ -50,7 +53,8 @@ _KNOWN: Final = (
 REMEDY: Final = (
     "Correct them in the file if they are mistyped. Else say the best rating there is, as in --set scale=10 "
     "(ratings are then brought to five stars) or --set scale=5 (stars); from the worst to the best where 1 is "
-    "best, as of school grades: --set scale=6-1"
+    "best, as of school grades: --set scale=5-1 where 5 is the worst, as in Austria, scale=6-1 where 6 is, as in "
+    "Germany"
 )
 
 
@@ -73,12 +77,15 @@ def scale_of(
         SayMoreError: Nothing shows of how many they are.
     """
     if operator.best is not None:
-        return lambda _: operator, f"{operator} (--set scale)"
+        return (
+            lambda _: operator,
+            f"{operator} (--set scale){_unused_worst(sample, columns, operator)}",
+        )
     if native is None and "best" in columns:
         return _beside(
             columns["best"], operator
         ), f"of the number in column {shown(columns['best'])}"
-    scale, evidence = (Scale(best=native), "") if native else _shown_by(sample, columns["rating"])
+    scale, evidence = (Scale(best=native), "") if native else _shown_by(sample, columns)
     if evidence and scale.best:
         evidence = f"{scale} ({evidence})"
     scale = replace(scale, is_set=False, recommended=operator.recommended)
@@ -133,8 +140,18 @@ def _best_in(value: object) -> int | None:
     return None if match is None else int(match[1])
 
 
-def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
+def _unused_worst(sample: Sequence[Fields], columns: Mapping[str, str], operator: Scale) -> str:
+    """Return the hint that no grade is as bad as the operator's worst one, where a 5 may be that."""
+    ratings = (rating_of(row.get(columns["rating"])) for row in sample)
+    numbers = {rating.number for rating in ratings if rating is not None}
+    if operator.worst != MAX_STARS + 1 or operator.worst in numbers or MAX_STARS not in numbers:
+        return ""
+    return "; there is no 6: where 5 is the worst grade, as in Austria, say --set scale=5-1"
+
+
+def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Scale, str]:
     """Return the scale that a table shows, and by what."""
+    column = columns["rating"]
     ratings = [rating for row in sample if (rating := rating_of(row.get(column))) is not None]
     bare = [
         rating.number
@@ -143,7 +160,15 @@ def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
         and rating.number
         and not (rating.are_stars and rating.number <= MAX_STARS)
     ]
-    if (header := _by_header(column)) is not None:
+    contrary, agreeing = _told(sample, columns)
+    header = (
+        None if "=" in column else _by_header(column)
+    )  # "1 = very good": which end is the best?
+    if header is not None:
+        if doubt := _turned(header, bare, contrary, agreeing):
+            raise SayMoreError(
+                f"the ratings in column {shown(column)} may have 1 as the best: {doubt}", REMEDY
+            )
         return header, f"column {shown(column)}"
     if platform := platform_of(sample):
         return Scale(best=10), f"the columns of {platform}"
@@ -156,6 +181,7 @@ def _shown_by(sample: Sequence[Fields], column: str) -> tuple[Scale, str]:
     words = normal(column).split()
     if not doubt and any(part.startswith(CELLS.lists["stars"]) for part in words):
         return Scale(best=MAX_STARS), f"column {shown(column)}"
+    doubt = doubt or _contradiction(contrary, agreeing)
     names = CELLS.lists["ratings"]
     is_rating = any(part.endswith(names) or part.startswith(names) for part in words)
     if not doubt and _are_stars(judged, 1 if is_rating else _ENOUGH):
@@ -201,6 +227,63 @@ def _are_stars(bare: Sequence[Fraction], enough: int) -> bool:
     return len(bare) >= enough and max(bare) == MAX_STARS and sum(bare) >= _LOWEST_MEAN * len(bare)
 
 
+def _told(
+    sample: Sequence[Fields], columns: Mapping[str, str]
+) -> tuple[list[tuple[Fraction, str]], int]:
+    """Return the low ratings of praise and the high ones of criticism, each with its word, and how many agree."""
+    contrary: list[tuple[Fraction, str]] = []
+    agreeing = 0
+    for row in sample:
+        rating, (is_praise, told) = rating_of(row.get(columns["rating"])), _tone(row, columns)
+        if rating is None or rating.best is not None or rating.are_stars or not told:
+            continue
+        is_high = rating.number >= _HIGH
+        if not is_high and rating.number > _LOW:
+            continue
+        if is_high is is_praise:
+            agreeing += 1
+        else:
+            contrary.append((rating.number, told))
+    return contrary, agreeing
+
+
+def _tone(row: Fields, columns: Mapping[str, str]) -> tuple[bool, str]:
+    """Return whether a text praises, and the word that shows it; no word if it does both or neither."""
+    cells = (word(row.get(columns[name])) for name in ("title", "text") if name in columns)
+    told = normal(" ".join(filter(None, cells))).split()
+    if not CELLS.sets["turning"].isdisjoint(told):
+        return False, ""
+    praise, criticism = (
+        next((part for part in told if part in CELLS.sets[name]), "")
+        for name in ("praise", "criticism")
+    )
+    return bool(praise), "" if praise and criticism else praise or criticism
+
+
+def _contradiction(contrary: Sequence[tuple[Fraction, str]], agreeing: int) -> str:
+    """Return that ratings contradict their texts; nothing if most do not."""
+    if len(contrary) < _CONTRARY or len(contrary) <= agreeing:
+        return ""
+    number, told = contrary[0]
+    return f'texts say the opposite, as {float(number):g} beside "{told}"'
+
+
+def _turned(
+    scale: Scale,
+    bare: Sequence[Fraction],
+    contrary: Sequence[tuple[Fraction, str]],
+    agreeing: int,
+) -> str:
+    """Return why 1 may be the best of a scale that goes up to 5 or 6 by the name of its column, or nothing."""
+    best = scale.best or 0
+    if best not in (MAX_STARS, MAX_STARS + 1) or (scale.worst or 0) > best:
+        return ""
+    if doubt := _contradiction(contrary, agreeing):
+        return doubt
+    are_low = len(bare) >= _FEW and 2 * sum(bare) < (1 + best) * len(bare)
+    return "most are low" if are_low and not agreeing else ""
+
+
 def _doubt(column: str, ratings: Sequence[Rating], bare: Sequence[Fraction]) -> str:
     """Return what speaks against five stars, or nothing."""
     if above := sum(number > MAX_STARS for number in bare):
@@ -208,6 +291,8 @@ def _doubt(column: str, ratings: Sequence[Rating], bare: Sequence[Fraction]) -> 
     bests = [rating.best for rating in ratings if rating.best not in (None, MAX_STARS)]
     if bests:
         return f"others say that they are of {bests[0]}"
+    if "=" in column:
+        return "its name says what they mean"
     return "it may be a school grade" if _may_be_grade(column) else ""
 
 

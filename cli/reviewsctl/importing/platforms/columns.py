@@ -140,13 +140,20 @@ def _there(sample: Sequence[Fields]) -> dict[str, str]:
     for name in names:
         there.setdefault(normal(name), name)
     for name in names:
-        there.setdefault(_without_scale(normal(name)), name)
+        there.setdefault(_without_scale(_without_legend(name)), name)
     for name in names:
         *around, last = name.split(".")
         inner = [name for name in around if normal(name) not in PUBLICITY.sets["wrappers"]]
         if len(inner) < len(around):
             there.setdefault(normal(".".join((*inner, last))), name)
     return there
+
+
+def _without_legend(name: str) -> str:
+    """Return the name of a column as it is compared, up to the first number where it says what numbers mean: "1 = bad"."""
+    words = normal(name).split()
+    first = next((index for index, part in enumerate(words) if part.isdigit()), len(words))
+    return " ".join(words[: first if "=" in name else len(words)])
 
 
 def _without_scale(name: str) -> str:

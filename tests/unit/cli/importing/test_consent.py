@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
 from tests.support.shop import SAMPLES, Shop, google, outscraper, table
@@ -188,3 +190,20 @@ def test_table_without_ids_is_no_question_where_none_were(
     numbered(shop, source, mapped=mapped)
     numbered(shop, second, mapped=False, yes=second == "shop")
     assert [] == [line for line in shop.lines if "--map id=COLUMN" in line]
+
+
+def test_other_stars_of_most_reviews_are_a_question(shop: Shop, tmp_path: Path) -> None:
+    """Customers change theirs one by one; a forgotten scale changes all."""
+    rows = "".join(f"{day},2026-01-0{day},{day},Ann {day}\n" for day in (1, 2, 4, 5))
+    export = table(tmp_path / "x.csv", f"id,date,Stars,author\n{rows}")
+
+    def graded(scale: str) -> ImportResult:
+        settings = Settings(source="cards", name="Acme", scale=Scale.parsed(scale))
+        return shop.imported(export, settings=settings)
+
+    graded("5-1")
+    with pytest.raises(SayMoreError, match="4 of 4 reviews that are there would get other stars"):
+        graded("5")
+    table(export, f"id,date,Stars,author\n{rows.replace('04,4', '04,3')}")
+
+    assert 1 == graded("5-1").merge.count(Fate.CHANGED)

@@ -76,7 +76,8 @@ def test_ratings_that_show_no_scale_are_a_question(name: str, values: list[str],
     assert "nothing says of how many the ratings in column" in caught.value.detail
     assert why in caught.value.detail
     assert "--set scale=10" in caught.value.remedy
-    assert "--set scale=6-1" in caught.value.remedy
+    assert "--set scale=5-1" in caught.value.remedy
+    assert "scale=6-1" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,78 @@ def test_rating_above_five_is_a_question_unless_all_others_are_stars(
 )
 def test_header_says_the_scale(name: str, values: list[str], stars: list[int]) -> None:
     assert stars == column(name, values)
+
+
+GRADED = {
+    "en": ["great work", "excellent", "just awful"],
+    "de": ["super, eine glatte Eins", "sehr gut", "ganz furchtbar"],
+    "fr": ["parfait", "Excellente coiffeuse", "service décevant"],
+    "es": ["Perfecto", "Excelente trato", "pésimo"],
+    "it": ["Ottimo", "perfetto!", "pessimo servizio"],
+    "pt": ["Ótimo", "perfeito", "horrível"],
+    "nl": ["Geweldig", "heel goed", "erg slecht"],
+}
+
+
+@pytest.mark.parametrize("name", ["Bewertung (1-5)", "Rating (1-6)", "Rating", "Note /5"])
+@pytest.mark.parametrize("texts", GRADED.values(), ids=GRADED)
+def test_words_that_contradict_the_numbers_are_a_question(name: str, texts: list[str]) -> None:
+    """With 1 as the best, as of school grades, praise would be shown with one star."""
+    numbers = ["1", "2", "5"]
+    rows: list[Fields] = [
+        {name: number, "Text": text} for number, text in zip(numbers, texts, strict=True)
+    ]
+    columns = {"rating": name, "text": "Text"}
+    with pytest.raises(SayMoreError, match="texts say the opposite, as 1 beside"):
+        scale_of(rows, columns, Scale())
+    agreeing = [{**row, name: str(6 - int(str(row[name])))} for row in rows]
+    scale, _ = scale_of(agreeing, columns, Scale(best=5))
+
+    assert [5, 4, 1] == [scale(row).stars(row[name]).stars for row in agreeing]
+
+
+def test_praise_beside_four_of_five_agrees() -> None:
+    rows: list[Fields] = [{"Rating": number, "Text": "Great"} for number in ["4", "4", "4", "5"]]
+    scale, _ = scale_of(rows, {"rating": "Rating", "text": "Text"}, Scale())
+
+    assert 4 == scale(rows[0]).stars("4").stars
+
+
+def test_irony_in_one_text_is_no_question() -> None:
+    texts = ["Super, wieder nichts", "Super, wieder zu spät", "Sehr gut", "Toll", "Prima"]
+    rows: list[Fields] = [
+        {"Rating /5": number, "Text": text}
+        for number, text in zip(["1", "1", "5", "5", "4"], texts, strict=True)
+    ]
+    scale, _ = scale_of(rows, {"rating": "Rating /5", "text": "Text"}, Scale())
+
+    assert [1, 5] == [scale(rows[0]).stars("1").stars, scale(rows[0]).stars("5").stars]
+
+
+@pytest.mark.parametrize("name", ["Bewertung (1-5)", "Bewertung 1 bis 6"])
+def test_low_numbers_of_a_scale_are_a_question_unless_texts_agree(name: str) -> None:
+    with pytest.raises(SayMoreError, match="may have 1 as the best: most are low"):
+        column(name, ["1", "2", "1"])
+    rows: list[Fields] = [{name: number, "Text": "Einfach schlecht"} for number in ["1", "2", "1"]]
+    rows.append({name: "4", "Text": "Passt"})
+    scale, _ = scale_of(rows, {"rating": name, "text": "Text"}, Scale())
+
+    assert 1 == scale(rows[0]).stars("1").stars
+
+
+@pytest.mark.parametrize("name", ["Bewertung 1-5 (1 = sehr gut)", "Rating (1 = bad, 5 = good)"])
+def test_heading_that_explains_its_numbers_is_a_question(name: str) -> None:
+    with pytest.raises(SayMoreError, match="its name says what they mean"):
+        column(name, OUT_OF_FIVE)
+
+
+def test_missing_worst_grade_is_pointed_out() -> None:
+    """In Austria 5 is the worst, which 6-1 shows with two stars."""
+    _, austria = scale_of([{"Note": "1"}, {"Note": "5"}], {"rating": "Note"}, Scale.parsed("6-1"))
+    _, germany = scale_of([{"Note": "5"}, {"Note": "6"}], {"rating": "Note"}, Scale.parsed("6-1"))
+
+    assert "say --set scale=5-1" in austria
+    assert "5-1" not in germany
 
 
 def test_number_beside_the_rating_is_its_scale() -> None:
