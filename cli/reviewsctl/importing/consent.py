@@ -140,6 +140,10 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             f"To make ids of what the rows say: --map id=; if these are the same reviews: {yes}",
         ),
         (
+            _damaged(plan, result),
+            f'Save it again as "CSV UTF-8" or as a spreadsheet, from where they are right; if they are meant: {yes}',
+        ),
+        (
             _other_stars(result),
             f"Say the same --set scale as before; if the ratings were wrong until now: {yes}",
         ),
@@ -251,6 +255,16 @@ def _others(result: MergeResult) -> str:
         f"{count:,} of {total:,} reviews that are there would get another author, day and text: the ids "
         "of this export may be the numbers of its rows"
     )
+
+
+def _damaged(plan: MergePlan, result: MergeResult) -> str:
+    """Return that texts have lost letters to an encoding; empty if they have not."""
+    changes = result.changes[Fate.DAMAGED]
+    if plan.options.synced:  # which writes to the journal
+        changes = [replace(change, review=change.without_author) for change in changes]
+    count = counted(result.count(Fate.DAMAGED), "review")
+    which = first_of((line(Fate.DAMAGED, change) for change in changes), _SHOWN)
+    return f"letters of {count} are damaged by an encoding ({which})" if changes else ""
 
 
 def _other_stars(result: MergeResult) -> str:

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 from msgspec import UNSET, Raw
 
 from reviewsctl.importing.business import Declared, empty, filled
+from reviewsctl.importing.damage import damaged
 from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.matching import Match, Matching
 from reviewsctl.importing.merge_plan import MergePlan
@@ -141,6 +142,8 @@ class Merge:
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
         fates = fates if entry.place else {**fates, Fate.UNPLACED: ()}
+        if names := damaged({}, review):
+            fates = {**fates, Fate.DAMAGED: names}
         self._log(key, Written(entry.edited, entry.replied, digests(review), entry.has_own_id))
         self._result.still_corrected += bool(self._plan.corrections.action(review))
         stamps = stamped(review, self._plan.options.now)

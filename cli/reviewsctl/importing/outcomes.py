@@ -62,6 +62,8 @@ class Fate(Enum):
     """Changed so that the owner's reply goes."""
     ERASED = "erased"
     """Not taken, as it may be an edited version of an erased review."""
+    DAMAGED = "damaged"
+    """New or changed, with members that a wrong encoding has damaged."""
     UNPLACED = "without a place"
     """Without a location in the new file; these are new, unchanged or changed too."""
     EMPTIED = "emptied"

@@ -14,6 +14,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from reviewsctl.importing.damage import damaged
 from reviewsctl.importing.import_log import Written, digest
 from reviewsctl.importing.outcomes import Fate, Fates
 from reviewsctl.importing.review import MEMBERS, Entry
@@ -89,6 +90,8 @@ def merge_review(
                 fates[Fate.REPLY_KEPT] = ()
         elif there != value:
             changes[name] = value
+    if wrong := damaged(old, changes):
+        fates[Fate.DAMAGED] = wrong
     by_hand = tuple(name for name in changes if last_written.differs(name, old.get(name)))
     return Merged(
         changes=changes,

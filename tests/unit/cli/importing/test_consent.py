@@ -207,3 +207,31 @@ def test_other_stars_of_most_reviews_are_a_question(shop: Shop, tmp_path: Path) 
     table(export, f"id,date,Stars,author\n{rows.replace('04,4', '04,3')}")
 
     assert 1 == graded("5-1").merge.count(Fate.CHANGED)
+
+
+def test_letters_that_an_encoding_damaged_are_a_question(shop: Shop, tmp_path: Path) -> None:
+    """Excel saves plain CSV with "?" in place of what its encoding has not."""
+    row = {"author": "Antonín Dvořák", "text": "Mit Kindern 👶👍", "reply": "Köszönöm, őszintén"}
+    shop.imported(google(tmp_path / "a.json", row))
+    content = shop.file
+    members = ("id", "source", "author", "rating", "date", "text")
+    cells = [str(content["reviews"][0][name]) for name in members]
+    right = f"{';'.join(members)}\n{';'.join(cells)}\n"
+    export = tmp_path / "b.csv"
+    export.write_bytes(right.encode("cp1252", "replace"))
+    with pytest.raises(SayMoreError, match=r"letters of 1 review are damaged .*: author, text"):
+        shop.imported(export)
+
+    assert content == shop.file
+    export.write_text(right)
+    assert 1 == shop.imported(export).merge.count(Fate.UNCHANGED)
+
+
+def test_damaged_letters_of_a_new_review_are_a_question(shop: Shop, tmp_path: Path) -> None:
+    export = table(tmp_path / "x.csv", "id,date,Stars,author\n1,2026-01-02,5,Zukunft ZÃ¶hrer\n")
+    with pytest.raises(SayMoreError, match="letters of 1 review are damaged") as asked:
+        shop.imported(export, source="cards")
+    shop.imported(export, source="cards", yes=True)
+
+    assert "CSV UTF-8" in asked.value.remedy
+    assert 1 == shop.imported(export, source="cards").merge.count(Fate.UNCHANGED)

@@ -1,0 +1,83 @@
+"""Finds texts that were saved or read in a wrong encoding, before they take the place of good ones."""
+
+import itertools
+from collections.abc import Mapping
+
+from reviewsctl.importing.values import members
+
+_ENCODINGS = ("utf-8", "cp1252", "mac_roman", "cp850")
+_MISREAD = ("Ã", "Â", "â€", "ðŸ")  # UTF-8 as Windows reads it: "Ã¶" is "ö"
+_WINDOWS = {ord(bytes([byte]).decode("cp1252", "replace")): byte for byte in range(0x80, 0xA0)}
+del _WINDOWS[0xFFFD]
+_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+
+
+def damaged(old: Mapping[str, object], values: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the members of a row that a wrong encoding has damaged, beside those of the review, which may be empty."""
+    return tuple(
+        name
+        for name in ("author", "text", "owner_reply")
+        if is_damaged(_text(values.get(name)), _text(old.get(name)), is_name=name == "author")
+    )
+
+
+def _text(value: object) -> str:
+    text = members(value).get("text") if isinstance(value, dict) else value
+    return text if isinstance(text, str) else ""
+
+
+def is_damaged(text: str, there: str = "", *, is_name: bool = False) -> bool:
+    """Return whether a text was saved or read in a wrong encoding.
+
+    Args:
+        text: The text.
+        there: The same text as it is known, or "".
+        is_name: Whether it is a name, which has no question mark.
+    """
+    if any(map(_is_misread, text.split(" "))) and text != there:
+        return True
+    marks = "?" if there or is_name else ""
+    if _holes(text, marks) > _holes(there, marks):
+        return True
+    if not there or there.isascii():
+        return False
+    if text.count(_UNKNOWN) > there.count(_UNKNOWN):
+        return True
+    if _plain(text) == _plain(there) and _foreign(text) < _foreign(there):
+        return text.count("?") > there.count("?")
+    return any(
+        _recoded(text, written, read) == there
+        for written, read in itertools.permutations(_ENCODINGS, 2)
+    )
+
+
+def _is_misread(part: str) -> bool:
+    """Return whether a word is one of UTF-8 that was read as Windows-1252."""
+    if not any(lead in part for lead in _MISREAD):
+        return False
+    try:
+        part.translate(_WINDOWS).encode("latin-1").decode()
+    except UnicodeError:
+        return False
+    return True
+
+
+def _recoded(text: str, written: str, read: str) -> str | None:
+    try:
+        return text.encode(written).decode(read)
+    except UnicodeError:
+        return None
+
+
+def _holes(text: str, marks: str) -> int:
+    """Return how many marks that stand for a lost letter are before another one."""
+    pairs = itertools.pairwise(text)
+    return sum(one in marks + _UNKNOWN and next_.isalpha() for one, next_ in pairs)
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in text if letter.isascii() and letter.isalnum())
+
+
+def _foreign(text: str) -> int:
+    return sum(not letter.isascii() for letter in text)
