@@ -110,6 +110,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
     options, staged = plan.options, plan.staged
     older = older_places(plan.older, result)
     yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
+    replace_ = "gone: 1" if options.synced else "--replace"
     by_column = "; if the column has no places: --map location=" if plan.has_typed_ids else ""
     warnings = (
         (
@@ -151,6 +152,10 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
         (
             _doubles(result, is_new=bool(_sources(staged) - result.sources)),
             f"{_one_source(result)}; to add them all the same: {yes}",
+        ),
+        (
+            _filled_in(result),
+            f"If so, and the table has all reviews: {replace_}; if they are other reviews: {yes}",
         ),
         (
             "" if options.synced else _loss(plan, result, (0, 0) if can_ask else MAX_LOSS),
@@ -310,6 +315,17 @@ def _doubles(result: MergeResult, *, is_new: bool) -> str:
     return (
         f"{count:,} of {new:,} new reviews {'is' if count == 1 else 'are'} there already, with the same author, date, "
         f"stars and text, from the source {shown(source)}: {'it' if count == 1 else 'they'} would count twice"
+    )
+
+
+def _filled_in(result: MergeResult) -> str:
+    """Return why reviews whose texts were filled in would count twice; empty if they would not."""
+    count, new = result.filled_in, result.count(Fate.NEW)
+    if count < _MIN_DOUBLES or count * 2 < new:
+        return ""
+    return (
+        f"{count:,} of {new:,} new reviews have the author, day and stars of reviews without words that no row has any "
+        "more: if their texts were filled in since, they would count twice"
     )
 
 

@@ -164,6 +164,16 @@ def are_versions(review: Facts, row: Facts) -> bool:
     return is_equal and len(row.words) >= MANY
 
 
+def may_have_got_words(review: Facts, row: Facts) -> bool:
+    """Return whether a row may be a review whose text was filled in, or taken out, since: one of them has none."""
+    return (
+        (review.source, review.author_key, review.day, review.stars)
+        == (row.source, row.author_key, row.day, row.stars)
+        and bool(review.words_key) is not bool(row.words_key)
+        and may_share_location(review, row)
+    )
+
+
 def have_same_words(review: Facts, row: Facts) -> bool:
     """Return whether two reviews have the same words, one or more."""
     return review.words_key == row.words_key != 0

@@ -5,9 +5,10 @@ import unicodedata
 
 import pytest
 
-from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.report import lines
+from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.undo import undo
 from reviewsd.domain.corrections import Action
 from tests.support.edited import (
@@ -17,6 +18,7 @@ from tests.support.edited import (
     HEADER,
     REPLY,
     correct,
+    erase_all,
     imported,
     log,
     overlay_file,
@@ -24,7 +26,7 @@ from tests.support.edited import (
     states,
     synced,
 )
-from tests.support.shop import Shop
+from tests.support.shop import Shop, table
 
 
 @pytest.mark.parametrize("action", ["hide", "hide-text", "anonymize"])
@@ -44,6 +46,60 @@ def test_letters_parted_from_their_accents_make_no_other_review(shop: Shop) -> N
     parted = imported(shop, *(unicodedata.normalize("NFD", row) for row in rows))
     assert (0, 2) == tuple(map(parted.merge.count, (Fate.NEW, Fate.UNCHANGED)))
     assert {"Jürgen Köhler", "Zoë"} == {*shop.reviews}
+
+
+@pytest.mark.parametrize("is_filled_in", [True, False], ids=["filled in", "taken out"])
+def test_review_whose_text_is_filled_in_later_is_the_same(
+    shop: Shop, *, is_filled_in: bool
+) -> None:
+    """Each customer counted twice, and nothing was said."""
+    without = ("2026-03-14,5,Ann Lee,\n", "2026-03-14,4,Ann Lee,\n", "2026-03-15,4,Bo,\n")
+    texts = ("Lovely.", "Quick and clean and on time.", "So-so")
+    rows = [row.replace(",\n", f",{text}\n") for row, text in zip(without, texts, strict=True)]
+    first, second = (without, rows) if is_filled_in else (rows, without)
+    imported(shop, *first)
+    ids = [review["id"] for review in shop.file["reviews"]]
+    result = imported(shop, *second, replace=False)
+    assert 0 == result.merge.count(Fate.NEW)
+    assert ids == [review["id"] for review in shop.file["reviews"]]
+    assert [*texts] == [review["text"] for review in shop.file["reviews"]]
+
+
+def test_text_and_id_that_a_row_gets_at_once_are_of_its_review(shop: Shop) -> None:
+    """A second import with a column of texts, one of ids and short names added everyone again."""
+    export = table(
+        shop.folder / "k.csv", "Date,Stars,Name,Note,Nr.\n2026-03-14,5,Ann Lee,Lovely.,17\n"
+    )
+    without = Settings(source="web", columns={"text": ""}, name="Acme")
+    shop.imported(export, settings=without)
+    columns = {"text": "Note", "id": "Nr."}
+    shop.imported(export, settings=Settings(source="web", columns=columns, names="short"))
+    (review,) = shop.file["reviews"]
+    assert ("Ann L.", "Lovely.") == (review["author"], review["text"])
+
+
+def test_text_that_may_be_of_an_erased_review_is_filled_into_no_other(shop: Shop) -> None:
+    erased, other = (
+        "2026-03-14,5,Ann Lee,They broke the vase in the hall.\n",
+        "2026-03-14,5,Ann Lee,\n",
+    )
+    imported(shop, erased, other, BO)
+    erase_all(shop, *[review["id"] for review in shop.file["reviews"] if "They" in str(review)])
+    imported(shop, "2026-03-14,5,Ann Lee,A vase was broken.\n", BO, replace=False)
+    assert "vase" not in published(shop)
+
+
+def test_reviews_without_a_name_whose_texts_are_filled_in_are_a_question(shop: Shop) -> None:
+    rows = [f"2026-03-1{day},5,,{{}}\n" for day in range(4)]
+    imported(shop, *(row.format("") for row in rows))
+    with pytest.raises(SayMoreError, match="4 of 4 new reviews have the author, day") as asked:
+        imported(shop, *(row.format("Lovely.") for row in rows), replace=False)
+    assert asked.value.remedy.startswith("If so, and the table has all reviews: --replace;")
+    imported(shop, *(row.format("Lovely.") for row in rows), replace=True, yes=True)
+    assert 4 == len(shop.file["reviews"])
+    more = [f"2026-03-2{day},5,,Fine.\n" for day in range(4)]
+    imported(shop, *(row.format("Lovely.") for row in rows), *more, replace=False)
+    assert 8 == len(shop.file["reviews"])
 
 
 def test_edited_review_is_a_changed_one(shop: Shop) -> None:
