@@ -24,6 +24,8 @@ class ExistingSources:
         self.places: set[Place] = set()
         self._short = Counter[str]()  # names, by source
         self._with_full: set[str] = set()
+        self.with_portraits: set[str] = set()
+        """Those whose short names have portraits, so that the platform shows names so."""
         for review in () if document is None else reviews_of(document):
             if review.get("id") in EXAMPLES:
                 continue
@@ -37,6 +39,8 @@ class ExistingSources:
                 self._with_full.add(source)
             elif author.endswith(".") and len(author.split()) > 1:
                 self._short[source] += 1
+                if review.get("author_avatar_url") is not None:
+                    self.with_portraits.add(source)
 
     def has_short_names(self, source: str) -> bool:
         """Return whether there are three short names and no full one: of a source or, if it has neither, of all."""

@@ -108,7 +108,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
         follows_names = options.settings.names is None and not own_exports
         if follows_names:
-            rows.notes[SHORTENED] = staged.shorten(existing.has_short_names)
+            rows.notes[SHORTENED] = staged.shorten(
+                existing.has_short_names, existing.with_portraits
+            )
         newest = _newest(options, staged, exports)
         plan = MergePlan(
             options=options,

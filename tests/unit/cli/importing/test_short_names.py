@@ -80,12 +80,33 @@ def test_portrait_does_not_return_to_a_name_that_stays_short(shop: Shop) -> None
     assert None is portraits(shop)["Ann L."]
 
 
+def test_single_name_gets_no_portrait_where_names_are_short(shop: Shop) -> None:
+    """An import without the option published it, and said that names are shortened."""
+    jo = ANN.replace("Ann Lee", "J")
+    imported(shop, "booking", ANN, BO, CY, jo, names="short")
+    imported(shop, "booking", ANN, BO, CY, jo, jo.replace("J", "K"))
+    assert dict.fromkeys(("Ann L.", "Bo L.", "Cy I.", "J", "K")) == portraits(shop)
+    imported(shop, "booking", jo, names="full")
+    assert portraits(shop)["J"]
+    imported(shop, "booking", ANN, BO, CY, jo)
+    assert None is portraits(shop)["J"]
+
+
+def test_single_name_of_a_new_source_gets_no_portrait_where_names_are_short(shop: Shop) -> None:
+    imported(shop, "booking", ANN, BO, CY, names="short")
+    imported(shop, "portal", ANN.replace("Ann Lee", "J"), yes=True)
+    assert None is portraits(shop)["J"]
+
+
 def test_names_that_a_platform_shows_short_keep_their_portraits(shop: Shop, tmp_path: Path) -> None:
     portrait = {"profilePhotoUrl": "https://example.com/ann.png"}
-    export = google(tmp_path / "a.json", {"author": "Ann L.", "reviewer": portrait})
+    names = ("Ann L.", "Bo L.", "Cy I.", "J")
+    export = google(
+        tmp_path / "a.json", *({"author": name, "reviewer": portrait} for name in names)
+    )
     for _ in range(2):
         shop.imported(export)
-        assert {"Ann L.": "https://example.com/ann.png"} == portraits(shop)
+        assert dict.fromkeys(names, "https://example.com/ann.png") == portraits(shop)
 
 
 def test_own_export_with_short_names_has_no_portraits(shop: Shop) -> None:
