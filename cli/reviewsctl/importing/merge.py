@@ -17,6 +17,7 @@ from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.matching import Match, Matching
 from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.outcomes import Fate, Fates, MergeResult, Succession
+from reviewsctl.importing.personal_data import has_surname
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import (
@@ -43,6 +44,7 @@ from reviewsd.domain.removed import removed_member
 
 _LEFT_OUT: Final = frozenset((Fate.EXAMPLE, Fate.REMOVED))
 _REPLY: Final = "owner_reply"
+_NAMING: Final = frozenset(("author", _REPLY))
 
 
 class Merge:
@@ -131,6 +133,11 @@ class Merge:
             own_ids = self._result.own_ids
             own_ids[source] = own_ids.get(source, True) and written.has_own_id
 
+    def _note_reply(self, changes: Review, review: Review) -> None:
+        """Note a review whose reply readers see beside a name that is shortened, as one of both is new."""
+        if not _NAMING.isdisjoint(changes) and has_surname(self._public(review)):
+            self._result.naming_replies.append(str(review.get("date")))
+
     def _note_predecessors(self, entry: Entry, record: Review) -> None:
         """Note the corrected reviews that a row may be, with its review as the new file has it."""
         if predecessors := self._matching.predecessors.get(entry.key):
@@ -142,6 +149,7 @@ class Merge:
         fates: Fates = {Fate.NEW: ()}
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
+        self._note_reply(review, review)
         fates = fates if entry.place else {**fates, Fate.UNPLACED: ()}
         if names := damaged({}, review):
             fates = {**fates, Fate.DAMAGED: names}
@@ -170,6 +178,7 @@ class Merge:
         merged = self._merged(review, self._counting(review, row, match), entry, key)
         changes, fates = merged.changes, {**merged.fates}
         new = {**review, **changes}
+        self._note_reply(changes, new)
         before, after = word(review.get("location")), word(new.get("location"))
         if before and after:
             self._result.moves[before, after] += 1
@@ -221,10 +230,14 @@ class Merge:
 
     def _emptied(self, review: Review, row: Review, entry: Entry, key: str) -> Fates:
         """Return the fate of a review that is public with members which the owner's table has no more."""
-        corrections, last_written = self._plan.corrections, self._plan.log.of(key)
-        public = corrections.public_form(review) if corrections.action(review) else review
-        names = emptied(public or {}, row, self._staged.unstated(entry), last_written)
+        unstated, last_written = self._staged.unstated(entry), self._plan.log.of(key)
+        names = emptied(self._public(review), row, unstated, last_written)
         return {Fate.EMPTIED: names} if names else {}
+
+    def _public(self, review: Review) -> Review:
+        """Return what readers see of a review."""
+        corrections = self._plan.corrections
+        return (corrections.public_form(review) or {}) if corrections.action(review) else review
 
     def _log(self, key: str, row: Written | None = None) -> None:
         """Note what was written of a review that the new file has; without it, what is known of it stays.

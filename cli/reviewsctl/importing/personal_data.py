@@ -1,10 +1,11 @@
 """Notes on personal data that readers see in the new texts and replies of an import."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.review import Entry
+from reviewsctl.importing.review_merge import Review
 from reviewsctl.importing.values import has_contact, members
 from reviewsd.api.names import surname_in
 from reviewsd.api.texts import first_of
@@ -12,13 +13,17 @@ from reviewsd.api.texts import first_of
 _SHOWN: Final = 3  # reviews in a note
 
 
-def notes_of_replies(staged: Iterable[Entry], log: ImportLog) -> list[str]:
-    """Return the note on new replies that may have a surname that is shortened."""
-    days = [  # no name, as a sync writes notes to the journal
-        str(entry.record["date"])
-        for entry in staged
-        if _has_surname(entry) and _is_new("owner_reply", entry, log)
-    ]
+def has_surname(review: Review) -> bool:
+    """Return whether the reply to a review may have the surname of its author, whose name is short."""
+    reply, author = members(review.get("owner_reply")), review.get("author")
+    return bool(reply) and bool(surname_in(f"{reply.get('text')}", f"{author}"))
+
+
+def notes_of_replies(days: Sequence[str]) -> list[str]:
+    """Return the note on replies that may have a surname that is shortened, by the days of their reviews.
+
+    It names nobody, as a sync writes notes to the journal.
+    """
     title = "replies that may have the surname of a shortened name"
     return _note(title, days, "; correct it there, as readers see it")
 
@@ -35,15 +40,10 @@ def notes_of_contacts(staged: Iterable[Entry], log: ImportLog) -> list[str]:
     return _note(title, names, f"; to leave the stars alone: {remedy}")
 
 
-def _has_surname(entry: Entry) -> bool:
-    reply = members(entry.record.get("owner_reply"))
-    return bool(surname_in(str(reply.get("text", "")), str(entry.record["author"])))
-
-
 def _is_new(name: str, entry: Entry, log: ImportLog) -> bool:
     """Return whether no import wrote this member of a review."""
     return not log.of(entry.key).has(name, entry.record.get(name))
 
 
-def _note(title: str, names: list[str], remedy: str) -> list[str]:
+def _note(title: str, names: Sequence[str], remedy: str) -> list[str]:
     return [f"{title}: {len(names):,} ({first_of(names, _SHOWN)}){remedy}"] if names else []

@@ -134,8 +134,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             corrections=corrections,
         )
         merge = _merged(plan, prompts, folder)
-    if rows.notes[SHORTENED] or own_exports or options.settings.names == "short":
-        merge.corrected += notes_of_replies(staged, log)
+    is_shortened = rows.notes[SHORTENED] or merge.count(Fate.SHORT_NAME)
+    if is_shortened or own_exports or options.settings.names == "short":
+        merge.corrected += notes_of_replies(merge.naming_replies)
     locations = [source.head.location for export in exports for source in export.sources]
     categories = [
         location.listing for location in locations if location.id in titles and not merge.category

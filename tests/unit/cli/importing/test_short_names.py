@@ -8,6 +8,7 @@ import pytest
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.settings import parsed
+from tests.support.edited import correct
 from tests.support.shop import NOW, Shop, google, table
 
 HEADER = "date,rating,name,avatar,text\n"
@@ -140,6 +141,26 @@ def test_new_reply_that_names_an_author_with_a_short_name_is_noted_once(
         "replies that may have the surname of a shortened name: 1 (2026-03-14); "
     )
     assert [] == notes()
+
+
+@pytest.mark.parametrize("sees_reply", [True, False], ids=["shown", "hidden"])
+def test_reply_is_noted_when_its_author_is_shortened_later(
+    shop: Shop, tmp_path: Path, *, sees_reply: bool
+) -> None:
+    """The reply was there before, and so was never new where names were short."""
+    rows = "2026-03-14,1,Sandra Höller,Naja.,\n2026-03-15,5,Eva Berger,Toll.,Danke Frau Berger!\n"
+    export = table(tmp_path / "a.csv", f"date,rating,name,text,reply\n{rows}")
+    shop.imported(export, source="website")
+    own = {"text": "Liebe Frau Höller, schade!", "date": "2026-03-16"}
+    shop.edit("Sandra Höller", owner_reply=own)
+    if not sees_reply:
+        correct(shop, "Sandra Höller")
+        correct(shop, "Eva Berger")
+    corrected = shop.imported(export, source="website", names="short").merge.corrected
+    notes = [note for note in corrected if note.startswith("replies that may have")]
+    assert sees_reply is bool(notes)
+    if sees_reply:
+        assert "shortened name: 2 (2026-03-14; 2026-03-15); " in notes[0]
 
 
 def test_surname_in_a_reply_of_a_spreadsheet_is_noted_for_a_sync_too(
