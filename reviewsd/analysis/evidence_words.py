@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from reviewsd.analysis.aspects import ASPECTS
-from reviewsd.analysis.spelling import without_accents
 from reviewsd.analysis.wordlists import data_lines
+from reviewsd.api.spelling import without_accents
 
 _BAR: Final = "|"
 _STEM: Final = "*"

@@ -4,14 +4,14 @@ Words are found without their accents and umlauts as well ("punktlich", "puenktl
 ("gab's" is "gabs"), and a compound by its last part ("Zimmerpreis" is a price).
 """
 
-import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
+
+from reviewsd.api.spelling import without_accents
 
 _MAX_CACHED: Final = 50_000  # bounds the memory of words that were looked up
 _MAX_WORD: Final = 40  # characters
 _MIN_PART: Final = 3  # letters before the last part of a compound
-_LIGATURES: Final = str.maketrans({"ß": "ss", "œ": "oe", "æ": "ae", "ø": "o", "ł": "l"})
 
 
 class Spelling(dict[str, str]):
@@ -75,11 +75,3 @@ class Spelling(dict[str, str]):
                 if word[at:] in self._compounds:
                     return self[word[at:]]
         return word
-
-
-def without_accents(word: str) -> str:
-    """Return a word in lower case without accents, umlauts and ligatures."""
-    if word.isascii():
-        return word
-    decomposed = unicodedata.normalize("NFD", word.translate(_LIGATURES))
-    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

@@ -11,8 +11,8 @@ from typing import Final
 from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
 from reviewsd.analysis.lexicon import Lexicon
 from reviewsd.analysis.patterns import Match
-from reviewsd.analysis.spelling import without_accents
 from reviewsd.analysis.text import Tokens, fold
+from reviewsd.api.spelling import without_accents
 
 MAX_WORDS: Final = 5
 _NEAR: Final = 3  # words between the name of an aspect and its opinion

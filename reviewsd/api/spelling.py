@@ -1,9 +1,13 @@
 """Guesses of both programs at what a mistyped name means."""
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
+from typing import Final
 
 from reviewsd.api.texts import printable
+
+_LIGATURES: Final = str.maketrans({"ß": "ss", "œ": "oe", "æ": "ae", "ø": "o", "ł": "l"})
 
 
 def nearest(name: str, known_names: Iterable[str], cutoff: float = 0.6) -> str:
@@ -30,3 +34,11 @@ def nearest_location(name: str, known_names: Iterable[str]) -> str:
 
 def _digits(name: str) -> str:
     return "".join(filter(str.isdigit, name))
+
+
+def without_accents(word: str) -> str:
+    """Return a word in lower case without accents, umlauts and ligatures."""
+    if word.isascii():
+        return word
+    decomposed = unicodedata.normalize("NFD", word.translate(_LIGATURES))
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
