@@ -1,4 +1,4 @@
-"""The sources of reviews.json, and whether an import goes on shortening their names (decision 581)."""
+"""The sources of reviews.json, which are verified, and whether an import goes on shortening their names (decision 581)."""
 
 from collections import Counter
 from typing import Final
@@ -22,6 +22,8 @@ class ExistingSources:
         self.names: set[str] = set()
         """``NO_SOURCE`` is that of tables without any."""
         self.places: set[Place] = set()
+        self.verified: set[str] = set()
+        """Those with verified reviews."""
         self._short = Counter[str]()  # names, by source
         self._with_full: set[str] = set()
         self.with_portraits: set[str] = set()
@@ -33,6 +35,8 @@ class ExistingSources:
             self.names.add(source)
             if (place := Place.of(review)) is not None:
                 self.places.add(place)
+            if review.get("verified") is True:
+                self.verified.add(source)
             if source in self._with_full or author is None:
                 continue
             if short_name(author) != author:

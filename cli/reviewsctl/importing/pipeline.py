@@ -38,7 +38,7 @@ from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import replace
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.same_place import same_places
-from reviewsctl.importing.source_name import named_source, origin_of
+from reviewsctl.importing.source_name import named_source, notes_of_verified, origin_of
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates, word
 from reviewsctl.terminal.remedies import to_write
@@ -137,6 +137,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     is_shortened = rows.notes[SHORTENED] or merge.count(Fate.SHORT_NAME)
     if is_shortened or own_exports or options.settings.names == "short":
         merge.corrected += notes_of_replies(merge.naming_replies)
+    others_are = options.settings.source in existing.verified
     locations = [source.head.location for export in exports for source in export.sources]
     categories = [
         location.listing for location in locations if location.id in titles and not merge.category
@@ -148,6 +149,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         *merge.notes,
         *corrected_notes(merge),
         *merge.corrected,
+        *notes_of_verified(rows.notes["unsaid"], plan.origin, others_are=others_are),
         *notes_of_contacts(staged, log),
         *notes_of_other_places(plan, merge),
         *report.notes_of_category(categories),

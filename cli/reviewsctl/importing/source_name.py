@@ -75,6 +75,24 @@ def origin_of(exports: Sequence[Export], settings: Settings) -> str:
     return source if source in PLATFORMS else ""
 
 
+def notes_of_verified(unsaid: int, origin: str, *, others_are: bool) -> list[str]:
+    """Return the note on reviews that count as unchecked because an option was left out.
+
+    Args:
+        unsaid: The number of reviews of which neither the export nor an option says whether they are of customers.
+        origin: The platform whose columns the tables have; on these only guests write.
+        others_are: Whether reviews of the source that are there are verified.
+    """
+    if not unsaid or not (origin or others_are):
+        return []
+    why = (
+        f"only customers write on {PLATFORMS[origin]}"
+        if origin
+        else "others of the source are verified"
+    )
+    return [f"not verified: {unsaid:,}, though {why}; if they are of customers: --set verified=yes"]
+
+
 def options_of(origin: str) -> str:
     """Return the options for a table of a platform; on those that are known by their columns only guests write."""
     return f"--source {origin} --set verified=yes"

@@ -55,6 +55,22 @@ def test_yes_takes_the_first_table_for_reviews_of_the_website(tmp_path: Path) ->
     assert ["website"] == [review["source"] for review in new.file["reviews"]]
 
 
+def test_left_out_verified_is_noted_where_only_customers_write(shop: Shop, tmp_path: Path) -> None:
+    """Of two listings one was verified, and /about-reviews counted the guests of the other as unchecked."""
+    of_booking = "not verified: 1, though only customers write on Booking.com; if they are of customers: --set verified=yes"
+    export = table(tmp_path / "x.csv", BOOKING)
+    for verified, noted in ((None, True), (False, False), (True, False)):
+        result = shop.imported(export, source="booking", dry_run=True, verified=verified)
+        assert noted == (of_booking in result.notes)
+    own = table(tmp_path / "own.csv", OWN)
+    cards = table(tmp_path / "cards.csv", OWN.replace("Nice", "Kind"))
+    assert not any("verified:" in note for note in shop.imported(cards, source="cards").notes)
+    shop.imported(own, source="desk", verified=True)
+    later = table(tmp_path / "own.csv", OWN + "2026-01-01,4,Good\n")
+    notes = shop.imported(later, source="desk").notes
+    assert any("though others of the source are verified" in note for note in notes)
+
+
 def test_table_of_booking_with_another_source_is_a_question(shop: Shop, tmp_path: Path) -> None:
     export = table(tmp_path / "x.csv", BOOKING)
     with pytest.raises(SayMoreError) as caught:
