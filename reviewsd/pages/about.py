@@ -77,9 +77,8 @@ def more(renderer: Renderer) -> Iterator[str]:
     if not site.count:
         return
     if statistics.critical:
-        yield plural(
+        yield words(
             "about_replies",
-            statistics.critical,
             answered=number(statistics.critical_answered),
             critical=number(statistics.critical),
         )

@@ -164,7 +164,7 @@ def test_single_review_is_named_in_the_singular(place: Place) -> None:
     assert (
         "Acme has collected this review. It was not checked whether its author was a customer."
     ) in sources[0]
-    assert "0 of 1 review with three stars or fewer has a reply." in sources[0]
+    assert "Reviews with three stars or fewer that have a reply: 0 of 1." in sources[0]
     assert "?rating=2" in sources[0]
     assert "?rating=5" not in sources[0]
     assert "Made from 1 review." in sources[2]
