@@ -81,8 +81,28 @@ def address_lines(business: Business) -> list[str]:
     address = business.address
     if address is None:
         return []
-    town = " ".join(_filled(address.city, address.region, address.postal_code))
-    return _filled(address.street, town)
+    town = (address.city, address.region)
+    if _has_code_first(business):
+        parts = (address.postal_code, *town)
+    else:
+        parts = (*town, address.postal_code)
+    return _filled(address.street, " ".join(_filled(*parts)))
+
+
+_CODE_FIRST = (
+    " AT BE BG CH CY CZ DE DK EE ES FI FR GR HR IS IT LI LT LU MC MX NL NO PL PT RO RS SE SI SK TR "
+)
+"""Countries in which the postal code stands before the town (Universal Postal Union, addressing systems)."""
+_ALPHA_2 = 2  # letters of a code of ISO 3166-1
+
+
+def _has_code_first(business: Business) -> bool:
+    """Return whether the postal code stands first in the country, or where the language of the pages is spoken."""
+    address, (language, _, territory) = business.address, business.language.partition("-")
+    country = ((address and address.country) or "").strip()
+    if len(country) != _ALPHA_2:  # a name, or none; "de" is also the code of the country
+        country = territory or language
+    return f" {country.upper()} " in _CODE_FIRST
 
 
 def ways(renderer: Renderer) -> list[Button]:

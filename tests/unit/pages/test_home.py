@@ -108,6 +108,27 @@ def test_reviews_are_the_first_button_where_none_can_be_written(place: Place) ->
 
 
 @pytest.mark.parametrize(
+    ("country", "language", "town"),
+    [
+        ("AT", "en", "4020 Linz"),
+        (None, "de", "4020 Linz"),
+        ("Österreich", "de-AT", "4020 Linz"),
+        ("at ", "en", "4020 Linz"),
+        ("GB", "de", "Linz 4020"),
+        (None, "en", "Linz 4020"),
+        (None, "pt-BR", "Linz 4020"),
+    ],
+)
+def test_postal_code_stands_where_the_country_has_it(
+    country: str | None, language: str, town: str
+) -> None:
+    """An Austrian read "Linz 4020"."""
+    address = Address(street="Landstraße 12", city="Linz", postal_code="4020", country=country)
+    business = Business(name="Salon", language=language, address=address)
+    assert ["Landstraße 12", town] == contact.address_lines(business)
+
+
+@pytest.mark.parametrize(
     ("business", "place"),
     [
         ({}, None),
