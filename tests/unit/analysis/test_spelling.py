@@ -3,7 +3,8 @@
 import pytest
 
 from reviewsd.analysis.lexicon import lexicon_of
-from reviewsd.analysis.spelling import Spelling, without_accents
+from reviewsd.analysis.spelling import Spelling
+from reviewsd.api.spelling import without_accents
 
 _GERMAN = Spelling(
     ("p\u00fcnktlich", "preis", "sch\u00f6n", "gro\u00df", "service", "gabs"),
