@@ -282,8 +282,10 @@ class SourceRun:
         return self._succeeded(after, merge)
 
     def _remove(self, places: Collection[Place]) -> MergeResult:
+        """Remove all reviews of the source, as its settings or the operator want it."""
+        options = dataclasses.replace(self._import_options((), None), yes=True)
         try:
-            return remove(self._import_options((), None), _silent(), places)
+            return remove(options, _silent(), places)
         except ImportRefusedError as fault:
             raise ReadFailedError(fault.detail, fault.remedy) from fault
 

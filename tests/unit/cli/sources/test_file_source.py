@@ -265,6 +265,9 @@ def test_loss_that_is_only_missing_so_far_stops_the_source(business: Business) -
 MAP = "map: {id: nr, rating: Score, date: Visited, author: by}, scale: 5"
 GUESSED = '[{"id": 1, "rating": 5, "date": "2026-11-02", "author": "Ann a"}]'
 ROWS = '[{"nr": 1, "Score": 5, "Visited": "2026-11-02", "by": "Ann a"}]'
+MANY_ROWS = json.dumps(
+    [{"nr": n, "Score": 5, "Visited": "2026-11-02", "by": f"Ann {n:x}"} for n in range(1, 13)]
+)
 
 
 @pytest.mark.parametrize(
@@ -273,11 +276,12 @@ ROWS = '[{"nr": 1, "Score": 5, "Visited": "2026-11-02", "by": "Ann a"}]'
         (MAP, ROWS, "[]"),
         (MAP, f'{{"entries": {ROWS}}}', '{"entries": []}'),
         (f"{MAP}, from: json", ROWS, "[]"),
+        (MAP, MANY_ROWS, "[]"),
         ("scale: 5", GUESSED, "[]"),
         ("scale: 5", f'{{"data": {GUESSED}, "total": 1}}', '{"data": [], "total": 0}'),
         (MAP, "nr,Score,Visited,by\n1,5,2026-11-02,Ann a\n", "nr,Score,Visited,by\n"),
     ],
-    ids=["mapped", "named", "from", "guessed", "usual", "header"],
+    ids=["mapped", "named", "from", "many", "guessed", "usual", "header"],
 )
 def test_empty_list_stops_the_source_until_it_is_accepted(
     business: Business, options: str, full: str, empty: str
@@ -288,9 +292,11 @@ def test_empty_list_stops_the_source_until_it_is_accepted(
     business.sync()
     put(business, empty, age=60)
     state = business.state()
-    assert ("stopped", "it has no reviews any more, and had 1") == (state.state, state.detail)
+    count = len(business.authors)
+    assert f"it has no reviews any more, and had {count}" == state.detail
+    assert "stopped" == state.state
     assert "reviewsctl sync shop --accept-loss" in state.remedy
-    assert ["Ann a"] == business.authors
+    assert "Ann a" in business.authors
 
     (accepted,) = business.sync(["shop"], accept_loss=True)
     assert "ok" == accepted.state.state
