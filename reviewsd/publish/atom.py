@@ -67,26 +67,24 @@ def _head(page: FeedPage) -> Iterator[str]:
     if business.logo_url:
         yield _element("icon", business.logo_url)
         yield _element("logo", business.logo_url)
-    # Customers have the rights to their reviews.
-    yield _element("rights", f"Reviews © their authors; replies © {business.name}")
+    yield _element("rights", frame.rights)
 
 
 def _entry(frame: FeedFrame, entry: FeedEntry) -> Iterator[str]:
     review = entry.review
     yield _element("id", _review_tag(frame, review.id))
-    yield _element("title", feeds.title(review))
+    yield _element("title", frame.entry_title(review))
     yield _element("published", times.spelled(times.published_at(review)))
     yield _element("updated", times.spelled(times.updated_at(review)))
-    yield _person(review.author)
+    yield _person(frame.author(review))
     yield _link("alternate", "text/html", frame.permalink(review))
     if review.source_url:
         yield _empty("link", rel="via", href=review.source_url)
-    stars = f"{review.rating} star" if review.rating == 1 else f"{review.rating} stars"
-    yield _category(frame, "rating", f"{review.rating}-star", stars)
+    yield _category(frame, "rating", f"{review.rating}-star", frame.stars(review))
     for scheme, labels in (("technician", entry.technicians), ("service", entry.services)):
         for label in labels:
             yield _category(frame, scheme, label.id, label.label)
-    yield f'<content type="html">{_text(feeds.html(review, frame.business))}</content>'
+    yield f'<content type="html">{_text(frame.html(review))}</content>'
 
 
 def _tag(frame: FeedFrame, specific: str) -> str:

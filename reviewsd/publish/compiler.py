@@ -26,6 +26,7 @@ from reviewsd.http1 import urls
 from reviewsd.pages import machines, publication, reviews
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.environment import TemplateSources
+from reviewsd.pages.locales import words_of_insights
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import Statistics
 from reviewsd.publish import atom, documents, excerpts, feed, fragments, json_feed
@@ -88,7 +89,7 @@ def compile_folder(
             ids = frozenset(review.id for review in dataset.removed)
             folder.write(layout.GONE, _encode(GoneReviews(ids=ids, keys=dataset.withheld.keys)))
         statistics, segments = _add_reviews(folder, dataset, mentions, earlier)
-        _add_feeds(folder, dataset, settings)
+        _add_feeds(folder, dataset, settings, templates or TemplateSources())
         for page in _pages(folder, dataset, settings, templates or TemplateSources(), statistics):
             folder.serve_page(page)
         folder.quote(settings.max_resource)
@@ -213,9 +214,12 @@ def _add_reviews(
     return counted, segments
 
 
-def _add_feeds(folder: _Folder, dataset: Dataset, settings: CompileSettings) -> None:
+def _add_feeds(
+    folder: _Folder, dataset: Dataset, settings: CompileSettings, templates: TemplateSources
+) -> None:
     """Write the first pages of the feeds, what the others are made from, and the OpenAPI document."""
-    frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year)
+    texts = words_of_insights(dataset.business.language, templates.bytecode).texts
+    frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year, texts)
     folder.write(layout.FEED, msgspec.json.encode(frame))
     page = _first_page(dataset, frame, folder.target)
     openapi = document.render(settings.base_url, dataset.business)

@@ -5,7 +5,7 @@ the same frame and code (decision 160). Deterministic: all text and times come f
 subscribers are not notified without a change.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -13,6 +13,7 @@ import msgspec
 from markupsafe import escape
 from msgspec import Struct
 
+from reviewsd.api.texts import ANONYMOUS
 from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entity, named, slug
@@ -34,6 +35,18 @@ class Label(Struct, frozen=True, array_like=True):
     label: str
 
 
+class FeedWords(Struct, frozen=True, kw_only=True):
+    """The feed's own words by the keys of the pages, with the names of values in braces. A snapshot without has English ones."""
+
+    feed_title: str = "{name} reviews"
+    feed_rights: str = "Reviews © their authors; replies © {name}"
+    rated_only: str = "Rated {rating} out of 5."
+    reply: str = "Reply from {name}"
+    star: str = "{count} stars"
+    star_one: str = "{count} star"
+    nameless: str = ANONYMOUS
+
+
 class FeedFrame(Struct, frozen=True, kw_only=True):
     """A feed without its entries. A snapshot stores it for pages that are rendered on request."""
 
@@ -46,6 +59,7 @@ class FeedFrame(Struct, frozen=True, kw_only=True):
     """Domain name of the ``tag:`` ids (RFC 4151)."""
     year: int
     """Year of the ``tag:`` ids, in which the operator owned the domain name."""
+    words: FeedWords = FeedWords()
     technicians: dict[str, Label] = {}
     """Labels by ``mention_key`` of each name."""
     services: dict[str, Label] = {}
@@ -53,7 +67,49 @@ class FeedFrame(Struct, frozen=True, kw_only=True):
     @property
     def title(self) -> str:
         """The title of the feed."""
-        return f"{self.business.name} reviews"
+        return self.words.feed_title.format(name=self.business.name)
+
+    @property
+    def rights(self) -> str:
+        """Whose the reviews and the replies are: customers have the rights to theirs."""
+        return self.words.feed_rights.format(name=self.business.name)
+
+    def author(self, review: Review) -> str:
+        """Return the author of a review, verbatim but for the word of imports for nobody."""
+        return self.words.nameless if review.author == ANONYMOUS else review.author
+
+    def entry_title(self, review: Review) -> str:
+        """Return stars and author, because feed readers show no ratings: ``★★★★☆ Jane D.``."""
+        stars = "★" * review.rating + "☆" * (_MAX_STARS - review.rating)
+        return f"{stars} {self.author(review)}"
+
+    def stars(self, review: Review) -> str:
+        """Return the number of stars in words."""
+        words = self.words.star_one if review.rating == 1 else self.words.star
+        return words.format(count=review.rating)
+
+    def content(self, review: Review) -> str:
+        """Return the review's plain text, verbatim, and the owner's reply after a blank line."""
+        text = review.text or self._wordless(review)
+        if review.owner_reply is None:
+            return text
+        return f"{text}\n\n{self._reply_heading}: {review.owner_reply.text}"
+
+    def html(self, review: Review) -> str:
+        """Return the content as HTML, with the owner's reply in a block quotation."""
+        text = _paragraphs(review.text or "") or _paragraphs(self._wordless(review))
+        if review.owner_reply is None:
+            return text
+        heading = escape(printable(self._reply_heading))
+        reply = _paragraphs(review.owner_reply.text)
+        return f"{text}<blockquote><p><strong>{heading}</strong></p>{reply}</blockquote>"
+
+    def _wordless(self, review: Review) -> str:
+        return self.words.rated_only.format(rating=review.rating)
+
+    @property
+    def _reply_heading(self) -> str:
+        return self.words.reply.format(name=self.business.name)
 
     def url(self, path: str) -> str:
         """Return the absolute URL of a path."""
@@ -107,8 +163,10 @@ class FeedPage:
     """The reviews that were removed last, at most ``MAX_ENTRIES``; only on the first page."""
 
 
-def frame_of(dataset: Dataset, base_url: str, authority: str, year: int) -> FeedFrame:
-    """Return the frame of a dataset's feeds."""
+def frame_of(
+    dataset: Dataset, base_url: str, authority: str, year: int, texts: Mapping[str, str]
+) -> FeedFrame:
+    """Return the frame of a dataset's feeds; ``texts`` are the words of the pages, by key."""
     entities = None if dataset.insights is None else dataset.insights.typed.entities
     return FeedFrame(
         base_url=base_url,
@@ -116,6 +174,7 @@ def frame_of(dataset: Dataset, base_url: str, authority: str, year: int) -> Feed
         updated_at=documents.updated_at(dataset),
         authority=authority,
         year=year,
+        words=msgspec.convert(texts, FeedWords),
         technicians=_labels(() if entities is None else entities.technicians),
         services=_labels(() if entities is None else entities.services),
     )
@@ -135,37 +194,6 @@ def _labelled(names: Iterable[str], labels: dict[str, Label]) -> tuple[Label, ..
     """Return the labels of names without duplicates; an unknown name is its own label."""
     entries = (labels.get(mention_key(name)) or Label(slug(name), name) for name in names if name)
     return tuple(dict.fromkeys(entries))
-
-
-def title(review: Review) -> str:
-    """Return stars and author, because feed readers show no ratings: ``★★★★☆ Jane D.``."""
-    return "★" * review.rating + "☆" * (_MAX_STARS - review.rating) + f" {review.author}"
-
-
-def content(review: Review, business: Business) -> str:
-    """Return the review's plain text, verbatim, and the owner's reply after a blank line."""
-    text = review.text or _wordless(review)
-    if review.owner_reply is None:
-        return text
-    return f"{text}\n\n{_reply_heading(business)}: {review.owner_reply.text}"
-
-
-def html(review: Review, business: Business) -> str:
-    """Return the content as HTML, with the owner's reply in a block quotation."""
-    text = _paragraphs(review.text or "") or _paragraphs(_wordless(review))
-    if review.owner_reply is None:
-        return text
-    heading = escape(printable(_reply_heading(business)))
-    reply = _paragraphs(review.owner_reply.text)
-    return f"{text}<blockquote><p><strong>{heading}</strong></p>{reply}</blockquote>"
-
-
-def _wordless(review: Review) -> str:
-    return f"Rated {review.rating} out of {_MAX_STARS}."
-
-
-def _reply_heading(business: Business) -> str:
-    return f"Reply from {business.name}"
 
 
 def _paragraphs(text: str) -> str:

@@ -12,7 +12,6 @@ from msgspec import UNSET, Struct, UnsetType
 from reviewsd.domain import times
 from reviewsd.domain.reviews import OwnerReply
 from reviewsd.http1 import urls
-from reviewsd.publish import feed as feeds
 from reviewsd.publish.feed import FeedEntry, FeedFrame, FeedPage
 
 MEDIA_TYPE: Final = "application/json"
@@ -113,12 +112,12 @@ def _item(frame: FeedFrame, entry: FeedEntry) -> Item:
         id=review.id,
         url=frame.permalink(review),
         external_url=review.source_url or UNSET,
-        title=feeds.title(review),
-        content_html=feeds.html(review, frame.business),
-        content_text=feeds.content(review, frame.business),
+        title=frame.entry_title(review),
+        content_html=frame.html(review),
+        content_text=frame.content(review),
         date_published=times.spelled(published),
         date_modified=times.spelled(updated) if updated > published else UNSET,
-        authors=(Author(name=review.author, avatar=review.author_avatar_url or UNSET),),
+        authors=(Author(name=frame.author(review), avatar=review.author_avatar_url or UNSET),),
         tags=_tags(entry),
         review=Extension(
             about=frame.url(urls.DATA_REVIEWS),

@@ -76,7 +76,7 @@ def answers(base_url: str) -> Json:
     typed = msgspec.json.decode(raw, type=Review)
     rendered = documents.render_review(raw, typed).content
     review = _decode(rendered)
-    frame = feed.frame_of(dataset, base_url, "reviews.example.com", 2025)
+    frame = feed.frame_of(dataset, base_url, "reviews.example.com", 2025, {})
     insights = cast("InsightsFile", dataset.insights)
     (insight,) = msgspec.json.decode(
         insights.members["per_review"], type=dict[str, msgspec.Raw]

@@ -15,14 +15,15 @@ from msgspec import structs
 
 from reviewsd.domain.reviews import Business, OwnerReply, Review
 from reviewsd.http1 import urls
+from reviewsd.pages.locales import words_of_insights
+from reviewsd.pages.words import english
 from reviewsd.publish import atom, json_feed
 from reviewsd.publish.feed import (
     FeedEntry,
     FeedFrame,
     FeedPage,
+    FeedWords,
     Label,
-    content,
-    html,
 )
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -62,17 +63,22 @@ def entry(review: Review) -> FeedEntry:
     return FeedEntry(review=review, technicians=(), services=())
 
 
-def feed(
-    *entries: FeedEntry, business: Business = BUSINESS, updated_at: str | None = None
-) -> FeedPage:
-    frame = FeedFrame(
+def frame(business: Business, updated_at: str | None = None) -> FeedFrame:
+    texts = words_of_insights(business.language).texts
+    return FeedFrame(
         base_url="https://reviews.example.com",
         business=business,
         updated_at=updated_at,
         authority="reviews.example.com",
         year=2025,
+        words=msgspec.convert(texts, FeedWords),
     )
-    return FeedPage(frame=frame, entries=entries)
+
+
+def feed(
+    *entries: FeedEntry, business: Business = BUSINESS, updated_at: str | None = None
+) -> FeedPage:
+    return FeedPage(frame=frame(business, updated_at), entries=entries)
 
 
 def atom_of(page: FeedPage) -> bytes:
@@ -89,6 +95,35 @@ RICH = FeedEntry(
     services=(Label("boiler-repair", "Boiler repair"),),
 )
 FULL = feed(RICH, entry(SILENT))
+
+
+# The words
+
+
+def test_words_are_those_of_the_language_that_the_feed_names() -> None:
+    """Under xml:lang "de-AT" it said "Salon reviews", "Rated 1 out of 5." and "Reply from Salon"."""
+    business = Business(name="Salon {x}", language="de-AT")
+    reply = OwnerReply(text="Danke!", date=REVIEW.date)
+    silent = structs.replace(SILENT, author="Anonymous", owner_reply=reply)
+    page = feed(entry(silent), business=business)
+    text = atom_of(page).decode()
+    for part in (
+        "<title>Bewertungen für Salon {x}</title>",
+        "<rights>Bewertungen © ihre Verfasser; Antworten © Salon {x}</rights>",
+        "<title>★☆☆☆☆ Anonym</title>",
+        "<author><name>Anonym</name></author>",
+        'label="1 Stern"',
+        "Mit 1 von 5 bewertet.",
+        "Antwort von Salon {x}",
+    ):
+        assert part in text
+    item = msgspec.json.decode(json_of(page))["items"][0]
+    assert ("★☆☆☆☆ Anonym", "Anonym") == (item["title"], item["authors"][0]["name"])
+    assert "Antwort von Salon {x}: Danke!" in item["content_text"]
+
+
+def test_words_of_a_snapshot_without_any_are_english() -> None:
+    assert FeedWords() == msgspec.convert(english(), FeedWords)
 
 
 # The bytes
@@ -218,7 +253,7 @@ def test_html_has_paragraphs_and_the_reply_as_a_quotation(
     answer = None if reply is None else OwnerReply(text=reply, date=datetime.date(2025, 3, 15))
     review = structs.replace(REVIEW, text=text, owner_reply=answer)
 
-    assert expected == html(review, Business(name="A <&> B"))
+    assert expected == frame(Business(name="A <&> B")).html(review)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +270,7 @@ def test_the_content_is_the_text_and_the_reply(
     answer = reply and OwnerReply(text=reply, date=datetime.date(2025, 3, 15))
     review = structs.replace(REVIEW, text=text, owner_reply=answer)
 
-    assert expected == content(review, BUSINESS)
+    assert expected == frame(BUSINESS).content(review)
 
 
 @pytest.mark.parametrize(
@@ -402,7 +437,7 @@ def test_any_text_survives_atom_but_for_what_xml_cannot_hold(
     item = root.find(ATOM + "entry")
 
     assert item is not None
-    assert html(reviewed.review, BUSINESS) == item.findtext(ATOM + "content")
+    assert frame(BUSINESS).html(reviewed.review) == item.findtext(ATOM + "content")
     assert kept(author) == item.findtext(f"{ATOM}author/{ATOM}name")
     assert kept(f"★★★★☆ {author}") == item.findtext(ATOM + "title")
     assert kept(f"{name} reviews") == root.findtext(ATOM + "title")
@@ -448,7 +483,7 @@ def test_any_text_is_shown_as_it_was_written(text: str, reply: str) -> None:
     """No markup of a customer's is markup, no line is lost, and only the reply is quoted."""
     answer = OwnerReply(text=reply, date=REVIEW.date)
     result = Shown(
-        html(structs.replace(REVIEW, text=text, owner_reply=answer), BUSINESS)
+        frame(BUSINESS).html(structs.replace(REVIEW, text=text, owner_reply=answer))
     ).paragraphs
 
     wordless = ["Rated 4 out of 5."]
