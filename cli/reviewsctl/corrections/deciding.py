@@ -322,6 +322,9 @@ def _names_left(reviews: "Iterable[Review]") -> Iterator[str]:
     for review in reviews:
         reply = "" if review.owner_reply is None else review.owner_reply.text
         parts = [part.casefold() for part in review.author.split() if len(part) >= _SHORTEST_NAME]
-        for place, text in (("its text", review.text or ""), ("your reply", reply)):
+        for place, text, remedy in (
+            ("its text", review.text or "", "hide the words with hide --text"),
+            ("your reply", reply, "write it without: reviewsctl reviews reply ID"),
+        ):
             if any(part in text.casefold() for part in parts):
-                yield f"{review.id}: the name may stand in {place}; hide the words with hide --text"
+                yield f"{review.id}: the name may stand in {place}; {remedy}"

@@ -160,8 +160,14 @@ def test_hidden_review_is_shown_again_only_on_request(shop: Shop, command: str, 
 def test_name_that_stays_in_the_text_is_pointed_out(shop: Shop, data: Path) -> None:
     with edited(data) as file:
         file["reviews"][0]["text"] = "Signed, Jane"
+        file["reviews"][0]["owner_reply"] = {"text": "Dear Jane", "date": "2026-01-01"}
     out, _ = shop.run("reviews", "anonymize", ERASED, "--reason", "request")
     assert f"{ERASED}: the name may stand in its text; hide the words with hide --text" in out
+    # it told to hide the guest's words for what the owner has written
+    reply = (
+        f"{ERASED}: the name may stand in your reply; write it without: reviewsctl reviews reply ID"
+    )
+    assert reply in out
 
 
 def test_choice_that_looks_like_selecting_is_asked_about(shop: Shop, data: Path) -> None:
