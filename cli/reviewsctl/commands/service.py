@@ -186,7 +186,7 @@ def _service_is(state: str, root: Path) -> bool:
 
 def _do(steps: "Iterable[Step]", root: Path, *, dry_run: bool) -> None:
     """Print each step, and do it unless ``dry_run``; none is done if a file must not be copied."""
-    from reviewsctl.files.steps import CopyFile, read
+    from reviewsctl.files.steps import CopyFile, grouped, read
 
     os.umask(0o022)
     with _faults():
@@ -195,9 +195,9 @@ def _do(steps: "Iterable[Step]", root: Path, *, dry_run: bool) -> None:
             if isinstance(step, CopyFile):
                 with read(step.source):
                     pass
-        for step in todo:
-            typer.echo(step)
-            if not dry_run:
+        for text, group in grouped(todo):
+            typer.echo(text)
+            for step in () if dry_run else group:
                 step.do(root)
 
 
@@ -243,12 +243,17 @@ def _notes(installation: "Installation", root: Path) -> "Iterator[str]":
     if installation.config is None:
         return
     left = Path(os.path.abspath(installation.config)).parent  # noqa: PTH100  # ".." leads out of it
-    for file in installation.files:
-        if file.is_export and file.path.is_relative_to(left):
-            yield (
-                f"reviewsctl sync goes on reading {file.path} ({file.key}): before you delete {left}, "
-                f"move it and change its path in {SYSTEM}"
-            )
+    exports = [
+        f"{file.path} ({file.key})"
+        for file in installation.files
+        if file.is_export and file.path.is_relative_to(left)
+    ]
+    if exports:
+        what = "it and change its path" if len(exports) == 1 else "them and change their paths"
+        yield (
+            f"reviewsctl sync goes on reading {', '.join(exports)}: before you delete {left}, "
+            f"move {what} in {SYSTEM}"
+        )
 
 
 def _refuse_what_others_can_change(installation: "Installation", root: Path) -> None:

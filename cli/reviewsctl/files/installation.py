@@ -6,6 +6,7 @@ interfaces.md 1.6, sources.md 5, security-and-operations.md O5, O6, O14.
 
 import errno
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -26,12 +27,16 @@ from reviewsctl.files.requested import Installation
 from reviewsctl.files.steps import CopyFile, Run, Step, WriteFile, read, systemctl
 from reviewsctl.files.unit_text import shipped, unit
 from reviewsd.api.places import KEPT_FOLDER, SYSTEM
+from reviewsd.api.texts import counted
 
 SYNC_USER: Final = "reviewsd-sync"
 """The user that runs ``reviewsctl sync``, and owns the data directory."""
 
 SYNC_OWNER: Final = f"{SYNC_USER}:reviewsd-data"
 """The owner of the data directory, as chown(1) has it."""
+
+_SHOWN: Final = 3
+"""Names of files that one step shows."""
 
 _SYSUSERS: Final = Path("/etc/sysusers.d")
 _SYSUSERS_FILES: Final = ("reviewsd", "reviewsd-sync")
@@ -148,7 +153,10 @@ def given(data: Path, files: Iterable[Path], owner: str) -> Iterator[Run]:
     """
     paths = {*files, *(data / name for name in owner_files(data))}
     folders = sorted(map(str, {data, *(path.parent for path in paths)}))
-    yield Run(("chown", "--no-dereference", owner, *folders, *sorted(map(str, paths))))
+    chown = ("chown", "--no-dereference", owner)
+    named = sorted({*folders, *map(str, paths)} - {str(data)})
+    text = f"{shlex.join((*chown, str(data)))}, and {counted(len(named), 'name')} in it"
+    yield Run((*chown, str(data), *named), text if len(named) > _SHOWN else "")
     yield Run(("chmod", "g+ws", *folders))
 
 

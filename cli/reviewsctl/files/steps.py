@@ -7,14 +7,19 @@ import shlex
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
 from reviewsctl.daemon.units import ROOT
 from reviewsctl.files.folders import opened
 from reviewsctl.files.ownership import user_name
+from reviewsd.api.texts import counted
+
+_MAX_SHOWN: Final = 6
+"""Copies of one folder that are shown one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +80,11 @@ class Run:
     """A command of the system, or of ours."""
 
     command: tuple[str, ...]
+    shown: str = ""
+    """Its text for people, where it names many files."""
 
     def __str__(self) -> str:
-        return shlex.join(self.command)
+        return self.shown or shlex.join(self.command)
 
     def do(self, root: Path) -> None:
         """Run the command with the output of this one."""
@@ -86,6 +93,23 @@ class Run:
 
 
 Step: TypeAlias = "WriteFile | CopyFile | Run"
+
+
+def grouped(steps: Iterable[Step]) -> Iterator[tuple[str, Sequence[Step]]]:
+    """Yield the steps with their texts; many copies from one folder to another have one, as kept versions."""
+    for _, group in groupby(steps, _folders):
+        copies = list(group)
+        first = copies[0]
+        if isinstance(first, CopyFile) and len(copies) > _MAX_SHOWN:
+            text = f"copy {counted(len(copies), 'file')} of {first.source.parent} to {first.path.parent}"
+            yield text, copies
+        else:
+            yield from ((str(step), [step]) for step in copies)
+
+
+def _folders(step: Step) -> object:
+    """Return the folders of a copy; else the step."""
+    return (step.source.parent, step.path.parent) if isinstance(step, CopyFile) else step
 
 
 def systemctl(root: Path, verb: str, *units: str) -> Run:

@@ -313,6 +313,22 @@ def test_a_dry_run_shows_every_step_and_takes_none(ctl: Ctl, shop: Path) -> None
     ] == steps
 
 
+def test_many_kept_versions_and_their_owner_are_one_line_each(ctl: Ctl, shop: Path) -> None:
+    """Twenty lines of them, and one of forty paths, stood before what matters."""
+    history = shop / "data/.reviewsctl/history"
+    history.mkdir(parents=True)
+    for number in range(9):
+        (history / f"reviews-{number}.json").touch()
+    config = shop / "reviewsd.yaml"
+    config.write_text(config.read_text() + SOURCES % "/srv/in")
+    steps = ctl("service", "install", "--dry-run").stdout.splitlines()
+    assert f"copy 9 files of {history} to /srv/reviews/.reviewsctl/history" in steps
+    assert not any("reviews-1.json" in step for step in steps)
+    if not Path("/srv/reviews").exists():
+        owner = "chown --no-dereference reviewsd-sync:reviewsd-data /srv/reviews"
+        assert f"{owner}, and 12 names in it" in steps
+
+
 SOURCES = "sources: [{name: shop, type: file, path: %s/*.csv}]\n"
 
 
@@ -424,11 +440,13 @@ def test_exports_in_the_folder_that_the_service_leaves_are_named(ctl: Ctl, shop:
         config.read_text() + "sources:\n"
         "  - {name: own, type: file, path: incoming/own.xlsx}\n"
         "  - {name: other, type: file, path: ../outside/*.csv}\n"
+        "  - {name: lodge, type: file, path: incoming/lodge*.csv}\n"
     )
     done = ctl("service", "install", "--dry-run", "--config", f"{shop}/../shop/reviewsd.yaml")
     warning = (
-        f"note: reviewsctl sync goes on reading {shop}/incoming/own.xlsx (sources.own.path): before you delete {shop}, "
-        "move it and change its path in /etc/reviewsd/reviewsd.yaml\n"
+        f"note: reviewsctl sync goes on reading {shop}/incoming/own.xlsx (sources.own.path), "
+        f"{shop}/incoming/lodge*.csv (sources.lodge.path): before you delete {shop}, "
+        "move them and change their paths in /etc/reviewsd/reviewsd.yaml\n"
     )
     assert warning in done.stdout
     assert 1 == done.stdout.count("goes on reading")
