@@ -21,7 +21,7 @@ def suggestion_lines(suggestions: "Suggestions") -> Iterator[str]:
     yield f"## Reads English alone: candidates for insights.yaml from {suggestions.reviews:,} of {total}."
     yield '## A line counts once you remove its "# "; lines with "##" are remarks.'
     if not (suggestions.technicians or suggestions.services or suggestions.aspects):
-        yield "## There are none."
+        yield "## There are none. Write names and services of other languages yourself."
     if suggestions.technicians:
         yield ""
         yield "## People named in reviews. Customers also name relatives, pets and rivals."
