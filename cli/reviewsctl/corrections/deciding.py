@@ -188,7 +188,8 @@ class Decision:
         if shown_again:
             output.ask(f"{shown_again}. Go on?")
         if selection is not None:
-            output.ask(f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?")
+            question = f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?"
+            output.ask(question, warning=selection)
         files.write(target, corrected)
         files.take_out_erased(target, corrected, self._now)
         label = self._action if self._reason is None else f"{self._action} ({self._reason})"

@@ -113,13 +113,15 @@ class Output:
         """Print a warning on stderr."""
         complain("warning", {"title": text}, as_json=self._as_json)
 
-    def ask(self, question: str) -> None:
-        """Ask a question.
+    def ask(self, question: str, *, warning: str = "") -> None:
+        """Ask a question; where it is answered by --yes, print the warning instead.
 
         Raises:
             ImportRefusedError: The operator does not agree.
         """
         if self._yes:
+            if warning:
+                self.warn(warning)
             return
         if self._as_json or not sys.stdin.isatty():
             detail = f'there is no terminal for the question "{question}"'

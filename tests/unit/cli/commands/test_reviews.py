@@ -178,7 +178,8 @@ def test_choice_that_looks_like_selecting_is_asked_about(shop: Shop, data: Path)
     ) in error
     assert "Warning" not in error
     assert not (data / "corrections.json").exists()
-    shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", "--yes")
+    _, error = shop.run("reviews", "hide", "r01", "r02", "--reason", "spam", "--yes")
+    assert "8% of the reviews are hidden; a reader would call this selecting" in error
     assert 2 == len(shop.corrections()["reviews"])
     out, error = shop.run("check")
     assert "a reader would call this selecting" in out + error
