@@ -110,6 +110,8 @@ class ImportLog(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[_Location, ...] = ()
     reviews: Mapping[str, Written] = {}
     """The values that imports last wrote of each review, by its merge key."""
+    timezone: str = ""
+    """The time zone that an import said last."""
     ids: Mapping[str, str] = {}
     """The ids of reviews to which a table has given ids of its own later, by the merge keys of those."""
 

@@ -1,5 +1,6 @@
 """One import from beginning to end: open, recognize, read, stage, merge, ask, replace, report."""
 
+import dataclasses
 import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -91,6 +92,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         own_exports = [export for export in exports if export.format.name == own.NAME]
         del document  # it is read again when it is merged
         log, faults = import_log.load(folder)
+        options = _in_zone(options, prompts, log)
         rows = read_rows(options, exports, staged, prompts, corrections, log.ids)
         check_usable(options, staged, rows)
         listings = _listings(exports)
@@ -163,6 +165,15 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         merge=merge,
         notes=notes,
     )
+
+
+def _in_zone(options: ImportOptions, prompts: Prompts, log: ImportLog) -> ImportOptions:
+    """Return the options with the time zone of earlier imports, unless this one has its own."""
+    settings = options.settings.in_zone(log.timezone, options.now)
+    if settings.timezone is options.settings.timezone:
+        return options
+    prompts.described.append(f"days: those of {log.timezone}, as before (--set timezone)")
+    return dataclasses.replace(options, settings=settings)
 
 
 def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) -> MergeResult:
@@ -342,6 +353,7 @@ def _recorded(plan: MergePlan, merge: MergeResult, *, is_change: bool) -> Import
         plan.log,
         reviews=merge.log_rows,
         ids={**plan.log.ids, **plan.rows.ids, **merge.ids},
+        timezone=str(plan.options.settings.timezone or plan.log.timezone),
         change=_change(plan, merge) if is_change else plan.log.change,
     )
     return (

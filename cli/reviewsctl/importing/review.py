@@ -232,7 +232,7 @@ def _owner_reply(reply: Reply | UnsetType | None, day: datetime.date, settings: 
 def _day(when: datetime.datetime, settings: Settings) -> datetime.date:
     """Return the calendar day in the business's zone; of a time without a zone, the day as written."""
     try:
-        return (when if when.tzinfo is None else when.astimezone(settings.timezone)).date()
+        return (when if when.tzinfo is None else when.astimezone(settings.zone)).date()
     except OverflowError:
         raise RowRefusedError("the date is outside of the calendar") from None
 

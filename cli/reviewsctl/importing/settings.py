@@ -46,8 +46,8 @@ class Settings:
     """Whether authors are known to be customers, where the export does not say."""
     names: str | None = None
     """``full`` or ``short``; None leaves the names that are short in the file, and takes others in full."""
-    timezone: datetime.tzinfo = datetime.UTC
-    """The time zone of the business, which decides on which day a review was written."""
+    timezone: datetime.tzinfo | None = None
+    """The time zone of the business, which decides on which day a review was written; None if nobody says it."""
     today: datetime.date = datetime.date.max
     """The day at the business; reviews of later days than the next are refused."""
     earlier_source: str | None = None
@@ -56,6 +56,21 @@ class Settings:
     """The id or the title of the location to import, or ``all``."""
     name: str | None = None
     """The name of the business, for a reviews.json without one."""
+
+    @property
+    def zone(self) -> datetime.tzinfo:
+        """The time zone of the business; UTC if nobody says it."""
+        return self.timezone or datetime.UTC
+
+    def in_zone(self, name: str, now: datetime.datetime) -> "Settings":
+        """Return these with the time zone of earlier imports, if they have none; also if it is not known here any more."""
+        if self.timezone is not None or not name:
+            return self
+        try:
+            timezone = zone(name)
+        except SayMoreError:
+            return self
+        return replace(self, timezone=timezone, today=now.astimezone(timezone).date())
 
     def source_of(self, name: str) -> str:
         """Return the source that a name in a table or of an option stands for."""
@@ -100,14 +115,13 @@ def parsed(
             )
     if source is not None and not source.strip():
         raise SayMoreError("--source: expected a name", "Such as: --source website")
-    zone = values.setdefault("timezone", datetime.UTC)
     recommended = values.pop("recommended", False)
     values["scale"] = replace(values.get("scale", Scale()), recommended=recommended)
     return Settings(
         columns=dict(_pair("--map", "COLUMN", column) for column in columns),
         source=source,
         publicity=Publicity.parsed(public),
-        today=now.astimezone(zone).date(),
+        today=now.astimezone(values.get("timezone", datetime.UTC)).date(),
         **values,
     )
 

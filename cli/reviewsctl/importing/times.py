@@ -64,6 +64,7 @@ _MONTHS: Mapping[str, str] = {
 _LETTERS = re.compile(r"([^\W\d_]+)\.?")
 _HALF_DAY = re.compile(r"\s?([ap])\.?\s?m\.?$", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er)\b", re.IGNORECASE)
+_SPACED = re.compile(r"(?<=[0-9])\. (?=[0-9])")
 _CLOCK = re.compile(r"(?<=[0-9])h(?=[0-9]{2})")
 Reading = Callable[[object], datetime.datetime]
 """Raises a RowRefusedError."""
@@ -219,11 +220,12 @@ def _read(pattern: str, text: str) -> datetime.datetime | None:
 def _tidied(text: str) -> str:
     """Return a date in English, without weekdays of other languages and words around its clock.
 
-    ``10:23am``, ``10:23 p. m.``, ``March 14th, 2025 at 10:23``, ``14 mars 2025 à 10h23``.
+    ``5. 11. 2026``, ``10:23am``, ``10:23 p. m.``, ``March 14th, 2025 at 10:23``, ``14 mars 2025 à 10h23``.
     """
     text = _HALF_DAY.sub(r" \1m", text)
     text = _CLOCK.sub(":", _ORDINAL.sub("", text))
-    return " ".join(_LETTERS.sub(_in_english, text).split()).removeprefix(", ").strip()
+    text = " ".join(_LETTERS.sub(_in_english, text).split()).removeprefix(", ").strip()
+    return _SPACED.sub(".", text)
 
 
 def _in_english(match: re.Match[str]) -> str:

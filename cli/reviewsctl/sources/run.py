@@ -214,6 +214,7 @@ class SourceRun:
         """
         section = self.source.import_
         pairs, columns = self._pairs()
+        pairs = [pair for pair in pairs if pair not in _DEFAULTS]  # that of earlier imports counts
         try:
             settings = parsed(pairs, self.now, columns=columns, source=section.source)
         except ImportRefusedError as fault:

@@ -117,7 +117,7 @@ class Layout:
         if self.dates_in == "column":
             return dates_of(head.sample, settings, self.created)[0]
         columns = (self.created.split("|"), self.replied.split("|"))
-        own_zone = datetime.UTC if self.dates_in == "UTC" else settings.timezone
+        own_zone = datetime.UTC if self.dates_in == "UTC" else settings.zone
         return platform_dates(head, settings, *columns, zone=own_zone, native=self.native_dates)
 
 

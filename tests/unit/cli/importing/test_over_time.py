@@ -431,6 +431,25 @@ def test_day_of_the_business_does_not_make_an_export_old(shop: Shop, tmp_path: P
     assert "x" == shop.reviews["Ann"]["text"]
 
 
+def test_time_zone_is_remembered(shop: Shop, tmp_path: Path) -> None:
+    """A forgotten one would move the days of reviews that are written in the evening."""
+    late = {"author": "Ann", "at": "2026-05-01T23:30:00Z"}
+    export = google(tmp_path / "a.json", late)
+    vienna = zoneinfo.ZoneInfo("Europe/Vienna")
+    shop.imported(export, timezone=vienna)
+    again = shop.imported(export)
+    shown = list(shop.lines)
+    shop.imported(google(tmp_path / "b.json", late, {**late, "author": "Bo"}))
+
+    assert 1 == again.merge.count(Fate.UNCHANGED)
+    assert "days: those of Europe/Vienna, as before (--set timezone)" in shown
+    assert {"2026-05-02"} == {review["date"] for review in shop.file["reviews"]}
+    shop.imported(export, timezone=datetime.UTC)
+    shop.imported(export)
+
+    assert "2026-05-01" == shop.reviews["Ann"]["date"]
+
+
 def test_ids_that_are_numbers_of_rows_are_a_question(shop: Shop) -> None:
     """With a new row on top each review would become another one, and keep its reply."""
     people = [(f"Person {letter}", day) for day, letter in enumerate("KJIHGFEDCB", start=10)]

@@ -281,6 +281,23 @@ def test_a_column_of_dates_is_read_as_it_was_written(
     assert [day.date() for day in days] == [reading(cell).date() for cell in cells]
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("3. Jänner 2026", "2026-01-03"),
+        ("3. jän. 2026", "2026-01-03"),
+        ("4. Feber 2026", "2026-02-04"),
+        ("5. 11. 2026", "2026-11-05"),
+        ("15. 1. 2026, 10:30 Uhr", "2026-01-15"),
+        ("7 de setiembre de 2026", "2026-09-07"),
+    ],
+)
+def test_days_are_read_as_people_of_other_countries_write_them(text: str, day: str) -> None:
+    reading, _ = reading_of([("date", text), ("date", "14.12.2026")])
+
+    assert day == reading(text).date().isoformat()
+
+
 def test_names_are_shortened_and_are_no_addresses() -> None:
     assert "Jane D." == short_name("Jane van der Doe")
     assert "Jane D." == short_name(short_name("Jane Doe"))

@@ -110,6 +110,19 @@ def test_scale_that_is_a_number_brings_ratings_to_stars(business: Business) -> N
     assert 4 == json.loads(business.reviews_file.read_text())["reviews"][0]["rating"]
 
 
+def test_time_zone_is_that_of_earlier_imports(business: Business) -> None:
+    rows = "id,rating,date,author\n1,5,2026-11-01T23:30:00Z,Jane\n"
+    business.configure(SHOP.replace("source: shop", "source: shop, timezone: Europe/Vienna"))
+    put(business, rows)
+    business.sync()
+    business.configure(SHOP)
+    put(business, f"{rows}2,5,2026-11-01T23:30:00Z,Bob\n", age=1800)
+    business.sync()
+    reviews = json.loads(business.reviews_file.read_text())["reviews"]
+
+    assert ["2026-11-02"] * 2 == [review["date"] for review in reviews]
+
+
 def test_newest_file_counts(business: Business) -> None:
     put(business, table("ab"), "b.csv", age=100)
     put(business, table("z"), "a.csv", age=200)
