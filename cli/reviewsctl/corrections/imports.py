@@ -289,6 +289,11 @@ class KnownCorrections:
             *erased_notes(merge),
         ]
 
+    def will_show_words(self, record: Mapping[str, object]) -> bool:
+        """Return whether no correction that passes to a review hides its words."""
+        passed = (correction for correction in self._passed if correction.action != "anonymize")
+        return record.get("id") not in {correction.record.get("id") for correction in passed}
+
     def _find_passed(self, merge: MergeResult) -> "Iterator[PassedCorrection]":
         for record, predecessors in merge.successions:
             corrections = {

@@ -38,7 +38,7 @@ from reviewsctl.importing.reviews_file import (
     updated_in_lines,
 )
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.values import elements, encoded, members, word
+from reviewsctl.importing.values import elements, encoded, has_contact, members, word
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.removed import removed_member
 
@@ -133,8 +133,10 @@ class Merge:
             own_ids = self._result.own_ids
             own_ids[source] = own_ids.get(source, True) and written.has_own_id
 
-    def _note_reply(self, changes: Review, review: Review) -> None:
-        """Note a review whose reply readers see beside a name that is shortened, as one of both is new."""
+    def _note_personal_data(self, changes: Review, review: Review) -> None:
+        """Note a review with a new text in which readers see an address, or whose reply has the name that is shortened."""
+        if "text" in changes and has_contact(str(self._public(review).get("text") or "")):
+            self._result.contacts.append(review)
         if not _NAMING.isdisjoint(changes) and has_surname(self._public(review)):
             self._result.naming_replies.append(str(review.get("date")))
 
@@ -149,7 +151,7 @@ class Merge:
         fates: Fates = {Fate.NEW: ()}
         if key in self._plan.log.reviews:
             fates = {**fates, Fate.RETURNED: ()}
-        self._note_reply(review, review)
+        self._note_personal_data(review, review)
         fates = fates if entry.place else {**fates, Fate.UNPLACED: ()}
         if names := damaged({}, review):
             fates = {**fates, Fate.DAMAGED: names}
@@ -178,7 +180,7 @@ class Merge:
         merged = self._merged(review, self._counting(review, row, match), entry, key)
         changes, fates = merged.changes, {**merged.fates}
         new = {**review, **changes}
-        self._note_reply(changes, new)
+        self._note_personal_data(changes, new)
         before, after = word(review.get("location")), word(new.get("location"))
         if before and after:
             self._result.moves[before, after] += 1

@@ -144,6 +144,8 @@ class MergeResult:
     """The rows of the import log for the reviews of the new file, by merge key."""
     moves: Counter[tuple[str, str]] = field(default_factory=Counter)
     """The number of reviews of the export that are there, by the names of the locations that they leave and get."""
+    contacts: list[Mapping[str, object]] = field(default_factory=list)
+    """Reviews with a new text that has a phone number or an e-mail address."""
     naming_replies: list[str] = field(default_factory=list)
     """The days of reviews whose replies may have the surname of a short name, of which one is new."""
     successions: list[Succession] = field(default_factory=list)

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from reviewsctl.importing.import_log import ImportLog
-from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import Review
-from reviewsctl.importing.values import has_contact, members
+from reviewsctl.importing.values import members
 from reviewsd.api.names import surname_in
 from reviewsd.api.texts import first_of
 
@@ -28,21 +26,12 @@ def notes_of_replies(days: Sequence[str]) -> list[str]:
     return _note(title, days, "; correct it there, as readers see it")
 
 
-def notes_of_contacts(staged: Iterable[Entry], log: ImportLog) -> list[str]:
+def notes_of_contacts(reviews: Iterable[Review]) -> list[str]:
     """Return the note on new texts that have a phone number or an e-mail address."""
-    names = [
-        f"{entry.record['date']}, {entry.record['id']}"
-        for entry in staged
-        if has_contact(str(entry.record.get("text") or "")) and _is_new("text", entry, log)
-    ]
+    names = [f"{review.get('date')}, {review.get('id')}" for review in reviews]
     title = "texts with a phone number or an e-mail address, which readers see"
     remedy = "reviewsctl reviews hide ID --reason personal-data --text"
     return _note(title, names, f"; to leave the stars alone: {remedy}")
-
-
-def _is_new(name: str, entry: Entry, log: ImportLog) -> bool:
-    """Return whether no import wrote this member of a review."""
-    return not log.of(entry.key).has(name, entry.record.get(name))
 
 
 def _note(title: str, names: Sequence[str], remedy: str) -> list[str]:

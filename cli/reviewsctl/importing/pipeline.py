@@ -152,7 +152,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         *corrected_notes(merge),
         *merge.corrected,
         *notes_of_verified(rows.notes["unsaid"], plan.origin, others_are=others_are),
-        *notes_of_contacts(staged, log),
+        *notes_of_contacts(filter(corrections.will_show_words, merge.contacts)),
         *notes_of_other_places(plan, merge),
         *report.notes_of_category(categories),
         *notes_of_places(plan, declared, merge),

@@ -9,6 +9,8 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.readers.csv_file import EMPTY as EMPTY_EXPORT
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
+from reviewsd.domain.corrections import Action
+from tests.support.edited import correct, states
 from tests.support.sheets import spreadsheet
 from tests.support.shop import SAMPLES, Shop, table
 
@@ -325,6 +327,27 @@ def test_number_that_was_given_again_is_noted(shop: Shop) -> None:
     assert [] == [
         note for note in shop.imported(again, source="web").notes if "another author" in note
     ]
+
+
+@pytest.mark.parametrize("action", ["hide", "hide-text"])
+def test_text_that_readers_do_not_see_has_no_note_on_its_phone_number(
+    shop: Shop, action: Action
+) -> None:
+    header, text = "date,stars,name,text\n", "They broke the blue vase. Call 07700 900111"
+    file = table(shop.folder / "a.csv", f"{header}2026-03-14,1,Ann,{text}\n")
+    (first,) = [note for note in shop.imported(file, source="web").notes if "phone" in note]
+    correct(shop, "Ann", action)
+    edited = table(file, f"{header}2026-03-14,1,Ann,{text} now.\n")
+    notes = [
+        *shop.imported(edited, source="web").notes,
+        *shop.imported(
+            table(file, f"{header}2026-03-15,1,Ann,{text} today.\n"), source="web"
+        ).notes,
+    ]
+
+    assert "which readers see: 1" in first
+    assert {action} == {*states(shop).values()}
+    assert [] == [note for note in notes if "phone" in note]
 
 
 def test_text_with_a_phone_number_is_noted_once(shop: Shop) -> None:
