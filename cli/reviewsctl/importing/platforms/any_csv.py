@@ -126,6 +126,11 @@ class Table:
             lines.append(f"not taken: {listed(unused)}")
         sample, settled = columns_of(head), {*columns.names, *settings.columns}
         notes = []
+        if (number := columns.single.get("id")) is not None and _is_personal(number):
+            notes.append(
+                f"note: column {shown(number)} is taken for the ids, which are public, and behind which its "
+                "numbers can be found; to make ids of what the rows say: --map id="
+            )
         if "id" not in settled:
             what = "has another value in each row; if it is the review's own number, which stays with it"
             notes += [_hint(name, what, "id") for name in unused if _has_numbers(sample, name)]
@@ -174,8 +179,15 @@ def _has_numbers(sample: Sequence[Fields], name: str) -> bool:
     """Return whether a column is named a number, and has another value in each of the first rows."""
     values = {word(row.get(name)) for row in sample}
     compared = normal(name)
-    is_number = not {compared, compared.rpartition(" ")[2]}.isdisjoint(COLUMNS.sets["numbers"])
+    ends = {compared, compared.rpartition(" ")[2]}
+    is_number = not ends.isdisjoint(COLUMNS.sets["numbers"]) and not _is_personal(name)
     return is_number and None not in values and len(values) == len(sample) > 1
+
+
+def _is_personal(name: str) -> bool:
+    """Return whether a column has numbers of a customer, a booking or an order, which become no ids."""
+    stems = COLUMNS.lists["personal_numbers"]
+    return any(part.startswith(stems) for part in normal(name).split())
 
 
 def _has_places(sample: Sequence[Fields], name: str) -> bool:

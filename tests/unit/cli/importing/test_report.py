@@ -279,6 +279,23 @@ def test_column_that_may_have_ids_is_named(shop: Shop, name: str) -> None:
     assert f'note: column "{name}" {IDS}: --map {shlex.quote(f"id={name}")}' == note
 
 
+PERSONAL = """
+Reservation number, Booking No, Order ref, Invoice number, Guest number, Customer reference, Room No
+Buchungs-Nr., Kunden-Nr., Rechnung Nr, Auftrags-Nummer, Zimmer Nr, Commande numero, Facture ref, Client no
+Pedido numero, Factura ref, Prenotazione numero, Fattura num, Cliente ref, Reserva numero, Boeking nr, Klant nummer
+"""
+
+
+@pytest.mark.parametrize("name", PERSONAL.strip().replace("\n", ", ").split(", "))
+def test_number_of_a_booking_or_customer_is_not_named_as_an_id(shop: Shop, name: str) -> None:
+    """Behind an id it can be found; who takes it all the same is told."""
+    (note,) = noted(shop, NUMBERED.format(name, 2), {"id": name})
+    (shop.folder / "reviews.json").unlink()
+
+    assert [] == noted(shop, NUMBERED.format(name, 2), {})
+    assert note.startswith(f'note: column "{name}" is taken for the ids, which are public')
+
+
 @pytest.mark.parametrize("name", ["Haus", "Filiale", "Building", "Punto vendita", "Gebäude"])
 def test_column_that_may_have_places_is_named(shop: Shop, name: str) -> None:
     """It was listed as not taken, and nothing said that it could be."""
