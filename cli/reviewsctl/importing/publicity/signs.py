@@ -8,13 +8,14 @@ from typing import Final
 
 from reviewsctl.importing.values import is_nothing, normal, word, yes_or_no
 from reviewsctl.importing.vocabulary.words import GUESSES, PUBLICITY
+from reviewsd.domain.halves import DISLIKED, LIKED
 
 ANY: Final = "*"
 """``--set public=COLUMN=*``: the column does not say which reviews are public."""
 
 _MAX_WORDS = 15  # of a name, which may be the question of a form
 _DATE_DIGITS = 4  # a date has a year
-_NAMES = frozenset(name for names in GUESSES.values() for name in names)
+_NAMES = frozenset(name for names in GUESSES.values() for name in names) | {*LIKED, *DISLIKED}
 
 
 class Subject(Enum):

@@ -552,11 +552,13 @@ def test_column_of_yes_and_no_is_a_question(tmp_path: Path, name: str) -> None:
     assert (["Good.", "No."], ["Good."]) == (texts(all_of), texts(some))
 
 
-@pytest.mark.parametrize("name", ["Weiterempfehlung", "Newsletter", "Verified", "Stammkunde"])
+@pytest.mark.parametrize(
+    "name", ["Weiterempfehlung", "Newsletter", "Verified", "Stammkunde", "Negative review"]
+)
 def test_known_flag_of_another_thing_is_no_question(tmp_path: Path, name: str) -> None:
     _, reviews = imported(tmp_path, "x.csv", FLAGS.format(name))
 
-    assert ["Good.", "No."] == texts(reviews)
+    assert ["Good.", "No."] == [str(text).partition("\n")[0] for text in texts(reviews)]
 
 
 def test_second_column_of_a_name_counts_too(tmp_path: Path) -> None:
