@@ -7,7 +7,10 @@ from typing import Final
 
 from reviewsd.api.texts import printable
 
-_LIGATURES: Final = str.maketrans({"ß": "ss", "œ": "oe", "æ": "ae", "ø": "o", "ł": "l"})
+_LIGATURES: Final = str.maketrans(
+    {"ß": "ss", "œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "\u0131": "i"}
+)
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
 def nearest(name: str, known_names: Iterable[str], cutoff: float = 0.6) -> str:
@@ -26,10 +29,17 @@ def nearest(name: str, known_names: Iterable[str], cutoff: float = 0.6) -> str:
 def nearest_location(name: str, known_names: Iterable[str]) -> str:
     """Return the hint at the known location that a mistyped name most likely means, or "".
 
-    Names with other numbers are of other locations: "Store 101" and "Store 102".
+    Names with other numbers are of other locations: "Store 101" and "Store 102". "Gmünd" is "Gmuend" and "Gmund".
     """
-    alike = (known for known in known_names if _digits(known) == _digits(name))
-    return nearest(name, alike, 0.8)
+    alike = {_plain(known): known for known in known_names if _digits(known) == _digits(name)}
+    close = difflib.get_close_matches(_plain(name), alike, n=1, cutoff=0.8)
+    return f'; did you mean "{printable(alike[close[0]])}"?' if close else ""
+
+
+def _plain(name: str) -> str:
+    """Return a name in letters without accents, umlauts in two."""
+    composed = unicodedata.normalize("NFC", name).casefold()
+    return without_accents(composed.translate(_UMLAUTS))
 
 
 def _digits(name: str) -> str:

@@ -17,6 +17,7 @@ from reviewsctl.importing.reviews_file import NO_NAME
 from reviewsctl.importing.trades import trade_of
 from reviewsctl.importing.values import address, elements, members, normal, word
 from reviewsctl.importing.vocabulary.words import CELLS
+from reviewsd.api.spelling import without_accents
 
 Facts = Mapping[str, object]
 """Members of a business, as reviews.json or an export spells them."""
@@ -251,8 +252,8 @@ def business_in(document: Document | None) -> Facts:
 
 
 def _id(title: str, name: str, used_ids: Collection[str]) -> str:
-    """Return an id for a location: its title in lower case with hyphens, else its name, if that may be an id."""
-    words = _WORD.findall(title.casefold())
+    """Return an id for a location: its title in lower case with hyphens and no accents, else its name, if that may be an id."""
+    words = _WORD.findall(without_accents(title.casefold()))
     slug = "-".join(words)[:_MAX_SLUG].rstrip("-")
     if not slug and _ID.fullmatch(name):
         slug = name

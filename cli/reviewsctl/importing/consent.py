@@ -111,7 +111,6 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
     older = older_places(plan.older, result)
     yes = f"once by hand: {options.synced.by_hand} --yes" if options.synced else "--yes"
     replace_ = "gone: 1" if options.synced else "--replace"
-    by_column = "; if the column has no places: --map location=" if plan.has_typed_ids else ""
     warnings = (
         (
             mistyped(plan, result),
@@ -121,10 +120,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             "" if options.synced else _other_origin(plan, result),
             f"If they were written there: {options_of(plan.origin)}; if not: --yes",
         ),
-        (
-            leaving(plan, result),
-            f"If they are places of their own: {yes}{by_column}",
-        ),
+        leaving(plan, result, yes),
         mixed_up(plan, result, yes),
         (
             _without_ids(plan, result),

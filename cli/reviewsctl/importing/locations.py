@@ -114,7 +114,7 @@ def _keep(
 def mistyped(plan: MergePlan, result: MergeResult) -> str:
     """Return that a location of the owner's table is new, and like a known one; empty if none is.
 
-    Of two new ones that are alike that of fewer reviews is mistyped.
+    Of two new ones that are alike that of fewer reviews is mistyped, or the first.
     """
     if not plan.has_typed_ids:
         return ""
@@ -124,23 +124,46 @@ def mistyped(plan: MergePlan, result: MergeResult) -> str:
     for name, count in counts.items():
         if name and key_of(name) not in keys:
             hint = nearest_location(
-                name, [*names, *(other for other in counts if counts[other] > count)]
+                name,
+                [
+                    *names,
+                    *(
+                        other
+                        for other in counts
+                        if counts[other] >= count and key_of(other) != key_of(name)
+                    ),
+                ],
             )
             if hint:
                 return f"{shown(name)} is a new place, of {counted(count, 'review')}{hint}"
     return ""
 
 
-def leaving(plan: MergePlan, result: MergeResult) -> str:
-    """Return that reviews leave declared locations for some that the import declares; empty if none does."""
+def leaving(plan: MergePlan, result: MergeResult, yes: str) -> tuple[str, str]:
+    """Return that reviews leave declared locations for some that the import declares, and what to do; empty if none does.
+
+    Such a one is another name of a declared one, if the owner has renamed that in his table.
+    """
     after = Declared(result.filled.get("locations", result.declared.listed))
     moves = {
         (old, new): count
         for (old, new), count in result.moves.items()
         if old in result.declared and (after.find(new) or "") not in result.declared
     }
+    if not moves:
+        return "", ""
     is_one = len({new for _, new in moves}) == 1
-    return f"{_moves(plan, moves)}: new place{'s' * (not is_one)}" if moves else ""
+    old, new = next(iter(moves))
+    place = result.declared.name_of(result.declared.find(old) or old)
+    own = "it is a place of its own" if is_one else "they are places of their own"
+    by_column = "; if the column has no places: --map location=" if plan.has_typed_ids else ""
+    alias = (
+        f"If you have renamed {shown(place)}: write {shown(new)} into its aliases in reviews.json"
+    )
+    return (
+        f"{_moves(plan, moves)}: new place{'s' * (not is_one)}",
+        f"{alias}; if {own}: {yes}{by_column}",
+    )
 
 
 def mixed_up(plan: MergePlan, result: MergeResult, yes: str) -> tuple[str, str]:

@@ -256,7 +256,8 @@ def test_place_that_takes_reviews_of_a_declared_one_is_a_question(shop: Shop) ->
     with pytest.raises(SayMoreError, match=moves) as asked:
         shop.imported(export, settings=by_column)
     assert (
-        "If they are places of their own: --yes; if the column has no places: --map location="
+        'If you have renamed "Dover Harbor": write "10" into its aliases in reviews.json; '
+        "if they are places of their own: --yes; if the column has no places: --map location="
         == asked.value.remedy
     )
     assert {"Jo": "dover", "Ann": "dover"} == located(shop)
@@ -282,7 +283,10 @@ def test_platform_that_moves_reviews_to_a_new_place_is_asked_about(
     export.write_text(json.dumps([row | {"place_id": "99", "name": "Acme York"}]))
     with pytest.raises(SayMoreError, match='1 review of "22" would move to "Acme York"') as asked:
         shop.imported(export)
-    assert "If they are places of their own: --yes" == asked.value.remedy
+    assert asked.value.remedy == (
+        'If you have renamed "Dover Harbor": write "99" into its aliases in reviews.json; '
+        "if it is a place of its own: --yes"
+    )
 
 
 RENAMED = DOVER | {"aliases": ["Dover", "Harbor House"]}
@@ -361,6 +365,32 @@ def test_places_of_a_table_that_are_swapped_are_a_question(
         with pytest.raises(SayMoreError, match="would move") as asked:
             shop.imported(houses(shop, *rows), settings=HOUSES)
         assert "Correct the table; if they are to move: --yes" == asked.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [("Gmünd", "Gmuend"), ("Gmünd", "Gmund"), ("Malmö", "Malmoe"), ("Liège", "Liege")],
+)
+def test_place_with_and_without_umlauts_is_a_question(shop: Shop, known: str, name: str) -> None:
+    """One shop had two public pages."""
+    for places in ((known,), ()):
+        declare(shop, DOVER, *({"id": "x", "name": place} for place in places))
+        rows = [f"1,{known},5,2026-01-01,Good.,Jo", f"2,{name},5,2026-01-02,Good.,Ann"]
+        with pytest.raises(SayMoreError, match=f'"{name}"|"{known}"') as asked:
+            shop.imported(houses(shop, *rows), settings=HOUSES)
+        assert "did you mean" in asked.value.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "place_id"),
+    [("Gmünd", "gmund"), ("Große Łódź", "grosse-lodz"), ("Saint-Étienne", "saint-etienne")],
+)
+def test_id_of_a_place_keeps_letters_that_have_accents(
+    shop: Shop, name: str, place_id: str
+) -> None:
+    """The page was at /l/gm-nd."""
+    shop.imported(houses(shop, f"1,{name},5,2026-01-01,Good.,Jo"), settings=HOUSES)
+    assert place_id == declared(shop)[-1]["id"]
 
 
 def test_alias_of_a_place_may_be_mistyped_too(shop: Shop) -> None:
