@@ -137,6 +137,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     What you have added yourself stays: the business, replies, and what you have hidden. What you
     have changed in a review is listed before it is overwritten.
     """
+    from reviewsctl.daemon.default_paths import is_unpublished
     from reviewsctl.importing.bounds import bounded_memory
     from reviewsctl.importing.exports import copied
     from reviewsctl.importing.options import ImportOptions  # msgspec, see main
@@ -160,6 +161,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
         dry_run=dry_run,
         now=now,
         verbose=verbose,
+        is_unpublished=is_unpublished(configuration, os.environ),
     )
     with (
         copied(options) as readable,

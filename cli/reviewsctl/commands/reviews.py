@@ -377,6 +377,7 @@ def undo(
     erased stays so: to show a hidden review again there is "reviewsctl reviews restore".
     """
     from reviewsctl.commands.import_ import offer_reload, undo_command
+    from reviewsctl.daemon.default_paths import is_unpublished
     from reviewsctl.importing.target import configuration_in_use, reviews_file  # msgspec, see main
     from reviewsctl.importing.undo import check_last, listing
     from reviewsctl.importing.undo import undo as undone
@@ -390,7 +391,8 @@ def undo(
         if number is None:
             check_last(target)
         count = number or 1
-        result = undone(target, count, now)
+        unpublished = is_unpublished(configuration, os.environ)
+        result = undone(target, count, now, is_unpublished=unpublished)
         document = result.document(target)
         lines = [*result.lines(target, count, command)]
     echo(*([json_line(document)] if as_json else [] if quiet else lines))

@@ -4,9 +4,11 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from reviewsd.api.places import HERE, PLACES, SYSTEM, ForeignFileError, absolute, find_configuration
 
+LOCAL: Final = ("localhost", "127.0.0.1", "::1")
 STATE: Final = Path("/var/lib/reviewsd")
 SOCKET: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
 
@@ -50,6 +52,26 @@ def state_dir(file: Path | None, environ: Mapping[str, str]) -> Path:
     if override := environ.get("REVIEWSD_STATE_DIR"):
         return Path(override)
     return (None if file is None else _path(file, "state_dir")) or STATE
+
+
+def is_unpublished(file: Path | None, environ: Mapping[str, str]) -> bool:
+    """Return whether nobody can have read what a configuration serves.
+
+    Its address is that of this machine alone, and it has published nothing. Under another address the reviews may
+    be served elsewhere, as by another node.
+    """
+    if file is None:
+        return False
+    base_url = environ.get("REVIEWSD_BASE_URL") or _settings(file).get("base_url")
+    if urlsplit(f"{base_url}").hostname not in LOCAL:
+        return False
+    try:
+        there = {path.name for path in state_dir(file, environ).iterdir()}
+        return there.isdisjoint(("snapshots", "nodes"))
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:

@@ -79,7 +79,8 @@ class Merge:
         if isinstance(removed, list):
             changes["removed"] = UNSET
         now = self._plan.options.now.replace(microsecond=0)
-        changes |= removed_member(elements(removed), self._result.removed_ids, now)
+        ids = [] if self._plan.options.is_unpublished else self._result.removed_ids
+        changes |= removed_member(elements(removed), ids, now)
         rewrite(self._out, document, chain(old, self._new_records()), changes, self._now)
         return self._result
 

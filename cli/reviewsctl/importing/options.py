@@ -46,6 +46,8 @@ class ImportOptions:
     dry_run: bool
     now: datetime.datetime
     verbose: bool = False
+    is_unpublished: bool = False
+    """Whether nobody can have a copy of the file, so that it need not list which reviews were removed."""
     synced: SyncedRead | None = None
     """Set by ``reviewsctl sync``."""
 

@@ -149,8 +149,16 @@ def _undoable(data: Folder, folder: Folder, name: str) -> Iterator[Undoable]:
             current = change
 
 
-def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
+def undo(
+    target: Path, number: int, now: datetime.datetime, *, is_unpublished: bool = False
+) -> Undone:
     """Put an earlier version of reviews.json, so many versions back, in its place.
+
+    Args:
+        target: The path of reviews.json.
+        number: How many versions.
+        now: When.
+        is_unpublished: Whether nobody can have a copy, so that ``removed`` lists no review that goes.
 
     Raises:
         ImportRefusedError: There is no such version, or it cannot be read; nothing was written.
@@ -172,7 +180,9 @@ def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
             _content_there(data, target.name, corrections),
         )
         with data.draft(target.name) as new:
-            back, changed, gone = _rewrite(new.file, document, after, before, now)
+            back, changed, gone = _rewrite(
+                new.file, document, after, before, now, is_unpublished=is_unpublished
+            )
             log = history.kept_log(folder, version)
             reviews_file.replace(new, log, now, last=partial(history.remove, folder, version))
     return Undone(
@@ -269,6 +279,8 @@ def _rewrite(
     after: _Content,
     before: _Content | None,
     now: datetime.datetime,
+    *,
+    is_unpublished: bool,
 ) -> tuple[int, int, int]:
     """Write a version in place of the file that is there, and return how many reviews are back, changed and gone.
 
@@ -293,7 +305,8 @@ def _rewrite(
         ids = there.reviews.keys() | after.reviews.keys()
         entries = {**there.removed, **after.removed}
         listed = [entry for name, entry in entries.items() if name not in ids]
-        changes = {"removed": UNSET, **removed_member(listed, absent, now)}
+        removed = [] if is_unpublished else absent
+        changes = {"removed": UNSET, **removed_member(listed, removed, now)}
         rewrite(out, document, reviews, changes, stamp(now))
     back = len(different - there.reviews.keys())
     return back, len(different) - back, len(absent)

@@ -526,3 +526,44 @@ def test_undo_after_a_hide_is_refused_without_a_number(
     assert before == (data / "reviews.json").read_bytes()
     shop.run("reviews", "undo", "1")
     assert before != (data / "reviews.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("base_url", "snapshot", "is_listed"),
+    [
+        ("http://localhost:8080", "", False),
+        ("http://localhost:8080", "current", True),
+        ("https://reviews.example.com", "", True),
+    ],
+    ids=["never served", "served", "elsewhere"],
+)
+def test_undone_import_that_was_never_served_leaves_no_ids(
+    environment: dict[str, str],
+    data: Path,
+    tmp_path: Path,
+    base_url: str,
+    snapshot: str,
+    *,
+    is_listed: bool,
+) -> None:
+    """They are made of full names, and confirmed in public the names that the next import shortened."""
+    config = tmp_path / "reviewsd.yaml"
+    config.write_text(f"base_url: {base_url}\ndata_dir: data\nstate_dir: state\n")
+    config.chmod(0o644)
+    if snapshot:
+        (tmp_path / "state/snapshots" / snapshot).mkdir(parents=True)
+    table = tmp_path / "k.csv"
+    table.write_text("Date,Stars,Name,Review\n2026-03-14,5,Ludwig Frosch,Good.\n")
+
+    def run(*arguments: str) -> list[str]:
+        done = reviewsctl(environment, *arguments, "--config", str(config))
+        assert 0 == done.returncode, done.stderr
+        removed = json.loads((data / "reviews.json").read_bytes()).get("removed", [])
+        return [entry["id"] for entry in removed]
+
+    run("import", str(table), "--source", "cards")
+    assert is_listed is bool(run("reviews", "undo", "1"))
+    (data / "reviews.json").unlink()
+    run("import", str(table), "--source", "cards", "--set", "name=Acme")
+    table.write_text("Date,Stars,Name,Review\n2026-03-14,5,Ann Berg,Other words here now.\n")
+    assert is_listed is bool(run("import", str(table), "--source", "cards", "--replace", "--yes"))
