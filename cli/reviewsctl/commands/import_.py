@@ -104,7 +104,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             "--replace",
             help="Also remove reviews that the export does not have, of its sources and locations alone. "
-            "They are listed first. More than a tenth, if more than five, needs --yes or an answer.",
+            "They are listed first. More than a tenth (three to five: a fifth) needs --yes or an answer.",
         ),
     ] = False,
     yes: Annotated[

@@ -24,8 +24,11 @@ from reviewsd.api.platforms import PLATFORMS
 from reviewsd.api.spelling import nearest
 from reviewsd.api.texts import counted, first_of, printable
 
-MAX_LOSS: Final = (5, 0.1)
-"""Reviews, and the part of a location's, that may go without a question; both have to be exceeded."""
+MAX_LOSS: Final = 10
+"""The percentage of a location's reviews that may go without a question."""
+
+_FEW, _FEW_PERCENT = 5, 20
+"""Of so few missing reviews the percentage is larger; two may always be."""
 
 _MIN_OTHERS: Final = 3  # reviews
 _MIN_DOUBLES: Final = 3
@@ -154,7 +157,7 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
             f"If so, and the table has all reviews: {replace_}; if they are other reviews: {yes}",
         ),
         (
-            "" if options.synced else _loss(plan, result, (0, 0) if can_ask else MAX_LOSS),
+            "" if options.synced else _loss(plan, result, can_ask=can_ask),
             "If they are to go: --yes; else see why the export does not show them: --dry-run -v",
         ),
     )
@@ -183,12 +186,20 @@ def line(fate: Fate, change: Change) -> str:
     return f"{change.review}: {', '.join(change.members)}" if change.members else change.review
 
 
-def _loss(plan: MergePlan, result: MergeResult, limits: tuple[int, float]) -> str:
-    """Return why more may go than is meant; empty where it is no more than the limits."""
-    count, part = limits
+def is_loss(absent: int, total: int, percent: int) -> bool:
+    """Return whether so many reviews are missing that a person has to look.
+
+    A small source, too, may be cut, or be another one.
+    """
+    limit = percent if absent > _FEW else max(percent, _FEW_PERCENT)
+    return absent >= _MIN_OTHERS and absent * 100 > limit * total
+
+
+def _loss(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> str:
+    """Return why more may go than is meant; where the operator can be asked, all that is removed is a question."""
     for place, removed in result.removed.items():
         total = result.there[place]
-        if removed > count and removed > part * total:
+        if (can_ask and removed) or is_loss(removed, total, MAX_LOSS):
             return (
                 f"{removed:,} of {total:,} reviews of {_named(plan, place)} would be removed: is this export "
                 "all that the platform has?"

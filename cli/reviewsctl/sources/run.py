@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reviewsctl.corrections.notes import corrected_notes
-from reviewsctl.importing.consent import unannounced
+from reviewsctl.importing.consent import is_loss, unannounced
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
@@ -163,8 +163,8 @@ class SourceRun:
             total = sum(result.there.get(place, 0) for place in in_export)
             absent = sum(result.removed.values()) + len(rule.missing)
             is_or_are = "is" if absent == 1 else "are"
-            if not self.options.accept_loss and schedule.is_loss(
-                absent, total, self.source.max_loss
+            if not self.options.accept_loss and is_loss(
+                absent, total, int(self.source.max_loss.rstrip("%"))
             ):
                 raise SourceStoppedError(
                     f"{absent:,} of {counted(total, 'review')} {is_or_are} missing, more than max_loss"

@@ -121,8 +121,3 @@ class GoneRule:
     def keep(self, keys: Collection[str]) -> None:
         """Forget reviews that are not among these after all, as a row was found to be an edited version of them."""
         self.missing = {key: miss for key, miss in self.missing.items() if key in keys}
-
-
-def is_loss(absent: int, total: int, max_loss: str) -> bool:
-    """Return whether so many reviews are missing that a person has to look."""
-    return absent > 5 and absent * 100 > int(max_loss.rstrip("%")) * total  # noqa: PLR2004  # spec

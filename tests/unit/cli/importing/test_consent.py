@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reviewsctl.importing.consent import is_loss
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.ratings import Scale
@@ -235,3 +236,18 @@ def test_damaged_letters_of_a_new_review_are_a_question(shop: Shop, tmp_path: Pa
 
     assert "CSV UTF-8" in asked.value.remedy
     assert 1 == shop.imported(export, source="cards").merge.count(Fate.UNCHANGED)
+
+
+@pytest.mark.parametrize(
+    ("absent", "there", "percent", "expected"),
+    [
+        *((2, 2, 10, False), (3, 3, 10, True), (4, 17, 10, True), (3, 15, 10, False)),
+        *((5, 25, 10, False), (5, 24, 10, True), (6, 60, 10, False), (6, 59, 10, True)),
+        *((3, 3, 100, False), (3, 5, 50, True), (3, 6, 50, False), (0, 0, 10, False)),
+    ],
+)
+def test_loss_is_more_than_two_and_more_than_a_tenth_or_of_five_a_fifth(
+    *, absent: int, there: int, percent: int, expected: bool
+) -> None:
+    """A small house lost all of its reviews, and the state of the source was ok."""
+    assert expected is is_loss(absent, there, percent)

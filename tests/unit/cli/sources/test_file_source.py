@@ -265,6 +265,15 @@ def test_loss_stops_the_source_until_it_is_accepted(business: Business) -> None:
     assert 20 == len(business.authors)
 
 
+def test_loss_of_a_small_source_stops_it(business: Business) -> None:
+    put(business, table(ALL[:17]))
+    business.sync()
+    put(business, table("a" + ALL[5:17]) + "\n", age=60)
+    assert "4 of 17 reviews are missing, more than max_loss (10%)" == business.state().detail
+    put(business, table("abc" + ALL[5:17]) + "\n", age=60)
+    assert "ok" == business.state().state
+
+
 def test_loss_that_is_only_missing_so_far_stops_the_source(business: Business) -> None:
     """A broken export must not count as the first of two reads."""
     business.configure(SHOP.replace("gone: 1", "gone: 2"))

@@ -93,13 +93,3 @@ def test_early_second_read_keeps_the_time_of_the_first() -> None:
     rule = GoneRule(2, {"a": first}, NOW)
     assert not rule("a")
     assert {"a": first} == rule.missing
-
-
-@pytest.mark.parametrize(
-    ("absent", "there", "is_loss"),
-    [(5, 5, False), (6, 60, False), (7, 60, True), (6, 59, True), (0, 0, False)],
-)
-def test_loss_is_more_than_five_and_more_than_a_tenth(
-    *, absent: int, there: int, is_loss: bool
-) -> None:
-    assert is_loss == schedule.is_loss(absent, there, "10%")
