@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.importing import bounds
 from tests.support.admin_fake import AdminFake, admin_fake
 from tests.support.commands import CLI, Ctl
+
+
+@pytest.fixture(autouse=True)
+def _memory_of_all_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the memory of a process that runs other tests too to these; commands of their own are bounded."""
+    monkeypatch.setattr(bounds, "MEMORY", 1 << 50)
 
 
 @pytest.fixture

@@ -288,8 +288,11 @@ def test_an_import_ends_within_its_bounds(
     assert [] == [*data.iterdir(), *temporary.iterdir()]
 
 
-def test_memory_is_bounded_while_an_import_runs(tmp_path: Path) -> None:
+def test_memory_is_bounded_while_an_import_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A command in a process of others, as in tests, left them without memory for a thread."""
+    monkeypatch.setattr(bounds, "MEMORY", 1 << 31)
     before = resource.getrlimit(resource.RLIMIT_DATA)
     with pytest.raises(MemoryError), bounds.bounded_memory(tmp_path / "reviews.json"):
         bytearray(2 * bounds.MEMORY)
