@@ -141,7 +141,10 @@ def questions(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterato
         ),
         (
             _damaged(plan, result),
-            f'Save it again as "CSV UTF-8" or as a spreadsheet, from where they are right; if they are meant: {yes}',
+            # of a platform that is synced a customer may have written so
+            f'Save it again as "CSV UTF-8" or as a spreadsheet, from where they are right; if they are meant: {yes}'
+            if plan.has_typed_ids or plan.by_owner or not options.synced
+            else "",
         ),
         (
             _other_stars(result),

@@ -1,15 +1,21 @@
 """Finds texts that were saved or read in a wrong encoding, before they take the place of good ones."""
 
 import itertools
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from reviewsctl.importing.values import members
 
-_ENCODINGS = ("utf-8", "cp1252", "mac_roman", "cp850")
-_MISREAD = ("Ã", "Â", "â€", "ðŸ")  # UTF-8 as Windows reads it: "Ã¶" is "ö"
-_WINDOWS = {ord(bytes([byte]).decode("cp1252", "replace")): byte for byte in range(0x80, 0xA0)}
+_ENCODINGS: Final = ("utf-8", "cp1252", "mac_roman", "cp850")
+_MISREAD: Final = ("Ã", "Â", "â€", "ðŸ")  # UTF-8 as Windows reads it: "Ã¶" is "ö"
+_WINDOWS: Final = {
+    ord(bytes([byte]).decode("cp1252", "replace")): byte for byte in range(0x80, 0xA0)
+}
 del _WINDOWS[0xFFFD]
-_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+_BLANKS: Final = re.compile(r"[ \t\r\n]+")
+_MARKS: Final = ".,;:!?()\N{HORIZONTAL ELLIPSIS}"
+_UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def damaged(old: Mapping[str, object], values: Mapping[str, object]) -> tuple[str, ...]:
@@ -34,9 +40,9 @@ def is_damaged(text: str, there: str = "", *, is_name: bool = False) -> bool:
         there: The same text as it is known, or "".
         is_name: Whether it is a name, which has no question mark.
     """
-    if any(map(_is_misread, text.split(" "))) and text != there:
+    if any(map(_is_misread, _bare_words(text) - _bare_words(there))):
         return True
-    marks = "?" if there or is_name else ""
+    marks = "?" if is_name or not there.isascii() else ""
     if _holes(text, marks) > _holes(there, marks):
         return True
     if not there or there.isascii():
@@ -51,12 +57,22 @@ def is_damaged(text: str, there: str = "", *, is_name: bool = False) -> bool:
     )
 
 
-def _is_misread(part: str) -> bool:
+def _words(text: str) -> list[str]:
+    """Return the words of a text, without addresses; a no-break space may be half of a misread letter."""
+    return [word for word in _BLANKS.split(text) if "://" not in word]
+
+
+def _bare_words(text: str) -> set[str]:
+    """Return the words without marks around them; "AMANHÃ…" is good Portuguese."""
+    return {word.strip(_MARKS) for word in _words(text)}
+
+
+def _is_misread(word: str) -> bool:
     """Return whether a word is one of UTF-8 that was read as Windows-1252."""
-    if not any(lead in part for lead in _MISREAD):
+    if not any(lead in word for lead in _MISREAD):
         return False
     try:
-        part.translate(_WINDOWS).encode("latin-1").decode()
+        word.translate(_WINDOWS).encode("latin-1").decode()
     except UnicodeError:
         return False
     return True
@@ -71,7 +87,7 @@ def _recoded(text: str, written: str, read: str) -> str | None:
 
 def _holes(text: str, marks: str) -> int:
     """Return how many marks that stand for a lost letter are before another one."""
-    pairs = itertools.pairwise(text)
+    pairs = itertools.chain.from_iterable(map(itertools.pairwise, _words(text)))
     return sum(one in marks + _UNKNOWN and next_.isalpha() for one, next_ in pairs)
 
 

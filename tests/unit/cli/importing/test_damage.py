@@ -18,7 +18,15 @@ def test_text_in_a_wrong_encoding_is_damaged(text: str, written: str, read: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["Zukunft ZÃ¶hrer", "FÃ¼ÃŸl", "Ã‰milie", "Itâ€™s", "J\N{REPLACEMENT CHARACTER}rg"]
+    "text",
+    [
+        "Zukunft ZÃ¶hrer",
+        "schön\nZÃ¶hrer",
+        "FÃ¼ÃŸl",
+        "Ã‰milie",
+        "Itâ€™s",
+        "J\N{REPLACEMENT CHARACTER}rg",
+    ],
 )
 def test_damage_shows_without_the_right_text(text: str) -> None:
     assert is_damaged(text)
@@ -36,6 +44,11 @@ def test_damage_shows_without_the_right_text(text: str) -> None:
         ("ZÃ¶hrer", "ZÃ¶hrer"),
         ("Zöhrer", "Z?hrer"),
         ("Zöhrer", "ZÃ¶hrer"),
+        ("VOLTO AMANHÃ…", ""),
+        ("Book at https://acme.example/book?ref=g", "Book with us"),
+        ("Book at https://acme.example/book?ref=ü", "Book for two in the café"),
+        ("Gut. Warum?Weil es passt", "Gut"),
+        ("Sehr gut ZÃ¶hrer, wirklich", "Sehr gut ZÃ¶hrer"),
     ],
 )
 def test_other_texts_are_not_damaged(text: str, there: str) -> None:
