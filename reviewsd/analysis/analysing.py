@@ -149,7 +149,8 @@ def _batches(reviews: Iterable[Review]) -> Iterator[list[Review]]:
         if size > _MAX_BATCH:
             yield batch
             batch, size = [], 0
-    yield batch
+    if batch:
+        yield batch
 
 
 def catalogue(settings: InsightSettings, rules: Rules, words: LocalWords) -> Catalogue:
