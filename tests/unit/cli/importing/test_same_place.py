@@ -125,6 +125,49 @@ def test_two_locations_in_the_street_of_one_are_a_question(shop: Shop) -> None:
     )
 
 
+def test_shops_of_a_chain_with_one_title_are_not_one(shop: Shop) -> None:
+    """All three became aliases of the first."""
+    main = {"id": "main", "name": KORENAAR, "address": {"city": "Gent"}}
+    declare(shop, main)
+    cities = ("Gent", "Brugge", "Oostende")
+    listings = [titled("", storefrontAddress={"locality": city}) for city in cities]
+    export = takeout(shop.folder, n1=listings[0], n2=listings[1], n3=listings[2])
+    with pytest.raises(SayMoreError, match=f'may be your "{KORENAAR}"'):
+        shop.imported(export, location="all")
+    assert {KORENAAR: []} == aliases(shop)
+    with pytest.raises(SayMoreError, match=f'may be your "{KORENAAR}"'):
+        shop.imported(takeout(shop.folder, n2=listings[1]), location="all")
+    shop.imported(takeout(shop.folder, n1=listings[0]))
+    assert {KORENAAR: ["1"]} == aliases(shop)
+
+
+def test_another_business_at_the_same_address_is_a_question(shop: Shop) -> None:
+    """The hotel got the reviews of the café behind its door."""
+    declare(shop, GENT | {"address": {"city": "Gent", "street": "Korenmarkt 5"}}, ANTWERP)
+    other = {"title": "Hotel Post", "storefrontAddress": MARKET}
+    with pytest.raises(SayMoreError):
+        shop.imported(takeout(shop.folder, n1=other))
+    assert {"Gent": [], "Antwerpen": []} == aliases(shop)
+
+
+@pytest.mark.parametrize("listing", [titled("Gent"), *POSSIBLE])
+def test_declared_location_without_an_id_is_no_location(
+    shop: Shop, listing: dict[str, Any]
+) -> None:
+    """It ended with a KeyError."""
+    declare(shop, {"name": "Gent", "phone": "09 123 45 67"}, ANTWERP)
+    shop.imported(takeout(shop.folder, n1=listing), yes=True)
+    assert ["1"] == aliases(shop)[listing["title"]]
+
+
+def test_cafe_in_the_street_of_a_location_of_that_name_is_a_question(shop: Shop) -> None:
+    declare(shop, GENT | {"address": {"city": "Gent", "street": "Korenmarkt 5"}}, ANTWERP)
+    cafe = titled("Koffie", storefrontAddress=MARKET)
+    export = takeout(shop.folder, n1={"title": "Gent"}, n2=cafe)
+    with pytest.raises(SayMoreError, match='may be your "Gent"'):
+        shop.imported(export, location="all")
+
+
 def test_location_of_another_name_is_a_new_place(shop: Shop) -> None:
     shop.imported(takeout(shop.folder, n1=titled("Brugge")), yes=True)
     assert {"Gent": [], "Antwerpen": [], f"{KORENAAR} Brugge": ["1"]} == aliases(shop)
