@@ -23,7 +23,7 @@ from reviewsctl.importing.staging import Place
 from reviewsd.api.texts import merge_key
 
 _AUTHOR_DAY: Final = "author_day"  # of an ``Erasure``
-_MAX_ALIKE: Final = 10  # rows with one author, day and rating
+_MAX_ALIKE: Final = 10  # rows with one author, day, rating and text
 _SAID: Final = ("source", "author", "date", "rating", "text")
 
 

@@ -222,7 +222,7 @@ def alike_number(review: Mapping[str, object]) -> int:
     author, others = review.get("author"), (review.get("date"), review.get("rating"))
     if not isinstance(author, str) or not all(isinstance(part, str | int) for part in others):
         return 0
-    return hash((author_key(author), *others))
+    return hash((author_key(author), *others, _plain_text(review.get("text"))))
 
 
 def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> bool:

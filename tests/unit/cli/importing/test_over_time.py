@@ -576,6 +576,23 @@ def test_copy_by_another_tool_stays_one_review_and_fills_what_is_empty(
     assert 0 == again.merge.count(Fate.CHANGED)
 
 
+def test_copies_of_many_authors_of_one_name_and_day_stay_one_each(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Of "A Google user" those after the tenth were added again."""
+    users = [f"A Google user {number}" for number in range(14)]
+    pages = [google(tmp_path / "a.json", *({"author": user, "text": user} for user in users))]
+    content = pages[0].read_text()
+    for number in range(14):
+        content = content.replace(f'"displayName": "{users[number]}"', '"displayName": "A user"')
+    pages[0].write_text(content)
+    pages.append(tmp_path / "b.json")
+    pages[1].write_text(content.replace("/reviews/A", "/reviews/B"))
+    shop.imported(pages[0])
+    again = shop.imported(pages[1], yes=True).merge
+    assert (0, 14) == (again.count(Fate.NEW), again.count(Fate.COPY))
+
+
 @pytest.mark.parametrize("members", [{"text": ""}, {"text": "Other words"}, {"place": "23"}])
 def test_reviews_that_are_no_copies_stay_two(
     shop: Shop, tmp_path: Path, members: dict[str, str]
