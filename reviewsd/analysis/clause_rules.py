@@ -97,7 +97,7 @@ def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> No
     if not senses or (reading.mark is not None and reading.mark in SET_ASIDE):
         return
     if len(senses) > 1:
-        senses = reading.senses = _without_service(senses, words, lexicon.language)
+        senses = reading.senses = _without_service_friendliness(senses, words, lexicon.language)
     clause = reading.clause
     reading.has_negation = not lexicon.negations.isdisjoint(words[clause.start : clause.end])
     groups = _by_aspect(senses) if len(senses) > 1 else {senses[0][1].aspect: senses}
@@ -110,10 +110,10 @@ def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> No
     reading.decisions = decisions
 
 
-def _without_service(
+def _without_service_friendliness(
     senses: list[tuple[Match, Sense]], words: Sequence[str], language: str
 ) -> list[tuple[Match, Sense]]:
-    """Remove the friendliness of what is about the service alone, if that is an aspect: "excellent service"."""
+    """Drop friendliness that overlaps a match of the aspect "service" and names no people: "excellent service"."""
     served = [match for match, sense in senses if sense.aspect == _SERVICE]
     if not served:
         return senses
@@ -128,11 +128,12 @@ def _without_service(
 
 
 def _by_aspect(senses: list[tuple[Match, Sense]]) -> dict[str, list[tuple[Match, Sense]]]:
-    """Group senses by aspect, without those within a longer match of their aspect and two kinds of parts of others.
+    """Group senses by aspect and drop those that a longer match contains.
 
-    One is the name of an aspect of every trade, such as "quality" in "value for the quality". The other is a phrase
-    within a longer complaint about another aspect: "waited an hour" in "waited an hour past my appointment".
-    An aspect of the owner, such as breakfast, is named in "great breakfast", which praises the quality.
+    Dropped are a match within a longer one of the same aspect, the bare name of an aspect of every trade within any
+    longer match ("quality" in "value for the quality"), and a phrase within a longer complaint about another aspect
+    ("waited an hour" in "waited an hour past my appointment"). The name of an owner's aspect is kept: "breakfast" in
+    "great breakfast".
 
     Args:
         senses: The senses of a clause.

@@ -1,4 +1,4 @@
-"""Puts possible mistakes to the operator before anything is written.
+"""Asks the operator about possible mistakes before anything is written.
 
 What goes or is overwritten is listed. What may be a mistake is a question: ``--yes`` answers all of them, and
 without a terminal it is a refusal.
@@ -240,7 +240,7 @@ def _other_origin(plan: MergePlan, result: MergeResult) -> str:
 
 
 def older_places(older: frozenset[Place], result: MergeResult) -> frozenset[Place]:
-    """Return the locations of which an older version of what is there would change the file.
+    """Return the locations whose reviews an older export would change.
 
     An export that has no review that is there, such as that of an earlier year, is no older version.
     """
@@ -261,7 +261,7 @@ def _older(plan: MergePlan, places: Collection[Place]) -> str:
 
 
 def _others(result: MergeResult) -> str:
-    """Return why ids may not be those of reviews; empty if they are."""
+    """Return a warning if the ids may be row numbers; else ""."""
     count = result.count(Fate.ANOTHER)
     total = result.count(Fate.CHANGED) + result.count(Fate.UNCHANGED)
     if count < _MIN_OTHERS or count * 10 <= total:

@@ -19,7 +19,7 @@ _UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def damaged(old: Mapping[str, object], values: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the members of a row that a wrong encoding has damaged, beside those of the review, which may be empty."""
+    """Return the names of the members whose new value a wrong encoding has damaged; ``old`` is empty for a new review."""
     return tuple(
         name
         for name in ("author", "text", "owner_reply")
@@ -37,8 +37,8 @@ def is_damaged(text: str, there: str = "", *, is_name: bool = False) -> bool:
 
     Args:
         text: The text.
-        there: The same text as it is known, or "".
-        is_name: Whether it is a name, which has no question mark.
+        there: The text in the file, or "".
+        is_name: Whether it is a name: there, "?" before a letter is damage even without a known text.
     """
     if any(map(_is_misread, _bare_words(text) - _bare_words(there))):
         return True
@@ -86,7 +86,7 @@ def _recoded(text: str, written: str, read: str) -> str | None:
 
 
 def _holes(text: str, marks: str) -> int:
-    """Return how many marks that stand for a lost letter are before another one."""
+    """Return how many letters inside words were replaced by one of ``marks`` or by U+FFFD."""
     pairs = itertools.chain.from_iterable(map(itertools.pairwise, _words(text)))
     return sum(one in marks + _UNKNOWN and next_.isalpha() for one, next_ in pairs)
 

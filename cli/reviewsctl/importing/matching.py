@@ -1,6 +1,6 @@
 """Finds the rows of an export that are reviews of the file under other ids (corrections.md C22 to C26, C36).
 
-A row is the review with its id; else the one with an id that was made of what the row says; else a copy of all of that; else
+A row is the review with its id; else the one whose id is a hash of the row's content; else the one with the same content; else
 the only one with its source and two of author, day and words (``pairs``). The review keeps its id. Another row may be a
 corrected review all the same (``doubts``).
 """
@@ -90,7 +90,7 @@ class Matching:
         pairs = [
             (review, row)
             for review, row in find_pairs(self._absent, rows)
-            # without --replace a table may have other reviews, and two people one first name
+            # without --replace the table may hold other reviews, and two customers may share a short name
             if review.key in self._removed
             or are_versions(review, row)
             or (row.key not in erased and row.author_key and may_have_got_words(review, row))
@@ -134,7 +134,10 @@ class Matching:
         return Fate.REMOVED
 
     def _filled_in(self, rows: Iterable[Facts]) -> int:
-        """Return how many new rows may be reviews without words, of several or without a name, that would stay beside them."""
+        """Return the number of new rows that may be reviews of the file whose text was empty.
+
+        They are counted where no single pair is certain, so that both would stay.
+        """
         known = {*self.rows, *self._removed, *(match.entry.key for match in self.rows.values())}
         without_words = Counter(
             (review.source, review.author_key, review.day, review.stars)
@@ -232,6 +235,6 @@ def identified(document: Document) -> Iterator[tuple[Review, str]]:
 
 
 def _evidence(review: Review) -> set[object]:
-    """Return what a review shares with a row that may be of it: its author and day, or its words."""
+    """Return the keys by which a row may be this review: its author and day, and its words."""
     facts = facts_of(review, "")
     return {facts.person, facts.words_key} - {None, 0}

@@ -232,7 +232,7 @@ class Merge:
         )
 
     def _emptied(self, review: Review, row: Review, entry: Entry, key: str) -> Fates:
-        """Return the fate of a review that is public with members which the owner's table has no more."""
+        """Return the fate EMPTIED if the owner's table no longer has members that readers see."""
         unstated, last_written = self._staged.unstated(entry), self._plan.log.of(key)
         names = emptied(self._public(review), row, unstated, last_written)
         return {Fate.EMPTIED: names} if names else {}

@@ -1,4 +1,4 @@
-"""Which declared location one of an export is, where no alias says so: by its title, street, city or phone."""
+"""Matches locations of an export to declared ones by title, street, city or phone, where no alias does."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,11 @@ _LAST_DIGITS: Final = 8  # of a phone number, with or without the code of its co
 
 @dataclass(frozen=True, slots=True)
 class SamePlaces:
-    """The ids of declared locations, by other names that an export has for them."""
+    """Declared locations that an export names otherwise: their ids, by the names in the export."""
 
     certain: Mapping[str, str] = field(default_factory=dict)
     possible: Mapping[str, str] = field(default_factory=dict)
-    """Those that a new location of the export may be."""
+    """Locations that may be the same; the operator is asked."""
 
 
 def same_places(
@@ -37,7 +37,7 @@ def same_places(
         business: The name of the business there.
         titles: The titles of the export's locations, by their names there; empty where it has none.
         listings: The locations as the export describes them (``business.listing``), by the same names.
-        chosen: The location that the operator has named: that of an export of a single one.
+        chosen: The location that the operator named; used if the export has a single one.
     """
     certain: dict[str, str] = {}
     likely: dict[str, str] = {}
@@ -66,9 +66,9 @@ def same_places(
 
 
 def _likely(declared: Declared, business: str, title: str, facts: Facts) -> Iterator[str]:
-    """Yield the locations whose name a title adds to that of the business, or that are in the same street.
+    """Yield the ids of locations whose name is the rest of the title after the business's name, or whose street is the same.
 
-    All shops of a chain may have one title: then the city stands for it.
+    If the title is only the business's name, the city is used.
     """
     own_words = _words(title, business) or _words(_city(facts))
     is_same = likeness(business, title) is not Likeness.OTHER  # two businesses may share a door
@@ -80,7 +80,7 @@ def _likely(declared: Declared, business: str, title: str, facts: Facts) -> Iter
 
 
 def _possible(declared: Declared, business: str, title: str, facts: Facts) -> Iterator[str]:
-    """Yield the locations whose names are in a title, that are in the same city, or have the same phone."""
+    """Yield the ids of locations whose name is part of the title, or that share its city or phone."""
     own_words, city = _words(title, business), _words(_city(facts))
     for location in _identified(declared):
         name = _words(location.get("name"), business)
