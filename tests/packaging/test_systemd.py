@@ -355,7 +355,7 @@ def test_nodes_share_address_and_keys_and_restart_without_a_lost_request(machine
         assert "several nodes run here (1.sock, 2.sock in /run/reviewsd)" in refusal
         for node in ("1", "2"):
             status = machine.run("reviewsctl", "status", "--socket", f"/run/reviewsd/{node}.sock")
-            assert "state      ok\n" in status
+            assert "state      unready\n" in status
         state = machine.path("/var/lib/private/reviewsd")
         assert {"secret.key", "mcp.key", "nodes"} <= {entry.name for entry in state.iterdir()}
         assert {"1", "2"} == {entry.name for entry in (state / "nodes").iterdir()}
