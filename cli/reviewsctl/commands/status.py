@@ -27,7 +27,7 @@ def status(
         typer.Option(
             "-q",
             "--quiet",
-            help="Print errors only; exit 1 if no reviews are served yet, or the hub's store fails.",
+            help="Print errors only; exit 1 if no reviews are served yet.",
         ),
     ] = False,
     as_json: Json = False,
@@ -37,8 +37,8 @@ def status(
     When the newest data was refused or could not be loaded, the state is "degraded": the last good
     data keeps serving, and each problem is listed with its file, JSON path and reason. It is "unready"
     while the store of the hub fails. The exit code is 0 all the same; scripts read .data.state and
-    .hub.store of the JSON. For health checks there is --quiet: 0 if the daemon is ready, also with older
-    data, 1 if it has no reviews to serve yet or the store of the hub fails, 3 if it does not answer.
+    .hub.store of the JSON. For health checks there is --quiet: 0 if the daemon serves reviews, also
+    while the store fails, 1 if it has none to serve yet, 3 if it does not answer.
     """
     session: Session = ctx.obj
     with session.daemon(as_json=as_json, quiet=quiet) as daemon:
@@ -47,10 +47,6 @@ def status(
         if answer.value.snapshot is None:
             detail = f"the state is {answer.value.data.state}; see: reviewsctl status"
             raise CommandError("no reviews are served yet", detail)
-        hub = answer.value.hub
-        if hub is not None and hub.store != "ok":
-            detail = f"its store fails: {hub.store}; see: reviewsctl status"
-            raise CommandError("the hub is not ready", detail)
         return
     if as_json:
         typer.echo(answer.text)

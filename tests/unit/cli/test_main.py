@@ -235,13 +235,12 @@ def test_quiet_status_fails_when_no_reviews_are_served(ctl: Ctl, daemon: AdminFa
     assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
 
 
-def test_quiet_status_fails_when_the_store_of_the_hub_does(ctl: Ctl, daemon: AdminFake) -> None:
-    """A monitor that asks by it stayed green while readiness was 503."""
+def test_quiet_status_is_healthy_while_reads_go_on(ctl: Ctl, daemon: AdminFake) -> None:
+    """A container whose database is away must not be ended."""
     fault = "database disk image is malformed"
     scripted(daemon, status=document({**STATUS, "hub": {**STATE, "store": fault}}))
     run = ctl("status", "-q")
-    expected = f"Error: the hub is not ready: its store fails: {fault}; see: reviewsctl status\n"
-    assert (1, "", expected) == (run.returncode, run.stdout, run.stderr)
+    assert (0, "", "") == (run.returncode, run.stdout, run.stderr)
 
 
 def test_open_starts_the_browser_where_there_is_a_display(
