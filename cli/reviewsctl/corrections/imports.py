@@ -5,7 +5,6 @@ Erased reviews are skipped, hidden ones are not exported, and what was edited in
 
 import contextlib
 import datetime
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from reviewsctl.corrections.notes import (
 from reviewsctl.corrections.output import STATES
 from reviewsctl.files.folders import Draft, Folder
 from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.options import ImportOptions, Question
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.pairs import Facts
 from reviewsctl.importing.readers.json_file import Document
@@ -237,11 +237,12 @@ class KnownCorrections:
             return self._overlay.of_id(str(record.get("id")))
 
     def doubts(
-        self, entries: Iterable[Entry], sources: Collection[str]
-    ) -> Iterator[tuple[str, str]]:
+        self, options: ImportOptions, entries: Iterable[Entry], sources: Collection[str]
+    ) -> Iterator[Question]:
         """Yield a question if reviews of a source that the file does not have were erased under another one.
 
         Args:
+            options: The options of the import.
             entries: The reviews of the export.
             sources: The sources that the file has reviews of.
         """
@@ -256,11 +257,8 @@ class KnownCorrections:
                 f"{counted(count, 'review')} of {shown(source)}, which is a new source, {was_or_were} erased under "
                 f"the name {shown(erased)}, and would be back"
             )
-            name = shlex.quote(printable(erased))
-            yield (
-                text,
-                f"If it is the same source: --source {name} (import.source of a sync); if not: --yes",
-            )
+            named = options.setting("source", printable(erased))
+            yield Question(text, f"If it is the same source: {named}; if not: {options.consent}")
 
     def _erased_under(self, entry: Entry, sources: Iterable[str]) -> str:
         """Return the source under which a review of another one was erased, or ""."""

@@ -1,14 +1,13 @@
 """The locations of an export: the one that is taken, names that may be mistyped, and reviews without one."""
 
-import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from reviewsctl.importing.business import Declared, key_of
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.merge_plan import MergePlan
-from reviewsctl.importing.options import ImportOptions, Prompts
+from reviewsctl.importing.options import ImportOptions, Prompts, Question
 from reviewsctl.importing.outcomes import MAX_NAMED, Fate, MergeResult
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import listed, shown
@@ -53,7 +52,7 @@ def keep_location(
     for source in dict.fromkeys(place.source for place in counts):
         own = {place: count for place, count in counts.items() if place.source == source}
         if len(own) > 1 and not all(place.name in declared for place in own if place.name):
-            location = _chosen(own, titles, prompts, is_synced=options.synced is not None)
+            location = _chosen(options, own, titles, prompts)
             if location == ALL:
                 break
             elsewhere += _keep(location, own, titles, staged, declared)
@@ -61,7 +60,7 @@ def keep_location(
 
 
 def _chosen(
-    own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts, *, is_synced: bool
+    options: ImportOptions, own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts
 ) -> str:
     described = {
         place.name: f"{titles.get(place.name) or 'without a title'} ({place.name}, {counted(count, 'review')})"
@@ -71,9 +70,8 @@ def _chosen(
         names = ", ".join(described.values())
         raise SayMoreError(
             f"it holds the reviews of {len(own):,} locations: {printable(names)}",
-            f"Choose one with import.location: ID, or take all of them with import.location: {ALL}"
-            if is_synced
-            else f"Choose one with --set location=ID, or take all of them with --set location={ALL}",
+            f"Choose one with {options.setting('location', 'ID')}, or take all of them with "
+            f"{options.setting('location', ALL)}",
         )
     return prompts.choose(described | {ALL: "all of them"})
 
@@ -111,36 +109,30 @@ def _keep(
     return sum(map(staged.keep, places))
 
 
-def mistyped(plan: MergePlan, result: MergeResult) -> str:
-    """Return that a location of the owner's table is new, and like a known one; empty if none is.
+def mistyped(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
+    """Find a location of the owner's table that is new, and like a known one.
 
     Of two new ones that are alike that of fewer reviews is mistyped, or the first.
     """
-    if not plan.has_typed_ids:
-        return ""
     counts = Counter(place.name for place in plan.staged.places().elements())
     names = [*sorted(place.name for place in result.places), *result.declared.names()]
     keys = {*map(key_of, names)}
-    for name, count in counts.items():
-        if name and key_of(name) not in keys:
-            hint = nearest_location(
-                name,
-                [
-                    *names,
-                    *(
-                        other
-                        for other in counts
-                        if counts[other] >= count and key_of(other) != key_of(name)
-                    ),
-                ],
+    for name, count in counts.items() if plan.has_typed_ids else ():
+        if not name or key_of(name) in keys:
+            continue
+        new = [
+            other for other in counts if counts[other] >= count and key_of(other) != key_of(name)
+        ]
+        if hint := nearest_location(name, [*names, *new]):
+            yield Question(
+                f"{shown(name)} is a new place, of {counted(count, 'review')}{hint}",
+                f"Correct it in the table; if it is a place of its own: {plan.options.consent}",
             )
-            if hint:
-                return f"{shown(name)} is a new place, of {counted(count, 'review')}{hint}"
-    return ""
+            return
 
 
-def leaving(plan: MergePlan, result: MergeResult, yes: str) -> tuple[str, str]:
-    """Return that reviews leave declared locations for some that the import declares, and what to do; empty if none does.
+def leaving(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
+    """Find reviews that leave declared locations for some that the import declares.
 
     Such a one is another name of a declared one, if the owner has renamed that in his table.
     """
@@ -150,24 +142,21 @@ def leaving(plan: MergePlan, result: MergeResult, yes: str) -> tuple[str, str]:
         for (old, new), count in result.moves.items()
         if old in result.declared and (after.find(new) or "") not in result.declared
     }
-    if not moves:
-        return "", ""
-    is_one = len({new for _, new in moves}) == 1
-    old, new = next(iter(moves))
-    place = result.declared.name_of(result.declared.find(old) or old)
-    own = "it is a place of its own" if is_one else "they are places of their own"
-    by_column = "; if the column has no places: --map location=" if plan.has_typed_ids else ""
-    alias = (
-        f"If you have renamed {shown(place)}: write {shown(new)} into its aliases in reviews.json"
-    )
-    return (
-        f"{_moves(plan, moves)}: new place{'s' * (not is_one)}",
-        f"{alias}; if {own}: {yes}{by_column}",
-    )
+    if moves:
+        is_one = len({new for _, new in moves}) == 1
+        old, new = next(iter(moves))
+        place = result.declared.name_of(result.declared.find(old) or old)
+        own = "it is a place of its own" if is_one else "they are places of their own"
+        by_column = "; if the column has no places: --map location=" if plan.has_typed_ids else ""
+        yield Question(
+            f"{_moves(plan, moves)}: new place{'s' * (not is_one)}",
+            f"If you have renamed {shown(place)}: write {shown(new)} into its aliases in reviews.json; if {own}: "
+            f"{plan.options.consent}{by_column}",
+        )
 
 
-def mixed_up(plan: MergePlan, result: MergeResult, yes: str) -> tuple[str, str]:
-    """Return that reviews leave places for others that are known, as in the file of the wrong one, and what to do.
+def mixed_up(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
+    """Find reviews that leave places for others that are known, as in the file of the wrong one.
 
     A table is corrected row by row; two customers of one day without a name may share an id.
     """
@@ -178,19 +167,20 @@ def mixed_up(plan: MergePlan, result: MergeResult, yes: str) -> tuple[str, str]:
         if (find(old) is None) == (find(new) is None)  # else ``leaving``, or it is declared since
         and key(old) != key(new)
     }
-    least, share = (_MIN_MOVES, 10) if plan.options.settings.location is None else (1, 2)
+    is_of_many = plan.options.settings.location is None
+    least, share = (_MIN_MOVES, 10) if is_of_many else (1, 2)
     count = sum(moves.values())
-    if count < least or count * share <= result.moves.total():
-        return "", ""
-    (old, _), _ = max(moves.items(), key=lambda move: move[1])
-    option = "import.location: {}" if plan.options.synced else "--set location={}"
-    place = printable(find(old) or old)
-    remedy = (
-        "Correct the table"
-        if plan.options.settings.location is None
-        else f"If this export is of {place}: {option.format(shlex.quote(place))}"
-    )
-    return _moves(plan, moves), f"{remedy}; if they are to move: {yes}"
+    if count >= least and count * share > result.moves.total():
+        (old, _), _ = max(moves.items(), key=lambda move: move[1])
+        place = printable(find(old) or old)
+        remedy = (
+            "Correct the table"
+            if is_of_many
+            else f"If this export is of {place}: {plan.options.setting('location', place)}"
+        )
+        yield Question(
+            _moves(plan, moves), f"{remedy}; if they are to move: {plan.options.consent}"
+        )
 
 
 def _moves(plan: MergePlan, moves: Mapping[tuple[str, str], int]) -> str:
@@ -223,8 +213,9 @@ def notes_of_places(plan: MergePlan, declared: Declared, result: MergeResult) ->
         return []
     text = f"{counted(unplaced, 'review')} without a place, on the page of none"
     if not places:
-        option = "import.location" if plan.options.synced else "--set location=ID"
-        return [f"{text}: {option}; there are {listed(declared.described())}"]
+        return [
+            f"{text}: {plan.options.setting('location', 'ID')}; there are {listed(declared.described())}"
+        ]
     changes = result.changes[Fate.UNPLACED]
     names = (each.without_author if plan.options.synced else each.review for each in changes)
     return [f"{text}: fill in the table ({first_of(names, MAX_NAMED)})"]

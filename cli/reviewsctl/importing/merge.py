@@ -119,7 +119,8 @@ class Merge:
         for entry in self._staged:
             double = self._matching.doubles.get(entry.key)
             if entry.key in self._used:
-                self._result.old_doubles += double is not None
+                is_there = double is not None and entry.key not in self._matching.erased
+                self._result.old_doubles += is_there
             else:
                 self._result.doubles.update([] if double is None else [double])
                 record, fates = self._new(entry.record, entry)

@@ -1,9 +1,11 @@
 """The options of an import, and its way to talk with the operator."""
 
 import datetime
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from reviewsctl.importing.outcomes import MergeResult
 from reviewsctl.importing.settings import Settings
@@ -50,6 +52,29 @@ class ImportOptions:
     """Whether nobody can have a copy of the file, so that it need not list which reviews were removed."""
     synced: SyncedRead | None = None
     """Set by ``reviewsctl sync``."""
+
+    @property
+    def consent(self) -> str:
+        """The option that answers a question with yes; of a sync, the command that has it."""
+        return "--yes" if self.synced is None else f"once by hand: {self.synced.by_hand} --yes"
+
+    def setting(self, name: str, value: str) -> str:
+        """Return how to write a setting: as an option or, of a sync, in the configuration of its source."""
+        if self.synced is not None:
+            name_of_ours, equals, column = value.partition("=")
+            value = f'{{{name_of_ours}: "{column}"}}' if equals else value
+            return f"import.{name}: {value}"
+        if name in {"map", "source"}:
+            return f"--{name} {shlex.quote(value)}"
+        return f"--set {shlex.quote(f'{name}={value}')}"
+
+
+class Question(NamedTuple):
+    """A possible mistake that the operator is asked about."""
+
+    doubt: str
+    remedy: str
+    """What to write on the command line or into the configuration instead of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,7 @@ from reviewsctl.corrections.notes import corrected_notes
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import import_log, report
 from reviewsctl.importing.business import OF_PLACES, Declared, Facts, business_in, listing
-from reviewsctl.importing.consent import (
-    agree,
-    losses,
-    older_places,
-    questions,
-)
+from reviewsctl.importing.consent import agree, losses
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.existing_sources import ExistingSources
 from reviewsctl.importing.exports import check_options, described, opened_exports
@@ -30,6 +25,7 @@ from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.personal_data import notes_of_contacts, notes_of_replies
 from reviewsctl.importing.platforms import own
+from reviewsctl.importing.questions import notes, older_places, questions
 from reviewsctl.importing.readers.json_file import DOWNLOAD, Document
 from reviewsctl.importing.readers.parts import BROKEN
 from reviewsctl.importing.recognize import Export
@@ -145,7 +141,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         location.listing for location in locations if location.id in titles and not merge.category
     ]
     is_table = any(export.format.tabular for export in exports)
-    notes = [
+    texts = [
         *report.notes_of_rows(exports, rows, dry_run=options.dry_run),
         *faults,
         *merge.notes,
@@ -163,7 +159,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         files=sum(len(export.sources) for export in exports),
         rows=rows,
         merge=merge,
-        notes=notes,
+        notes=texts,
     )
 
 
@@ -339,11 +335,8 @@ def _ask(plan: MergePlan, prompts: Prompts, merge: MergeResult) -> None:
         options.synced.check(merge, plan.replaced)
     prompts.show(list(losses(options, merge)))
     can_ask = prompts.confirm is not None and not options.dry_run
-    doubts = [
-        *plan.corrections.doubts(plan.staged, merge.sources),
-        *questions(plan, merge, can_ask=can_ask),
-    ]
-    merge.notes += agree(options, doubts, prompts)
+    merge.notes += agree(options, questions(plan, merge, can_ask=can_ask), prompts)
+    merge.notes += notes(plan, merge)
     merge.corrected = plan.corrections.pass_on(merge)
 
 

@@ -18,11 +18,12 @@ import msgspec
 from msgspec.structs import replace
 
 from reviewsctl.corrections.notes import corrected_notes
-from reviewsctl.importing.consent import is_loss, unannounced
+from reviewsctl.importing.consent import unannounced
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
 from reviewsctl.importing.options import ImportOptions, Prompts, SyncedRead
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove, run
+from reviewsctl.importing.questions import is_loss
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.rows import RowCounts
 from reviewsctl.importing.settings import SETTINGS, parsed

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reviewsctl.importing.consent import is_loss
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.options import SyncedRead
 from reviewsctl.importing.outcomes import Fate
+from reviewsctl.importing.questions import is_loss
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
@@ -106,6 +108,53 @@ def test_two_businesses_in_one_export_are_a_question(shop: Shop, tmp_path: Path)
         shop.imported(*exports, location="all")
 
 
+def test_other_business_is_named_before_one_with_a_similar_name(shop: Shop, tmp_path: Path) -> None:
+    (shop.folder / "reviews.json").write_text('{"business": {"name": "Acme"}, "reviews": []}')
+    exports = [
+        outscraper(tmp_path / "a.json", "Acme Dover", "place-1", "Ann"),
+        outscraper(tmp_path / "b.json", "Joe's Pizza", "place-2", "Bo"),
+    ]
+    with pytest.raises(SayMoreError, match='the export of "Joe\'s Pizza"'):
+        shop.imported(*exports, location="all")
+
+
+def test_loss_of_each_source_is_named(shop: Shop, tmp_path: Path) -> None:
+    """That of the second one went with the yes to the first."""
+
+    def rows(*days: int) -> str:
+        sources = ("cards", "portal")
+        lines = (f"2026-01-0{day},5,Ann {day},{source}\n" for source in sources for day in days)
+        return f"date,rating,name,source\n{''.join(lines)}"
+
+    export = table(tmp_path / "x.csv", rows(1, 2, 3, 4, 5))
+    shop.imported(export)
+    table(export, rows(1, 5))
+    lost = '3 of 5 reviews of "cards", 3 of 5 reviews of "portal" would be removed'
+    with pytest.raises(SayMoreError, match=lost):
+        shop.imported(export, replace=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "option", "key"),
+    [
+        ("location", "dover", "--set location=dover", "import.location: dover"),
+        ("source", "my shop", "--source 'my shop'", "import.source: my shop"),
+        ("map", "id=Number", "--map id=Number", 'import.map: {id: "Number"}'),
+        ("map", "id=", "--map id=", 'import.map: {id: ""}'),
+    ],
+)
+def test_remedy_is_an_option_or_for_a_sync_a_key_of_its_source(
+    shop: Shop, tmp_path: Path, name: str, value: str, option: str, key: str
+) -> None:
+    """The configuration has no ``--map``."""
+    shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"))
+    synced = SyncedRead(
+        name="shop", is_current=True, is_gone=lambda _: False, check=lambda *_: None
+    )
+    assert option == shop.options.setting(name, value)
+    assert key == replace(shop.options, synced=synced).setting(name, value)
+
+
 def test_dry_run_notes_the_questions_and_asks_none(shop: Shop, tmp_path: Path) -> None:
     shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"))
     shop.answer = False
@@ -164,7 +213,7 @@ def test_table_without_the_ids_of_the_last_import_is_a_question(shop: Shop) -> N
     """Twelve rows whose texts, days and stars were corrected were there twice, and a hidden one was shown."""
     numbered(shop, mapped=True)
     before = shop.reviews
-    with pytest.raises(SayMoreError, match=r'"web" have the ids .+ \(--map id=COLUMN\)') as asked:
+    with pytest.raises(SayMoreError, match='"web" have the ids of a table') as asked:
         numbered(shop, mapped=False)
     assert "--map id=Number" in asked.value.remedy
     shop.answer = False

@@ -10,6 +10,7 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.settings import parsed
 from reviewsctl.manual.keys import SHIPPED
+from tests.support.edited import erase
 from tests.support.shop import NOW, Shop, table
 
 HEADER = "date,rating,name,text\n"
@@ -52,8 +53,29 @@ def test_half_of_the_new_reviews_under_another_source_is_a_question(
         return
     with pytest.raises(SayMoreError, match=f'{doubled} new reviews .* "website"') as refusal:
         imported(shop, "portal", *rows)
-    assert "the source of a table: --source website (" in refusal.value.remedy
+    assert "the source of a table: --source website;" in refusal.value.remedy
     assert 3 == count(shop)
+
+
+def test_doubles_of_several_sources_name_all_of_these(shop: Shop) -> None:
+    """The source of most was named for all."""
+    imported(shop, "website", ANN, BO)
+    imported(shop, "cards", CY, DI, EVE)
+    with pytest.raises(SayMoreError, match='from the sources "cards", "website"') as refusal:
+        imported(shop, "portal", ANN, BO, CY, DI, EVE)
+    assert "If they are the same reviews, leave this export out; to add" in refusal.value.remedy
+
+
+def test_erased_doubles_are_none_that_were_added(shop: Shop) -> None:
+    """Reviews that are kept out of the file do not say that its owner wants others twice."""
+    erased = [EVE.replace("Eve", name) for name in ("Flo Berg", "Gus Hall", "Hal Ivens")]
+    imported(shop, "portal", *erased)
+    for name in ("Flo Berg", "Gus Hall", "Hal Ivens"):
+        erase(shop, name)
+    edited = [row.replace("Good.", "Very good.") for row in erased]
+    imported(shop, "website", *edited, ANN, BO, CY)
+    with pytest.raises(SayMoreError, match="3 of 3 new reviews are there already"):
+        imported(shop, "portal", *edited, ANN, BO, CY)
 
 
 def test_stars_without_a_name_are_no_doubles(shop: Shop) -> None:

@@ -58,7 +58,7 @@ def test_reviews_of_another_source_are_not_added_twice(business: Business, ctl: 
     export = business.export(table("abc"))
     options = ("--from", "csv", "--set", "name=Harbor", "--source")
     assert 0 == ctl("import", str(export), *options, "website").returncode
-    remedy = "name the source of a table: --source website (import.source of a sync)"
+    remedy = "name the source of a table: import.source: website; or"
     tried = ctl("sources", "test", "shop")
     assert "shop  stopped: 3 of 3 new reviews are there already" in tried.stdout
     assert 1 == ctl("sync").returncode
