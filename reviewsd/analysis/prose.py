@@ -132,7 +132,7 @@ class ProseWriter:
                 continue
             used_texts.update(text for text, _ in quotations)
             answer = self._sentence(self._answer(aspect, sentiments))
-            quoted_reviews = "; ".join(self._quotation(text, review) for text, review in quotations)
+            quoted_reviews = self._joined(self._quotation(*each) for each in quotations)
             entries.append(
                 FaqEntry(
                     question=self._question(insight),
@@ -156,8 +156,8 @@ class ProseWriter:
             total: Sums of all reviews.
             aspects: The aspects, most mentioned first.
             months: Sums by month.
-            criticism: Whether to include the aspects that most criticize. If most reviews are good, praise
-                is required beside it.
+            criticism: Whether to include the aspects that most criticize. Neither they nor the praised ones stand alone
+                against the stars of most reviews.
         """
         if not total.count:
             return None
@@ -167,19 +167,23 @@ class ProseWriter:
             average=self._number(total.stars / total.count, 0 if total.count == 1 else 1),
             share=self._number(100 * total.positive / total.count),
         )
-        clauses = [self._named(aspects, "praised", "positive"), self._divided(aspects)]
-        is_balanced = bool(clauses[0]) or 2 * total.positive < total.count
-        if criticism and is_balanced:
-            clauses.append(self._named(aspects, "criticized", "negative"))
-        clauses.append(self._recommended(aspects, criticism=criticism and is_balanced))
-        text = "; ".join(filter(None, clauses))
+        are_good = 2 * total.positive >= total.count
+        praised = self._named(aspects, "praised", "positive")
+        blames = criticism and bool(praised or not are_good)
+        criticized = self._named(aspects, "criticized", "negative") if blames else ""
+        if not are_good and not criticized:
+            praised = ""
+        recommended = self._recommended(aspects, criticism=blames)
+        clauses = (praised, self._divided(aspects), criticized, recommended)
+        text = self._joined(filter(None, clauses))
         named = self._sentence(text) if text else ""
         return " ".join(filter(None, (rated, named, self._years(months))))
 
     def _question(self, insight: AspectInsight) -> str:
         if insight.id in ASPECTS and insight.label == self._words(f"aspect_{insight.id}"):
             return self._words(f"question_{insight.id}")
-        return self._words("question_other", label=self._label(insight))
+        question = self._words("question_other", label=self._label(insight))
+        return f"{question[:1].upper()}{question[1:]}"
 
     def _answer(self, aspect: RankedAspect, sentiments: Sequence[Sentiment]) -> str:
         """Return the clause that says which sentiments the mentions of an aspect have."""
@@ -187,12 +191,8 @@ class ProseWriter:
             return self._words("recommended", counted=self._counted(aspect.ranking, "positive"))
         label = self._label(aspect.insight)
         if len(sentiments) == 1:
-            ranking, sentiment = aspect.ranking, sentiments[0]
-            if ranking.of(sentiment) == ranking.count:
-                count = self._number(ranking.count)
-                return self._words(f"answer_all_{sentiment}", label=label, count=count)
-            counted = self._counted(ranking, sentiment)
-            return self._words(f"answer_{sentiment}", label=label, counted=counted)
+            counted = self._counted(aspect.ranking, sentiments[0])
+            return self._words(f"answer_{sentiments[0]}", label=label, counted=counted)
         positive, negative = (self._number(aspect.ranking.of(s)) for s in sentiments)
         return self._words("answer_mixed", label=label, positive=positive, negative=negative)
 
@@ -293,7 +293,10 @@ class ProseWriter:
         return f"{label} ({counted})"
 
     def _counted(self, ranking: Ranking, sentiment: Sentiment) -> str:
-        """Return how many of the counted mentions have a sentiment."""
+        """Return how many of the counted mentions have a sentiment.
+
+        "All" would say that no other review says the opposite; rules miss some.
+        """
         part, count = ranking.of(sentiment), ranking.count
         name = "aspect_part" if part < count else "aspect_all"
         return self._words(name, part=self._number(part), count=self._number(count))
@@ -308,6 +311,10 @@ class ProseWriter:
     def _in_year(self, year: Sums) -> str:
         average = self._number(year.stars / year.count, 1)
         return self._words.plural("year_rated", year.count, average=average)
+
+    def _joined(self, texts: Iterable[str]) -> str:
+        """Return clauses or quotations one after the other."""
+        return self._words("semicolon").join(texts)
 
     def _list(self, texts: Sequence[str]) -> str:
         if len(texts) == 1:

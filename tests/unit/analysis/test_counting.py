@@ -299,7 +299,7 @@ def test_faq_answers_with_counts_and_a_quotation() -> None:
     (entry,) = insights.faq
     assert entry.question == "What do customers say about the prices?"
     assert entry.answer == (
-        "All 5 reviews counted that mention pricing praise it."
+        "Most reviews that mention pricing praise it (5 counted)."
         " \u201cFair price.\u201d \u2013 Ann, June 15, 2026"
     )
     assert len(entry.example_review_ids) == 5
@@ -330,7 +330,7 @@ def _answer(positive: int, neutral: int, negative: int, steep: str = _STEEP) -> 
     [
         (7, 1, 0, "Most reviews that mention pricing praise it (7 of the 8 counted)."),
         (2, 0, 5, "Most reviews that mention pricing criticize it (5 of the 7 counted)."),
-        (0, 0, 5, "All 5 reviews counted that mention pricing criticize it."),
+        (0, 0, 5, "Most reviews that mention pricing criticize it (5 counted)."),
         (
             5,
             0,
@@ -419,7 +419,7 @@ def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
 @pytest.mark.parametrize(
     ("positive", "negative", "expected"),
     [
-        (5, 0, "Mostly praised: pricing (all 5 counted)"),
+        (5, 0, "Mostly praised: pricing (5 counted)"),
         (6, 1, "Mostly praised: pricing (6 of the 7 counted)"),
         (11, 4, "Mostly praised: pricing (11 of the 15 counted)"),
         (4, 0, ""),
@@ -448,8 +448,8 @@ def test_summary_names_what_most_reviews_share() -> None:
         *_mentioned("pricing", 5, 0, "fair price", "good value"),
     ]
     assert (
-        "Mostly praised: punctuality (all 20 counted; some say \u201con time\u201d)"
-        " and pricing (all 5 counted;"
+        "Mostly praised: punctuality (20 counted; some say \u201con time\u201d)"
+        " and pricing (5 counted;"
         " some say \u201cfair price\u201d and \u201cgood value\u201d)"
     ) == _named(*labels)
 
@@ -460,7 +460,7 @@ def test_summary_repeats_no_wording() -> None:
         *_mentioned("pricing", 5, 0, "Fair price on time", "good value"),
     ]
     assert _named(*labels).endswith(
-        "(all 6 counted; some say \u201cfair price on time\u201d) and pricing (all 5 counted;"
+        "(6 counted; some say \u201cfair price on time\u201d) and pricing (5 counted;"
         " some say \u201cgood value\u201d)"
     )
 
@@ -475,6 +475,29 @@ def test_good_reviews_are_not_summed_up_by_criticism_alone(good: int, *, named: 
     others = [(_review(f"g{i}", text="Thanks!"), WORDLESS) for i in range(good)]
     priced = [(_review(f"n{i}", 1, text=_STEEP), _priced("negative")) for i in range(5)]
     assert named is ("criticized" in str(_count(*others, *priced).summary))
+
+
+@pytest.mark.parametrize(
+    ("bad", "is_public", "named"), [(5, False, True), (6, False, False), (6, True, True)]
+)
+def test_bad_reviews_are_not_summed_up_by_praise_alone(
+    bad: int, *, is_public: bool, named: bool
+) -> None:
+    """Half of an insurer's reviews had one star, and its speed alone was named (decision 666)."""
+    late, priced = _mentioned("punctuality", 0, 1)[0], _mentioned("pricing", 5, 0)
+    counted = [(_review(f"p{i}"), labels) for i, labels in enumerate(priced)]
+    counted += [(_review(f"n{i}", 1, text="Two hours late."), late) for i in range(bad)]
+    catalogue = _CATALOGUE if is_public else replace(_CATALOGUE, problems={})
+    summary = str(_count(*counted, catalogue=catalogue).summary)
+    assert (named, is_public) == ("praised" in summary, "criticized" in summary)
+
+
+def test_question_begins_with_a_capital() -> None:
+    """In Portuguese it begins with the label, which is in small letters inside of sentences."""
+    reviews = [(_review(f"r{i}"), _priced("positive")) for i in range(5)]
+    catalogue = replace(_CATALOGUE, aspects={"pricing": "Custo"})
+    (entry,) = _count(*reviews, catalogue=catalogue, language="pt").faq
+    assert "Custo: o que dizem os clientes?" == entry.question
 
 
 def test_criticism_is_private_without_problems() -> None:
@@ -492,8 +515,8 @@ def test_four_aspects_are_named_the_most_praised_first() -> None:
     labels = {name: name.capitalize() for name in counts}
     praised = [item for name, count in counts.items() for item in _mentioned(name, count, 0)]
     assert _named(*praised, catalogue=replace(_CATALOGUE, aspects=labels)) == (
-        "Mostly praised: punctuality (all 9 counted), pricing (all 8 counted)"
-        ", work_quality (all 7 counted) and cleanliness (all 6 counted)"
+        "Mostly praised: punctuality (9 counted), pricing (8 counted)"
+        ", work_quality (7 counted) and cleanliness (6 counted)"
     )
 
 
@@ -505,7 +528,7 @@ def test_wording_that_adds_to_an_earlier_one_is_not_named() -> None:
         *_mentioned("pricing", 5, 0, "fair price on time", "good value"),
     ]
     assert _named(*labels).endswith(
-        "(all 6 counted; some say \u201con time\u201d) and pricing (all 5 counted;"
+        "(6 counted; some say \u201con time\u201d) and pricing (5 counted;"
         " some say \u201cgood value\u201d)"
     )
 
@@ -513,7 +536,7 @@ def test_wording_that_adds_to_an_earlier_one_is_not_named() -> None:
 @pytest.mark.parametrize(
     ("positive", "negative", "expected"),
     [
-        (5, 0, "Would come again or recommend it: all 5 counted"),
+        (5, 0, "Would come again or recommend it: 5 counted"),
         (6, 4, "Would come again or recommend it: 6 of the 10 counted"),
         (4, 0, ""),
         (5, 2, ""),
@@ -536,14 +559,14 @@ def test_that_most_would_not_come_again_is_criticism(*, is_public: bool) -> None
 def test_wording_that_repeats_the_aspect_is_not_named() -> None:
     """ "Punctual" tells a reader nothing that "punctuality" does not."""
     named = _named(*_mentioned("punctuality", 5, 0, "punctual", "on time"))
-    assert "(all 5 counted; some say \u201con time\u201d)" in named
+    assert "(5 counted; some say \u201con time\u201d)" in named
     assert named.endswith("on time\u201d)")
 
 
 def test_summary_names_what_most_say_although_no_quotation_shows_it() -> None:
     """Complaints are told as stories, so a summary that asked for quotations was praise alone."""
     silent = [(_review(f"r{i}", text="The price."), _priced("positive")) for i in range(6)]
-    assert "Mostly praised: pricing (all 6 counted" in str(_count(*silent).summary)
+    assert "Mostly praised: pricing (6 counted" in str(_count(*silent).summary)
 
 
 def test_divided_opinions_stand_between_praise_and_criticism() -> None:
@@ -703,12 +726,12 @@ def test_sentences_are_in_the_language_of_the_business() -> None:
     insights = _count(*reviews, language="de-AT")
     assert insights.faq[0].question == "Was sagen Kunden über Pricing?"  # no label of the pages
     assert insights.faq[0].answer == (
-        "Alle 5 erkannten Erwähnungen zum Thema Pricing sind positiv."
+        "Die meisten Bewertungen zum Thema Pricing sind positiv (5 erkannte Erwähnungen)."
         " \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
     )
     assert insights.summary == (
         "5 Bewertungen, im Durchschnitt 5,0 von 5 Sternen; 100 % mit 4 oder 5 Sternen."
-        " \u00dcberwiegend gelobt: Pricing (alle 5 erkannten Erwähnungen;"
+        " \u00dcberwiegend gelobt: Pricing (5 erkannte Erwähnungen;"
         " einige schreiben \u201eFair price\u201c)."
     )
 
@@ -727,7 +750,7 @@ def test_statements_on_aspects_name_the_languages_with_rules() -> None:
     ]
     insights = _count(*priced, *more)
     read = "of the 8 reviews in English, German and Spanish"
-    praise = "all 5 reviews counted that mention pricing praise it."
+    praise = "most reviews that mention pricing praise it (5 counted)."
     assert insights.faq[0].answer.startswith(f"O{read[1:]}, {praise}")
     assert f"O{read[1:]}, mostly praised: pricing" in str(insights.summary)
     assert insights.method.note.endswith(f" Aspects are those {read}.")

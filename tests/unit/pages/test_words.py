@@ -322,7 +322,7 @@ def test_insights_are_in_the_language_of_the_business(place: Place) -> None:
     place.directories.publish(insights="auto")
     place.snapshots.refresh()
     pages = "".join(place.get(path).body.decode() for path in ("/", "/summary"))
-    assert "Überwiegend gelobt: Freundlichkeit (alle 6" in pages
+    assert "Überwiegend gelobt: Freundlichkeit (6 erkannte" in pages
     assert "Ist das Team freundlich?" in pages
     assert "/reviews?mentions_aspect=rooms" in pages
     assert "Friendliness" not in pages
