@@ -205,13 +205,18 @@ def _has_subject(words: list[str], first: int, grammar: Grammar) -> bool:
     return False
 
 
+def _is_short(word: str) -> bool:
+    """Return whether a word before a full stop is an abbreviation in any language, or an initial, as in "J. Hill"."""
+    return word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha())
+
+
 def sentence_spans(tokens: Tokens) -> list[tuple[int, int]]:
     """Return the begin and end of each sentence and heading of a half in the text, without blanks around it."""
     text, edges = tokens.text, tokens.edges
     ends = []
     start = 0
     for at, word in enumerate(tokens.words):
-        if word not in ENDS or (word == "." and at and tokens.words[at - 1] in _ABBREVIATIONS):
+        if word not in ENDS or (word == "." and at and _is_short(tokens.words[at - 1])):
             continue
         if edges[2 * at] < start or text[edges[2 * at + 1] : edges[2 * at + 1] + 1] == ")":
             continue  # a closing mark of the previous sentence, or an aside that ends

@@ -106,6 +106,15 @@ def test_sentences_are_verbatim_and_in_order(text: str) -> None:
         at = text.index(sentence, at) + len(sentence)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["I've banked with Acme C.U. many years.", "Ask for J. Hill at the desk.", "Dr. Hill is kind."],
+)
+def test_initial_or_abbreviation_ends_no_sentence(text: str) -> None:
+    """A quotation on a page ended with "C.U."."""
+    assert [text] == sentences(text)
+
+
 def test_sentences_take_their_end_and_closing_marks_along() -> None:
     text = 'He said "done." We paid Mr. Lee. Wow!!'
     assert sentences(text) == ['He said "done."', "We paid Mr. Lee.", "Wow!!"]
