@@ -162,7 +162,7 @@ def texts(tokens: Tokens) -> list[str]:
     return list(dict.fromkeys(["".join(plain), *several]))
 
 
-def _options(op: object, arg: typing.Any) -> list[str]:  # noqa: ANN401  as re has it
+def _options(op: object, arg: typing.Any) -> list[str]:
     match str(op):
         case "LITERAL":
             return [chr(arg)]

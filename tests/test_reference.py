@@ -57,7 +57,7 @@ def listed(name: str) -> set[str]:
     ],
     ids=lambda struct: struct.__name__,
 )
-def test_data_has_every_member(struct: Any) -> None:  # noqa: ANN401  a struct type
+def test_data_has_every_member(struct: Any) -> None:
     named = listed("reference/data.md")
     inside = {word for name in named for word in re.findall(r'"(\w+)"', name)}
     tops = {name.rpartition(".")[2].removesuffix("[]") for name in named}
@@ -104,7 +104,7 @@ def test_commands_has_every_command() -> None:
     assert commands(tool) == {name for name in named if re.fullmatch("[a-z]+( [a-z]+)?", name)}
 
 
-def commands(group: Any, prefix: str = "") -> set[str]:  # noqa: ANN401  a group or command of typer's
+def commands(group: Any, prefix: str = "") -> set[str]:
     """Return the names of all commands below a group."""
     names = {prefix.strip()} if group.invoke_without_command and prefix else set()
     for name in group.commands:

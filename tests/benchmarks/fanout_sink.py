@@ -92,7 +92,7 @@ class Sink:
         self._shared = shared
         self._close = close
         self._listener = socket.create_server(("0.0.0.0", 0), backlog=_BACKLOG)
-        self._listener.setblocking(False)  # noqa: FBT003
+        self._listener.setblocking(False)
         self._epoll = epoll()
         self._epoll.register(self._listener, EPOLLIN)
         self._open: dict[int, _Subscriber] = {}
@@ -128,7 +128,7 @@ class Sink:
                 raw, _ = self._listener.accept()
             except BlockingIOError:
                 return
-            raw.setblocking(False)  # noqa: FBT003
+            raw.setblocking(False)
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connected = self._context(raw.getsockname()[0]).wrap_socket(
                 raw, server_side=True, do_handshake_on_connect=False

@@ -90,7 +90,7 @@ def _reopen_streams() -> None:
         setattr(sys, name, stream)
 
 
-def _end(code: Any) -> NoReturn:  # noqa: ANN401  as SystemExit has it
+def _end(code: Any) -> NoReturn:
     """End the process as the interpreter does, without taking every module apart."""
     try:
         if code is not None and not isinstance(code, int):

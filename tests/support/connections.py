@@ -284,12 +284,7 @@ class MemoryListener:
         limits: Limits that replace the usual ones.
     """
 
-    def __init__(
-        self,
-        *,
-        hosts: Hosts | None = None,
-        **limits: Any,  # noqa: ANN401  those of ConnectionLimits
-    ) -> None:
+    def __init__(self, *, hosts: Hosts | None = None, **limits: Any) -> None:
         self.clock = Clock()
         self.routes = FakeRoutes()
         self.server = public_server(

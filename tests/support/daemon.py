@@ -264,11 +264,11 @@ class Daemon:
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
 
-    def status(self) -> Any:  # noqa: ANN401  JSON
+    def status(self) -> Any:
         """The daemon's own account."""
         return self.admin("GET", "/v1/status").json()
 
-    def reload(self) -> Any:  # noqa: ANN401  JSON
+    def reload(self) -> Any:
         """Reload, and its result line."""
         return json.loads(self.admin("POST", "/v1/reload").body.splitlines()[-1])
 
@@ -326,6 +326,6 @@ class Answer:
         self.headers = headers
         self.body = body
 
-    def json(self) -> Any:  # noqa: ANN401  JSON
+    def json(self) -> Any:
         """The body decoded."""
         return json.loads(self.body)

@@ -20,11 +20,7 @@ REPLY = {"text": "Sorry, Ann.", "date": "2026-03-16"}
 
 
 def imported(
-    shop: Shop,
-    *rows: str,
-    header: str = HEADER,
-    replace: bool = True,
-    **options: Any,  # noqa: ANN401  of any type
+    shop: Shop, *rows: str, header: str = HEADER, replace: bool = True, **options: Any
 ) -> ImportResult:
     export = table(shop.folder.parent / "reviews.csv", header + "".join(rows))
     return shop.imported(export, source="website", replace=replace, **options)
@@ -77,11 +73,7 @@ def log(shop: Shop) -> list[dict[str, Any]]:
 
 
 def synced(
-    shop: Shop,
-    *rows: str,
-    header: str = HEADER,
-    check: Any = lambda *_: None,  # noqa: ANN401  a function
-    gone: bool = True,
+    shop: Shop, *rows: str, header: str = HEADER, check: Any = lambda *_: None, gone: bool = True
 ) -> ImportResult:
     """Import as a sync does, which calls ``check`` where a terminal would ask."""
     read = SyncedRead(name="shop", is_current=True, is_gone=lambda _: gone, check=check)

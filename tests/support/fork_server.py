@@ -169,7 +169,7 @@ def _import() -> None:
     gc.freeze()  # else each collection in what is forked copies all of it
 
 
-def serve(orders: socket.socket) -> Any:  # noqa: ANN401  JSON
+def serve(orders: socket.socket) -> Any:
     """Fork at each order, and tell how it ended; the order in what was forked, else nothing."""
     with selectors.DefaultSelector() as selector:
         selector.register(orders, selectors.EVENT_READ)

@@ -49,7 +49,7 @@ class Rows:
     def sql(self, query: str) -> list[tuple[Any, ...]]:
         return self.connection.execute(query).fetchall()
 
-    def ask(self, number: int = 0, **change: Any) -> RequestOutcome:  # noqa: ANN401
+    def ask(self, number: int = 0, **change: Any) -> RequestOutcome:
         host = f"s{number}.example.org" if number else HOST
         callback = (f"https://{host}/cb" if number else CALLBACK, host)
         request = replace(ASKED, **{"challenge": f"c{number}", **change})

@@ -20,7 +20,7 @@ class Received(Asked):
     """A request for labels."""
 
     @property
-    def document(self) -> Any:  # noqa: ANN401  JSON
+    def document(self) -> Any:
         return json.loads(self.body)
 
     @property

@@ -53,7 +53,7 @@ class Reply:
     headers: dict[str, str]
 
     @property
-    def json(self) -> Any:  # noqa: ANN401  JSON
+    def json(self) -> Any:
         return json.loads(self.body)
 
     @property

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 
-async def call(client: Client, tool: str, /, **arguments: object) -> Any:  # noqa: ANN401  JSON
+async def call(client: Client, tool: str, /, **arguments: object) -> Any:
     """A call that succeeds; the SDK itself validates what is structured by the tool's schema."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result

@@ -35,7 +35,7 @@ def sync(config: Path, order: Mapping[str, Any]) -> None:
     """Run the sources that are due, as ``reviewsctl sync --due`` does."""
     now = datetime.datetime.fromisoformat(order["now"])
 
-    def reader(source: ReviewSource, wire: Wire, state: Path, *rest: Any) -> Any:  # noqa: ANN401
+    def reader(source: ReviewSource, wire: Wire, state: Path, *rest: Any) -> Any:
         """Make the readers of platforms with the addresses of stubs, which are on loopback."""
         local = Wire(allow_private=True, requests_left=2_000, now=lambda: now)
         match source.type:

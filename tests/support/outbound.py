@@ -103,7 +103,7 @@ Outcome = Received | Missing | str
 class Sender:
     """Sends requests through treq and the agent."""
 
-    def __init__(self, agent: CallbackAgent, clock: Any) -> None:  # noqa: ANN401
+    def __init__(self, agent: CallbackAgent, clock: Any) -> None:
         self.agent = agent
         self._client = CallbackClient(agent, clock)
 
@@ -168,7 +168,7 @@ async def sending(
     look_up: LookUp | None = None,
     networks: Sequence[Any] = LOOPBACK,
     own_listeners: set[tuple[str, int]] | None = None,
-    **limits: Any,  # noqa: ANN401  of the agent
+    **limits: Any,
 ) -> AsyncIterator[Sender]:
     """Build a way out that trusts ``ca_file`` and may call this host; close it at the end."""
     addresses = Addresses(networks)

@@ -58,7 +58,7 @@ class ReceivedResponse:
         assert len(self.fields) == len({name.lower() for name, _ in self.fields})
         return dict(self.fields)
 
-    def json(self) -> Any:  # noqa: ANN401  what JSON holds
+    def json(self) -> Any:
         """Return the body, decoded."""
         return json.loads(self.body)
 

@@ -40,7 +40,7 @@ class Shop:
     """Those of the last import."""
     now: datetime.datetime = NOW
 
-    def imported(self, *exports: Path, **options: Any) -> ImportResult:  # noqa: ANN401  # of any type
+    def imported(self, *exports: Path, **options: Any) -> ImportResult:
         """Import; each is a day after the one before."""
         self.lines, self.questions = [], []
         self.now += datetime.timedelta(days=1)

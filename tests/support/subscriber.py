@@ -323,7 +323,7 @@ def subscribe(daemon: Daemon, callback: str, **fields: str | int) -> None:
     until(lambda: hub(daemon)["active"] == active + 1, "the subscription")
 
 
-def hub(daemon: Daemon) -> Any:  # noqa: ANN401  JSON
+def hub(daemon: Daemon) -> Any:
     """Return the state of the hub, with its topics."""
     return daemon.admin("GET", "/v1/hub").json()
 

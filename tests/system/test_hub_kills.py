@@ -170,7 +170,7 @@ RENEWED_FAILURE = Delivery(change=3, accepted=False, renewed=True)
         ([*delivered(1, 3), RENEWED_FAILURE], True, "lost"),
     ],
 )
-def test_each_fault_is_found(deliveries: list[Delivery], subscribed: bool, fault: str) -> None:  # noqa: FBT001
+def test_each_fault_is_found(deliveries: list[Delivery], subscribed: bool, fault: str) -> None:
     assert fault in set(find_faults(deliveries, 3, subscribed=subscribed))
 
 
@@ -189,7 +189,7 @@ def test_each_fault_is_found(deliveries: list[Delivery], subscribed: bool, fault
         ([*delivered(1, -3, -3), RENEWED_FAILURE, *delivered(3)], True),
     ],
 )
-def test_deliveries_that_may_be_are_no_fault(deliveries: list[Delivery], subscribed: bool) -> None:  # noqa: FBT001
+def test_deliveries_that_may_be_are_no_fault(deliveries: list[Delivery], subscribed: bool) -> None:
     assert [] == list(find_faults(deliveries, 3, subscribed=subscribed))
 
 

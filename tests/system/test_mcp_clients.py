@@ -31,14 +31,14 @@ class Sdk:
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
 
-    def heard(self) -> Any:  # noqa: ANN401  JSON
+    def heard(self) -> Any:
         """The next that it has seen."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert line, self._process.stderr.read() if self._process.stderr else ""
         return json.loads(line)
 
-    def ask_again(self) -> Any:  # noqa: ANN401  JSON
+    def ask_again(self) -> Any:
         assert self._process.stdin is not None
         self._process.stdin.write("again\n")
         self._process.stdin.flush()

@@ -50,7 +50,7 @@ def judged(entries: object, text: str = TEXT, rating: int = 4) -> Judgement:
     return LABELS.judge(answer, [Excerpted(id="1", rating=rating, text=text)])
 
 
-def entry(**labels: Any) -> list[dict[str, Any]]:  # noqa: ANN401  JSON
+def entry(**labels: Any) -> list[dict[str, Any]]:
     return [{"id": "1", "aspects": [], **labels}]
 
 

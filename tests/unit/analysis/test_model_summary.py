@@ -42,7 +42,7 @@ FIGURES = model_summary.figures_of(INSIGHTS, 4.63, criticism=True)
 GROUND = Ground(figures=FIGURES, review_of={"a": review()}.get, language="en")
 
 
-def sentence(text: str, **members: Any) -> Sentence:  # noqa: ANN401  of any type
+def sentence(text: str, **members: Any) -> Sentence:
     given = {"about": "punctuality", "sentiment": "positive", "reviews": {"a": text_key(TEXT, 5)}}
     return Sentence(text=text, **given | members)
 

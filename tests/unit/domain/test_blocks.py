@@ -72,11 +72,7 @@ def test_block_that_is_neither_host_nor_network_is_refused(value: str) -> None:
         ("0.0.0.0/0", "example.com", False),
     ],
 )
-def test_block_matches_host_subdomains_and_addresses(
-    block: str,
-    host: str,
-    expected: bool,  # noqa: FBT001 - a row of the table
-) -> None:
+def test_block_matches_host_subdomains_and_addresses(block: str, host: str, expected: bool) -> None:
     """Names that lead into a blocked network are refused when they are dialled."""
     assert expected == hits([block])(host)
     assert expected == hits(["other.example", "198.51.100.0/24", block])(host)

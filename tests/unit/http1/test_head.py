@@ -451,7 +451,7 @@ def test_malformed_host_is_refused(host: bytes) -> None:
         *(HOST + b"Host:\r\n", b"Host:\r\n" + HOST),
     ],
 )
-def test_repeated_host_is_refused(hosts: bytes, old: bool) -> None:  # noqa: FBT001
+def test_repeated_host_is_refused(hosts: bytes, old: bool) -> None:
     assert problems.NOT_HTTP == fields_problem(host=hosts, old=old)
 
 
@@ -478,7 +478,7 @@ def test_host_is_optional_only_in_http_1_0() -> None:
     ],
 )
 @pytest.mark.parametrize("old", [False, True])
-def test_length_is_decimal(value: bytes, length: int, old: bool) -> None:  # noqa: FBT001
+def test_length_is_decimal(value: bytes, length: int, old: bool) -> None:
     assert length == fields_of(b"Content-Length:" + value, old=old).length
     assert length == fields_of(b"content-LENGTH: " + value, old=old).length
 
@@ -505,7 +505,7 @@ def test_malformed_length_is_refused(value: bytes) -> None:
         *([b"Content-Length: 3", b"Content-Length: 4"], [b"Content-Length: 3", b"Content-Length:"]),
     ],
 )
-def test_repeated_length_is_refused(lines: list[bytes], old: bool) -> None:  # noqa: FBT001
+def test_repeated_length_is_refused(lines: list[bytes], old: bool) -> None:
     """RFC 9112 6.3 allows equal lengths, but not all proxies read them as one."""
     assert problems.NOT_HTTP == fields_problem(*lines, old=old)
 
@@ -579,10 +579,7 @@ def test_other_fields_do_not_frame_a_body(line: bytes) -> None:
         ([b"Proxy-Connection: close"], True),
     ],
 )
-def test_connection_field_decides_about_persistence(
-    lines: list[bytes],
-    persistent: bool,  # noqa: FBT001
-) -> None:
+def test_connection_field_decides_about_persistence(lines: list[bytes], persistent: bool) -> None:
     assert persistent == fields_of(*lines).persistent
     assert not fields_of(*lines, old=True).persistent
 
@@ -602,10 +599,7 @@ def test_connection_field_decides_about_persistence(
         ([b"Expect: 100-continue x"], False),
     ],
 )
-def test_expect_field_announces_a_wait_for_100(
-    lines: list[bytes],
-    expects: bool,  # noqa: FBT001
-) -> None:
+def test_expect_field_announces_a_wait_for_100(lines: list[bytes], expects: bool) -> None:
     """HTTP/1.0 has no expectations (RFC 9110 10.1.1)."""
     assert expects == fields_of(*lines).expects
     assert not fields_of(*lines, old=True).expects
@@ -629,9 +623,7 @@ def test_expect_field_announces_a_wait_for_100(
     ],
 )
 def test_if_none_match_that_decides_alone_is_known(
-    lines: list[bytes],
-    conditional: bool,  # noqa: FBT001
-    tag: bytes | None,
+    lines: list[bytes], conditional: bool, tag: bytes | None
 ) -> None:
     """If-None-Match decides alone unless another precondition comes before it (RFC 9110 13.2.2)."""
     fields = fields_of(*lines)
@@ -729,8 +721,8 @@ def written(line: RequestLine) -> bytes:
 
 
 @given(ANYTHING | FIELDS | FIELDS.map(lambda lines: HOST + lines), st.booleans())
-@example(HOST + b"A:\r\na: \xff\t\r\n", False)  # noqa: FBT003
-def test_any_fields_are_refused_or_parsed_and_formatted_back(data: bytes, old: bool) -> None:  # noqa: FBT001
+@example(HOST + b"A:\r\na: \xff\t\r\n", False)
+def test_any_fields_are_refused_or_parsed_and_formatted_back(data: bytes, old: bool) -> None:
     problem = refused(lambda: read_fields(data, old=old))
     if problem is not None:
         assert 400 == problem.status

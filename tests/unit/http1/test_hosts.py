@@ -94,11 +94,7 @@ APPS = Origins(
     ],
 )
 @pytest.mark.parametrize("loopback", [True, False])
-def test_origin_of_an_app_is_allowed_by_name(
-    origin: bytes,
-    allowed: bool,  # noqa: FBT001
-    loopback: bool,  # noqa: FBT001
-) -> None:
+def test_origin_of_an_app_is_allowed_by_name(origin: bytes, allowed: bool, loopback: bool) -> None:
     """Extensions and desktop apps have schemes of their own, without a default port."""
     assert (origin if allowed else None) == APPS.allowed([origin], loopback=loopback)
 
@@ -152,12 +148,12 @@ def test_name_is_served_if_it_is_own_configured_or_local(
 
 
 @pytest.mark.parametrize("loopback", [True, False])
-def test_request_without_a_name_is_served(loopback: bool) -> None:  # noqa: FBT001
+def test_request_without_a_name_is_served(loopback: bool) -> None:
     assert Hosts(BASE_URL).allow(None, loopback=loopback)
 
 
 @pytest.mark.parametrize("loopback", [True, False])
-def test_star_allows_all_names(loopback: bool) -> None:  # noqa: FBT001
+def test_star_allows_all_names(loopback: bool) -> None:
     assert Hosts(BASE_URL, ["*"]).allow(b"evil.example", loopback=loopback)
 
 

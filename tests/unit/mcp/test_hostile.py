@@ -120,7 +120,7 @@ def test_random_message_is_answered(
     versions: Sequence[bytes],
     methods: Sequence[bytes],
     names: Sequence[bytes],
-    has_batches: bool,  # noqa: FBT001  drawn
+    has_batches: bool,
 ) -> None:
     check(peer.send(body, versions=versions, methods=methods, names=names))
     check(peer.send(body, sessions=[peer.session("2025-03-26" if has_batches else "2025-11-25")]))

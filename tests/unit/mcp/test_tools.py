@@ -124,7 +124,7 @@ def test_output_schema_is_flat_and_portable(tool: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("parameter", SEARCH_PARAMETERS, ids=lambda parameter: parameter.name)
-def test_search_has_the_bounds_of_http(parameter: Any) -> None:  # noqa: ANN401  pytest's id function
+def test_search_has_the_bounds_of_http(parameter: Any) -> None:
     """One table has the bounds of both."""
     search = next(tool for tool in DEFINITIONS if tool["name"] == "search_reviews")
     schema = search["inputSchema"]["properties"][parameter.name]

@@ -37,7 +37,7 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     return published(directories)
 
 
-def content(bench: Bench, uri: str) -> Any:  # noqa: ANN401  JSON
+def content(bench: Bench, uri: str) -> Any:
     """Read a view."""
     (content,) = bench.ask_modern("resources/read", uri.encode(), uri=uri).json["result"][
         "contents"
@@ -45,7 +45,7 @@ def content(bench: Bench, uri: str) -> Any:  # noqa: ANN401  JSON
     return content
 
 
-def settings(document: str) -> Any:  # noqa: ANN401  JSON
+def settings(document: str) -> Any:
     """Return the settings of the script of a view."""
     (block,) = re.findall('<script type="application/json" id="settings">(.*?)</script>', document)
     return json.loads(block)

@@ -89,7 +89,7 @@ class Node:
             self.time.in_thread,
         )
 
-    def observe(self, observer: Any) -> None:  # noqa: ANN401  as Publisher has it
+    def observe(self, observer: Any) -> None:
         self._observers.append(observer)
 
     async def send(self, target: str, message: Message) -> str:
@@ -110,7 +110,7 @@ class Node:
         self.snapshots.refresh()
         self.report("published")
 
-    def report(self, outcome: Any, *problems: str) -> None:  # noqa: ANN401  a literal
+    def report(self, outcome: Any, *problems: str) -> None:
         self.last = Report(outcome=outcome, problems=problems, at=0.0, seconds=0.0)
         for observer in self._observers:
             observer(self.last)

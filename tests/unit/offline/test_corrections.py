@@ -24,7 +24,7 @@ NOW = datetime(2026, 5, 1, 12, 0, 0, 250_000, UTC)
 REVIEWS = [review("a", rating=5), review("b", rating=5), review("c", rating=1)]
 
 
-def uncorrected(*reviews: Any, **members: object) -> tuple[ReviewsWithCorrections, bytes]:  # noqa: ANN401
+def uncorrected(*reviews: Any, **members: object) -> tuple[ReviewsWithCorrections, bytes]:
     """Return reviews without corrections, and the text of their file."""
     text = json.dumps({"business": {"name": "B"}, "reviews": reviews, **members}).encode()
     return ReviewsWithCorrections(load(text, None), Corrections()), text

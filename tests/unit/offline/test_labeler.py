@@ -12,7 +12,7 @@ from reviewsd.offline.labeler import BATCH_BYTES, MAX_TEXT, Labeler
 from tests.support.columns import review
 
 
-def labeler(*reviews: Any, batch: int = 2) -> Labeler:  # noqa: ANN401
+def labeler(*reviews: Any, batch: int = 2) -> Labeler:
     document = {"business": {"name": "B"}, "reviews": reviews}
     dataset = load(json.dumps(document).encode(), None)
     folder = Folder(

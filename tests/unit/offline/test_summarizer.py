@@ -40,7 +40,7 @@ def summarizer() -> Summarizer:
     return Summarizer(folder, KeptLabels(), "tiny")
 
 
-def written(text: str, **members: Any) -> dict[str, Any]:  # noqa: ANN401  JSON
+def written(text: str, **members: Any) -> dict[str, Any]:
     return {"text": text, "about": "pricing", "sentiment": "positive", "reviews": ["1"]} | members
 
 

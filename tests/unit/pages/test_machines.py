@@ -22,7 +22,7 @@ HOSTILE = 'Bob & "Sons" </script>\r\nX: 1 \u202e]]>'
 INSIGHTS = {"aspects": ["punctuality", {"label": HOSTILE}, "price", "work", "words"]}
 
 
-def decoded(content: bytes) -> Any:  # noqa: ANN401  JSON
+def decoded(content: bytes) -> Any:
     return msgspec.json.decode(content)
 
 

@@ -45,7 +45,7 @@ def correct(directories: Directories, actions: dict[str, str], reason: str = "sp
     (directories.data / "corrections.json").write_text(json.dumps(content))
 
 
-def document(directories: Directories, name: str = "reviews.json") -> Any:  # noqa: ANN401  any JSON
+def document(directories: Directories, name: str = "reviews.json") -> Any:
     return json.loads((directories.current / name).read_bytes())
 
 
@@ -230,8 +230,7 @@ def given_insights(reviews: list[Review]) -> dict[str, object]:
 @examples(25)
 @given(worlds(), st.booleans())
 def test_no_byte_of_a_snapshot_has_what_is_withheld(
-    world: tuple[list[Review], dict[str, str]],
-    is_made: bool,  # noqa: FBT001
+    world: tuple[list[Review], dict[str, str]], is_made: bool
 ) -> None:
     """Whether insights are made or given, and whether all was shown before or not."""
     reviews, actions = world

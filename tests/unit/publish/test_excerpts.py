@@ -173,7 +173,7 @@ def test_the_parts_of_a_review_are_its_text(members: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("plain", [True, False])
-def test_an_empty_text_is_none(plain: bool) -> None:  # noqa: FBT001  parametrized
+def test_an_empty_text_is_none(plain: bool) -> None:
     served, typed = rendered(REVIEW | {"text": ""})
     assert "text" not in json.loads(listed(served._replace(plain=plain), typed))
 

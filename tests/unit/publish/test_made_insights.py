@@ -51,7 +51,7 @@ def analysers(monkeypatch: pytest.MonkeyPatch) -> list[Analyser]:
     """Those of each later publication in this process."""
     results: list[Analyser] = []
 
-    def make(*arguments: Any) -> Analyser:  # noqa: ANN401  whatever it takes
+    def make(*arguments: Any) -> Analyser:
         results.append(Analyser(*arguments))
         return results[-1]
 

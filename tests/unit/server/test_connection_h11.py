@@ -172,10 +172,7 @@ class Exchange:
 @examples(200)
 @given(st.lists(MESSAGES, max_size=5).map(b"".join), PIECES, st.booleans(), st.booleans())
 def test_connection_and_h11_read_the_same_requests(
-    data: bytes,
-    pieces: list[tuple[int, str]],
-    slow: bool,  # noqa: FBT001
-    leaves: bool,  # noqa: FBT001
+    data: bytes, pieces: list[tuple[int, str]], slow: bool, leaves: bool
 ) -> None:
     theirs = framed(data)
     exchange = Exchange(slow=slow)

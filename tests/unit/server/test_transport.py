@@ -296,7 +296,7 @@ async def test_push_producer_is_paused_while_bytes_are_unsent(harness: Harness, 
         def stopProducing(self) -> None:
             calls.append("stop")
 
-    side.wire.registerProducer(Pushing(), True)  # noqa: FBT003  pushes
+    side.wire.registerProducer(Pushing(), True)
     sent = 0
     while not side.wire.pending:
         assert [] == calls

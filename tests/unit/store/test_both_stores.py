@@ -68,7 +68,7 @@ class Both:
         self.now = START
         self.content = "0"
 
-    def run(self, work: Work) -> Any:  # noqa: ANN401  the result of ``work``
+    def run(self, work: Work) -> Any:
         first, second = (work(cursor) for cursor in self._cursors)
         assert first == second
         assert self._rows(0) == self._rows(1)

@@ -78,13 +78,13 @@ class ManualThread:
     def callInThread(self, call: Callable[[], None]) -> None:
         self._calls.append(call)
 
-    def callFromThread(self, call: Callable[[Any], None], value: Any) -> None:  # noqa: ANN401
+    def callFromThread(self, call: Callable[[Any], None], value: Any) -> None:
         call(value)
 
     def seconds(self) -> float:
         return self.clock.seconds()
 
-    def callLater(self, delay: float, call: Callable[[], Any]) -> Any:  # noqa: ANN401
+    def callLater(self, delay: float, call: Callable[[], Any]) -> Any:
         return self.clock.callLater(delay, call)
 
     def run(self) -> None:
@@ -99,7 +99,7 @@ class ManualStore(Store):
         self._threads = cast("ThreadPool", thread)
         self._work = work
 
-    def _transact(self, _work: Callable[[SqlCursor], Any], _purpose: Purpose) -> Any:  # noqa: ANN401
+    def _transact(self, _work: Callable[[SqlCursor], Any], _purpose: Purpose) -> Any:
         return self._work()
 
     def now(self) -> int:

@@ -31,13 +31,13 @@ def site(tmp_path: Path) -> Place:
     return site
 
 
-def search(site: Place, **query: object) -> Any:  # noqa: ANN401  what JSON holds
+def search(site: Place, **query: object) -> Any:
     answer = site.get(f"{urls.SEARCH}?{urlencode(query)}")
     assert 200 == answer.status, answer.body
     return answer.json()
 
 
-def ids_of(page: Any) -> list[str]:  # noqa: ANN401  what JSON holds
+def ids_of(page: Any) -> list[str]:
     return [item["id"] for item in page["reviews"]]
 
 
@@ -84,7 +84,7 @@ class Copy:
                 site.publish(between.pop())
 
 
-def by_id(page: Any) -> dict[str, Any]:  # noqa: ANN401  what JSON holds
+def by_id(page: Any) -> dict[str, Any]:
     return {item["id"]: item for item in page["reviews"]}
 
 

@@ -37,7 +37,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         assert [] == [line for line in running.lines if not any(word in line for word in start)]
 
 
-def check_problem(answer: Answer, status: int, *, issues: bool = False) -> Any:  # noqa: ANN401  JSON
+def check_problem(answer: Answer, status: int, *, issues: bool = False) -> Any:
     """Check the shape of an error, and return it; test_reads has the headers."""
     assert status == answer.status
     problem = answer.json()
@@ -48,7 +48,7 @@ def check_problem(answer: Answer, status: int, *, issues: bool = False) -> Any: 
     return problem
 
 
-def paths_of(problem: Any) -> list[list[str]]:  # noqa: ANN401  JSON
+def paths_of(problem: Any) -> list[list[str]]:
     return [issue["path"] for issue in problem["issues"]]
 
 

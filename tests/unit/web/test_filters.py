@@ -101,7 +101,7 @@ class FilteredSite:
         return "".join(ids)
 
 
-def ids_of(result: Any) -> list[str]:  # noqa: ANN401  what JSON holds
+def ids_of(result: Any) -> list[str]:
     return [item["id"] for item in result["reviews"]]
 
 

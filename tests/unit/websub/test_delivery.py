@@ -52,7 +52,7 @@ def refuse(_exchange: Exchange) -> Outcome | None:
     return Answer(500)
 
 
-def row(process: HubProcess, columns: str) -> Any:  # noqa: ANN401 - one value, or some
+def row(process: HubProcess, columns: str) -> Any:
     """Return columns of the only subscription."""
     ((*values,),) = process.store.rows(f"SELECT {columns} FROM subscription")
     return values[0] if len(values) == 1 else tuple(values)

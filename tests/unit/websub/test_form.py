@@ -192,7 +192,7 @@ def test_missing_field_is_named(name: str) -> None:
     "name", ["hub.mode", "hub.topic", "hub.callback", "hub.lease_seconds", "hub.secret"]
 )
 @pytest.mark.parametrize("escaped", [False, True])
-def test_repeated_field_is_refused(name: str, escaped: bool) -> None:  # noqa: FBT001
+def test_repeated_field_is_refused(name: str, escaped: bool) -> None:
     body = encoded(lease_seconds="300", secret="s")
     (field,) = (pair for pair in body.split(b"&") if pair.startswith(name.encode()))
     if escaped:

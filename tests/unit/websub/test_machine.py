@@ -192,7 +192,7 @@ class HubMachine(RuleBasedStateMachine):
         return [exchange for exchange in self.process.callbacks.running if exchange.hangs]
 
     @rule(changed=st.sets(topics, min_size=1), back=st.booleans(), seconds=moments)
-    def change(self, changed: set[str], back: bool, seconds: float) -> None:  # noqa: FBT001
+    def change(self, changed: set[str], back: bool, seconds: float) -> None:
         self._write(changed, "0" if back else None)
         self.process.hub.topics_changed(snapshot("", self.texts))
         self._advance(seconds)
@@ -206,7 +206,7 @@ class HubMachine(RuleBasedStateMachine):
         self._advance(seconds)
 
     @rule(changed=st.sets(topics), orderly=st.booleans(), seconds=moments)
-    def restart(self, changed: set[str], orderly: bool, seconds: float) -> None:  # noqa: FBT001
+    def restart(self, changed: set[str], orderly: bool, seconds: float) -> None:
         """Stop or kill the process, and perhaps change the data."""
         self.faults.clear()
         if orderly:

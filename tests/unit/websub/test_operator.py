@@ -143,7 +143,7 @@ def test_block_covers_requests_under_way() -> None:
     """A request that is accepted during its transaction would outlive it."""
     with hub_process() as process:
         process.store.latency = 0.1
-        blocked = Deferred.fromCoroutine(process.operator.block(HOST, "", False))  # noqa: FBT003
+        blocked = Deferred.fromCoroutine(process.operator.block(HOST, "", False))
         process.time.advance(0.05)
         assert 403 == process.post().status
         process.time.advance(60.0)
@@ -177,7 +177,7 @@ def test_pause_with_a_lost_result_begins_with_the_restart() -> None:
         with pytest.raises(StoreError):
             process.wait(process.operator.pause())
         process.store.fault = lambda: None
-        process.wait(process.operator.block("other.example.net", "", False))  # noqa: FBT003
+        process.wait(process.operator.block("other.example.net", "", False))
 
         assert not process.requests.paused
         assert 202 == process.post().status

@@ -47,23 +47,20 @@ class Rig:
         )
         self._ids = iter(range(1_000_000))
 
-    def enter(self, host: str | None = None, **row: Any) -> Slot | None:  # noqa: ANN401
+    def enter(self, host: str | None = None, **row: Any) -> Slot | None:
         """Enter an attempt; without a host, at one of its own."""
         number = next(self._ids)
         row = {"id": number, "active": True, **row}
         return self.slots.try_enter(Due(host=host or f"s{number}.example.com", **row))
 
-    def begin(self, host: str | None = None, address: str | None = None, **row: Any) -> Slot:  # noqa: ANN401
+    def begin(self, host: str | None = None, address: str | None = None, **row: Any) -> Slot:
         """Enter and begin an attempt, which there has to be a place for; with an address, dial it."""
         slot = self.try_begin(host, address, **row)
         assert slot is not None
         return slot
 
     def try_begin(
-        self,
-        host: str | None = None,
-        address: str | None = None,
-        **row: Any,  # noqa: ANN401
+        self, host: str | None = None, address: str | None = None, **row: Any
     ) -> Slot | None:
         """Enter and begin an attempt if there is a place for it."""
         slot = self.enter(host, **row)
@@ -74,7 +71,7 @@ class Rig:
                 return None
         return slot
 
-    def fill(self, host: str | None = None, address: str | None = None, **row: Any) -> list[Slot]:  # noqa: ANN401
+    def fill(self, host: str | None = None, address: str | None = None, **row: Any) -> list[Slot]:
         """Begin as many attempts as may run."""
         slots = []
         while (slot := self.try_begin(host, address, **row)) is not None:
@@ -344,8 +341,7 @@ steps = st.one_of(
 
 @given(st.lists(steps, max_size=60), st.booleans())
 def test_counts_are_those_of_the_slots_that_are_taken(
-    moves: list[tuple[Any, ...]],
-    holds_network: bool,  # noqa: FBT001
+    moves: list[tuple[Any, ...]], holds_network: bool
 ) -> None:
     rig = Rig(places=3, holds_network=holds_network)
     slots: list[Slot] = []

@@ -65,7 +65,7 @@ class Shop:
         assert code == done.returncode, done.stderr
         return done.stdout, done.stderr
 
-    def corrections(self) -> Any:  # noqa: ANN401  any JSON
+    def corrections(self) -> Any:
         return json.loads((self.data / "corrections.json").read_bytes())
 
     def files(self) -> dict[str, bytes]:

@@ -189,7 +189,7 @@ NUMBERED = (
 )
 
 
-def numbered(shop: Shop, source: str = "web", *, mapped: bool, **options: Any) -> ImportResult:  # noqa: ANN401  of any type
+def numbered(shop: Shop, source: str = "web", *, mapped: bool, **options: Any) -> ImportResult:
     """Import a table with a column of numbers, which is the one of ids or is forgotten."""
     columns = {"id": "Nr"} if mapped else {}
     export = table(shop.folder / "a.csv", NUMBERED.format(source))

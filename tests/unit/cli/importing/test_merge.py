@@ -76,9 +76,7 @@ def counts(result: MergeResult, *fates: Fate) -> tuple[int, ...]:
 
 @given(st.lists(FOUND), st.lists(UNKNOWN), st.booleans())
 def test_a_second_import_changes_nothing(
-    reviews: list[PlatformReview],
-    existing: list[dict[str, object]],
-    replace: bool,  # noqa: FBT001  a property
+    reviews: list[PlatformReview], existing: list[dict[str, object]], replace: bool
 ) -> None:
     there = json.dumps(
         {"business": {"name": "x"}, "reviews": existing}, ensure_ascii=False

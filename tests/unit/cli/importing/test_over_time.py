@@ -17,16 +17,13 @@ from tests.support.edited import correct
 from tests.support.shop import SAMPLES, Shop, google, outscraper, table
 
 
-def tabled(shop: Shop, text: str, **options: Any) -> ImportResult:  # noqa: ANN401  # of any type
+def tabled(shop: Shop, text: str, **options: Any) -> ImportResult:
     """Import a table of one's own website, of authors who are not verified."""
     return shop.imported(table(shop.folder / "export.csv", text), **{"verified": False} | options)
 
 
 def imported(
-    shop: Shop,
-    *rows: dict[str, Any],
-    total: int | None = None,
-    **options: Any,  # noqa: ANN401  # of any type
+    shop: Shop, *rows: dict[str, Any], total: int | None = None, **options: Any
 ) -> ImportResult:
     """Import a page of Google Business Profile, which may say how many reviews there are."""
     beside = {} if total is None else {"totalReviewCount": total}
@@ -225,10 +222,7 @@ NEW = {**OLD, "stars": "THREE", "text": "Better", **EDITED}
 
 
 @pytest.mark.parametrize("yes", [False, True])
-def test_older_row_never_takes_back_an_edit_or_a_reply(
-    shop: Shop,
-    yes: bool,  # noqa: FBT001
-) -> None:
+def test_older_row_never_takes_back_an_edit_or_a_reply(shop: Shop, yes: bool) -> None:
     imported(shop, NEW)
     before = shop.reviews
     imported(shop, OLD, yes=yes)

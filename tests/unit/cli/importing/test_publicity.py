@@ -255,7 +255,7 @@ LISTED = {
 @pytest.mark.parametrize(
     ("name", "is_public"), [(name, public) for public, names in LISTED.items() for name in names]
 )
-def test_list_is_withheld_by_its_name(name: str, is_public: bool) -> None:  # noqa: FBT001
+def test_list_is_withheld_by_its_name(name: str, is_public: bool) -> None:
     assert is_public is not is_withheld_name(name)
 
 
@@ -268,10 +268,7 @@ def test_any_member_has_an_answer(name: str, value: object) -> None:
 
 
 def imported(
-    folder: Path,
-    name: str,
-    content: str | bytes,
-    **answers: Any,  # noqa: ANN401  # of any type
+    folder: Path, name: str, content: str | bytes, **answers: Any
 ) -> tuple[ImportResult, list[dict[str, object]]]:
     """Import a file into its folder; return the outcome and the reviews."""
     export = folder / name
@@ -370,9 +367,7 @@ def google(**members: object) -> str:
     ],
 )
 def test_only_an_approved_reply_of_google_is_published(
-    tmp_path: Path,
-    members: dict[str, object],
-    is_public: bool,  # noqa: FBT001
+    tmp_path: Path, members: dict[str, object], is_public: bool
 ) -> None:
     """The review stays."""
     _, [review] = imported(tmp_path, "google.json", google(**members))

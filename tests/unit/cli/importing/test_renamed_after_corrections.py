@@ -15,13 +15,7 @@ OTHERS = "1,2026-09-01,5,Ann Bell,Very good lessons here.\n2,2026-09-02,4,Ben Co
 SETTINGS = [("full", "short"), ("short", "full")]
 
 
-def imported(
-    shop: Shop,
-    number: str,
-    *,
-    source: str = "cards",
-    **options: Any,  # noqa: ANN401  of any type
-) -> ImportResult:
+def imported(shop: Shop, number: str, *, source: str = "cards", **options: Any) -> ImportResult:
     """Import a table in which a review has a number, "" for a table without numbers."""
     rows = HEADER + OTHERS + f"{number},2026-09-14,5,Zoe Fletcher,{EPILEPSY}.\n"
     if not number:

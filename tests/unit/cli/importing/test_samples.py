@@ -30,7 +30,7 @@ class Imported(Shop):
         self.result: dict[str, Any] = document(self.options, result)
 
 
-def sample(tmp_path: Path, name: str, *values: str, **options: Any) -> Imported:  # noqa: ANN401
+def sample(tmp_path: Path, name: str, *values: str, **options: Any) -> Imported:
     return Imported(tmp_path / "data", SAMPLES / name, *values, **options)
 
 

@@ -17,7 +17,7 @@ BO, CY = (ANN.replace("Ann Lee", name) for name in ("Bo Li", "Cy Ito"))
 KARL = "2026-03-15,5,Karl-Heinz Rummenigge,https://example.com/karl.png,Came late.\n"
 
 
-def imported(shop: Shop, source: str, *rows: str, **options: Any) -> list[str]:  # noqa: ANN401
+def imported(shop: Shop, source: str, *rows: str, **options: Any) -> list[str]:
     """Import a table, and return the notes on short names."""
     export = table(shop.folder / f"{source}.csv", HEADER + "".join(rows))
     notes = shop.imported(export, source=source, **options).notes

@@ -24,7 +24,7 @@ ITEM = DOCUMENT["paths"][urls.MCP]
 (MEDIA,) = ITEM["post"]["requestBody"]["content"].values()
 
 
-def answer_of(method: str, status: int) -> Any:  # noqa: ANN401  JSON
+def answer_of(method: str, status: int) -> Any:
     return ITEM[method]["responses"][str(status)]["content"]["application/json"]["example"]
 
 

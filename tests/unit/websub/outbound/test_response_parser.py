@@ -228,7 +228,7 @@ def test_framed_response_does_not_end_with_its_connection(cut: bytes) -> None:
     [OK + b"Content-Length: 0\r\n\r\n", OK + b"Content-Length: 1\r\n\r\nx", CHUNKED + b"0\r\n\r\n"],
 )
 @pytest.mark.parametrize("together", [True, False])
-def test_bytes_after_the_response_end_the_connection(first: bytes, together: bool) -> None:  # noqa: FBT001
+def test_bytes_after_the_response_end_the_connection(first: bytes, together: bool) -> None:
     """They could be taken for the response to the next request."""
     parser = parse(*([first + OK] if together else [first, OK]))
     assert (True, True, False) == (parser.complete, parser.excess, parser.keeps_alive)
@@ -259,7 +259,7 @@ def test_body_of_exactly_the_limit_is_not_overlong() -> None:
         (b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n", False),
     ],
 )
-def test_peer_decides_whether_the_connection_is_kept(head: bytes, keeps_alive: bool) -> None:  # noqa: FBT001
+def test_peer_decides_whether_the_connection_is_kept(head: bytes, keeps_alive: bool) -> None:
     assert keeps_alive == parse(head + b"Content-Length: 0\r\n\r\n").keeps_alive
 
 

@@ -30,9 +30,7 @@ def layouts(text: str) -> list[Layout]:
 
 @given(st.lists(VALUES), st.sampled_from([None, 1]), st.booleans())
 def test_the_elements_of_an_array_are_those_of_a_decoder(
-    values: list[object],
-    indent: int | None,
-    ascii_only: bool,  # noqa: FBT001  a property
+    values: list[object], indent: int | None, ascii_only: bool
 ) -> None:
     text = json.dumps(
         {"before": 1, "reviews": values, "after": [2]}, indent=indent, ensure_ascii=ascii_only
