@@ -171,9 +171,7 @@ def test_missing_base_url_names_the_variable(engine: Engine) -> None:
     assert "REVIEWSD_BASE_URL" in engine.run("docker run --rm reviewsd", code=78)
 
 
-def test_build_context_is_small_and_has_nothing_private(
-    shop: Shop, record_testsuite_property: Record
-) -> None:
+def test_build_context_has_nothing_private(shop: Shop, record_testsuite_property: Record) -> None:
     """It has neither history nor data nor keys, so a change of these does not build the image again."""
     for name in ("data/reviews.json", "keys/hub", ".git/config", ".env"):
         (shop.place / name).parent.mkdir(exist_ok=True)

@@ -99,9 +99,7 @@ def test_a_restore_without_its_key_is_refused_before_it_costs_subscriptions(
     daemon.close()
 
 
-def test_deleted_store_acknowledges_nothing_until_its_backup_is_restored(
-    tmp_path: Path, subscriber: Subscriber
-) -> None:
+def test_deleted_store_acknowledges_nothing(tmp_path: Path, subscriber: Subscriber) -> None:
     """A loss that is not noticed before a restart would cost every subscription."""
     copy = tmp_path / "copy.sqlite"
     daemon = Daemon(tmp_path, hub.settings(subscriber.ca_file))
@@ -272,9 +270,7 @@ def test_a_file_that_is_there_is_left_alone(daemon: Daemon, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("place", ["nowhere/copy", "."])
-def test_backup_to_an_unwritable_place_is_refused(
-    daemon: Daemon, tmp_path: Path, place: str
-) -> None:
+def test_backup_to_unwritable_place_is_refused(daemon: Daemon, tmp_path: Path, place: str) -> None:
     done = daemon.ctl("backup", str(tmp_path / place))
     assert 1 == done.returncode
     assert done.stderr.startswith("Error: the backup was not written: ")

@@ -70,9 +70,7 @@ def demo_terminal() -> Iterator[Terminal]:
 
 
 @pytest.mark.parametrize("file", TYPED, ids=lambda path: str(path.relative_to(ROOT)))
-def test_typed_commands_show_the_output_of_the_document(
-    file: Path, demo_terminal: Terminal
-) -> None:
+def test_typed_commands_show_output_of_document(file: Path, demo_terminal: Terminal) -> None:
     """The blocks of a document one after the other, as a reader would type them."""
     typed = [block for block in blocks(file) if block.language == "console"]
     started = [step.command for block in typed for step in steps(block) if is_start(step.command)]

@@ -115,9 +115,7 @@ def test_delivery_is_signed_by_the_secret_of_the_last_confirmed_request(
     assert third.field("X-Hub-Signature") is None
 
 
-def test_confirmed_unsubscription_ends_the_deliveries(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
+def test_confirmed_unsubscription_ends_deliveries(daemon: Daemon, subscriber: Subscriber) -> None:
     subscribe(daemon, subscriber.url())
     assert 202 == ask(daemon, subscriber.url(), mode="unsubscribe").status
     until(lambda: hub(daemon)["active"] == 0, "the end")
@@ -128,9 +126,7 @@ def test_confirmed_unsubscription_ends_the_deliveries(
     assert {"hub.mode", "hub.topic", "hub.challenge"} == set(request.parameters)
 
 
-def test_three_failures_in_a_row_end_the_subscription_with_a_denial(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
+def test_three_failures_in_a_row_end_in_a_denial(daemon: Daemon, subscriber: Subscriber) -> None:
     """H14, W10, W18"""
     statuses = iter([500, 302, 204, 500, 404, 503])
     subscriber.reply = lambda request: (
@@ -152,9 +148,7 @@ def test_three_failures_in_a_row_end_the_subscription_with_a_denial(
 # -- changes
 
 
-def test_change_while_the_daemon_is_stopped_is_delivered(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
+def test_change_while_stopped_is_delivered(daemon: Daemon, subscriber: Subscriber) -> None:
     """D2"""
     subscribe(daemon, subscriber.url(), secret=CANARY)
     assert 0 == daemon.stop()

@@ -293,9 +293,7 @@ def test_pages_are_served_while_the_server_is_stopped_and_the_hub_recovers(
         assert "Traceback" not in node.log.read_text()
 
 
-def test_an_operators_command_reaches_all_nodes(
-    tmp_path: Path, server: Server, subscriber: Subscriber
-) -> None:
+def test_command_reaches_all_nodes(tmp_path: Path, server: Server, subscriber: Subscriber) -> None:
     """Any node accepts the command (H7)."""
     with Site(tmp_path, server, settings(subscriber.ca_file), count=2) as site:
         first, second = site.nodes

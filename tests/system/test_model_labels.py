@@ -143,9 +143,7 @@ def test_batch_that_is_refused_twice_is_left_to_the_rules_until_the_next_run(fol
         (["99 like it."], ["summary[2]: text: a number is not one of the figures"]),
     ],
 )
-def test_summary_is_written_of_checked_sentences(
-    folder: Path, second: list[str], dropped: list[str]
-) -> None:
+def test_summary_has_checked_sentences(folder: Path, second: list[str], dropped: list[str]) -> None:
     """If a lie is dropped, the model is asked once more, and the better answer is published."""
     answers = [second, ["12 reviews praise the quality.", "12 like it.", "99 like it."]]
 

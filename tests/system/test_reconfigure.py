@@ -36,9 +36,7 @@ def lease(daemon: Daemon) -> bool:
 
 
 @pytest.mark.parametrize("settings", ["", "sources: [{name: w, type: file, path: reviews.csv}]\n"])
-def test_nothing_changes_without_a_change_of_what_the_daemon_reads(
-    daemon: Daemon, settings: str
-) -> None:
+def test_nothing_changes_without_change_of_what_daemon_reads(daemon: Daemon, settings: str) -> None:
     """A sync reads the sources at each run, and the daemon never."""
     configure(daemon, settings)
     assert {"applied": [], "restart": [], "problems": []} == daemon.reload()["config"]

@@ -217,9 +217,7 @@ def _rests(pid: int) -> bool:
         (resource.RLIMIT_FSIZE, "File too large"),  # stands for the end of the disk
     ],
 )
-def test_publication_is_tried_again_after_a_passing_failure(
-    tmp_path: Path, kind: int, reason: str
-) -> None:
+def test_publication_is_retried_after_a_failure(tmp_path: Path, kind: int, reason: str) -> None:
     """The files need no new change: status, log and metrics give the time of the next try."""
     with Daemon(tmp_path, NO_PAGES) as daemon:
         pid = daemon.process.pid

@@ -50,9 +50,7 @@ def test_there_is_a_release_to_go_on_from() -> None:
 
 
 @every_release
-def test_subscriptions_of_an_earlier_release_get_the_next_change(
-    state: Path, tmp_path: Path
-) -> None:
+def test_subscriptions_of_earlier_release_get_next_change(state: Path, tmp_path: Path) -> None:
     """Each once, by its topic, signed with the secret that the earlier release has sealed."""
     with Subscriber(tmp_path) as subscriber:
         daemon = earlier(state, tmp_path, subscriber)

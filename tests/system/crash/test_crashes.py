@@ -119,9 +119,7 @@ async def verdicts(
     return states, wrong
 
 
-async def test_killed_at_any_call_it_has_what_was_acknowledged(
-    workshop: Writers, place: Path
-) -> None:
+async def test_kill_at_any_call_loses_nothing_acknowledged(workshop: Writers, place: Path) -> None:
     points, wrong = 0, Counter[str]()
     for life in (0, 1):
         calls, digests = unhurt(workshop, place, life)
@@ -137,9 +135,7 @@ async def test_killed_at_any_call_it_has_what_was_acknowledged(
     assert {} == wrong
 
 
-async def test_a_power_loss_at_any_call_leaves_what_was_acknowledged(
-    workshop: Writers, place: Path
-) -> None:
+async def test_power_loss_loses_nothing_acknowledged(workshop: Writers, place: Path) -> None:
     calls, digests = unhurt(workshop, place)
     some = islice(losses(calls, tuple(Kept)), 0, None, stride(2))
     states, wrong = await verdicts(some, place, digests)
@@ -175,9 +171,7 @@ def agree(log: Iterable[Note], digests: Sequence[str]) -> bool:
     )
 
 
-async def test_after_an_error_of_any_call_it_recovers_by_itself(
-    workshop: Writers, place: Path
-) -> None:
+async def test_store_recovers_from_error_of_any_call(workshop: Writers, place: Path) -> None:
     """It neither loses nor repeats a transaction (D9)."""
     points, felt, wrong = 0, 0, Counter[str]()
     for life in (0, 1):

@@ -155,9 +155,7 @@ async def test_other_method_is_405_with_allow(
     "framing", [{}, {"Transfer-Encoding": "chunked"}], ids=["length", "chunks"]
 )
 @pytest.mark.parametrize("media_type", ["application/x-www-form-urlencoded", "application/json"])
-async def test_request_with_a_body_is_refused(
-    office: Office, framing: Mapping[str, str], media_type: str
-) -> None:
+async def test_body_is_refused(office: Office, framing: Mapping[str, str], media_type: str) -> None:
     """Twisted would parse a form as parameters, and a large one would block the reactor."""
     body = b"force=true&" * 1_000
     length = framing or {"Content-Length": str(len(body))}

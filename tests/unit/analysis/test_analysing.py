@@ -105,7 +105,7 @@ _TEXTS = st.one_of(st.text(max_size=300), st.lists(_WORDS, max_size=60).map(" ".
 
 @examples(20)
 @given(st.lists(st.tuples(st.none() | _TEXTS, st.integers(1, 5)), max_size=25))
-def test_any_text_makes_valid_insights_of_verbatim_pieces(
+def test_any_text_makes_valid_insights_verbatim(
     texts: list[tuple[str | None, int]],
 ) -> None:
     reviews = _reviews(texts)
@@ -192,9 +192,7 @@ def test_only_what_changed_is_read_again() -> None:
         (Business(name="B", category="Plumber", service_areas=("X",)), _SETTINGS),
     ],
 )
-def test_changed_settings_analyse_everything_again(
-    business: Business, owner: InsightSettings
-) -> None:
+def test_changed_settings_analyse_all_again(business: Business, owner: InsightSettings) -> None:
     reviews = _reviews([("They were on time.", 5)])
     stored_labels = analyse(reviews, _BUSINESS, _SETTINGS).labels
     assert analyse(reviews, business, owner, known_labels=stored_labels).analysed == 1

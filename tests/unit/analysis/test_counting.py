@@ -575,9 +575,7 @@ def test_divided_opinions_stand_between_praise_and_criticism() -> None:
 
 
 @pytest.mark.parametrize(("silent", "is_named"), [(30, True), (60, False)])
-def test_sentences_name_what_a_seventh_of_many_reviews_mention(
-    silent: int, *, is_named: bool
-) -> None:
+def test_sentences_name_what_a_seventh_of_reviews_mention(silent: int, *, is_named: bool) -> None:
     """Five of 58 reviews spoke of the speed of a vet; summary and answer said that all praise it."""
     others = [(_review(f"s{i}", text="Thanks!"), WORDLESS) for i in range(silent)]
     praise = [(_review(f"p{i}", text="Fair price."), _priced("positive")) for i in range(5)]
@@ -691,9 +689,7 @@ def test_pull_quote_names_what_most_reviews_praise() -> None:
 
 
 @pytest.mark.parametrize(("model", "quoted"), [("", False), ("tiny", True)])
-def test_pull_quote_is_of_a_review_with_blame_only_if_a_model_labeled_it(
-    model: str, *, quoted: bool
-) -> None:
+def test_pull_quote_has_no_blame_unless_a_model_labeled_it(model: str, *, quoted: bool) -> None:
     """The sentence is chosen by its labels, so the blame stands in another one."""
     labels = Labels(
         model=model,

@@ -205,9 +205,7 @@ def test_wordings_begin_and_end_at_words_that_can(
         ("nl", "Het personeel was heel vriendelijk.", "vriendelijk"),
     ],
 )
-def test_wordings_are_cut_by_the_words_of_their_language(
-    language: str, text: str, wording: str
-) -> None:
+def test_wordings_are_cut_by_their_language(language: str, text: str, wording: str) -> None:
     rules = Rules(Business(name="B", language=language), InsightSettings(language=language))
     assert wording in {item for label in rules.label(text, 5).aspects for item in label.wordings}
 
@@ -231,9 +229,7 @@ def test_relatives_and_titles_of_other_languages_are_known() -> None:
         (4, "The other one was rude. Grace came at noon.", "positive"),
     ],
 )
-def test_person_has_the_sentiment_of_the_own_clauses(
-    stars: int, text: str, sentiment: Sentiment
-) -> None:
+def test_person_has_sentiment_of_own_clauses(stars: int, text: str, sentiment: Sentiment) -> None:
     (label,) = _RULES.label(text, stars).technicians
     assert isinstance(label, EntityLabel)
     assert sentiment == label.sentiment

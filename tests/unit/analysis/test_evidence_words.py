@@ -65,9 +65,7 @@ def test_wording_with_a_dependent_word_alone_is_no_answer(
         ("communication", "nie erreichbar", False),
     ],
 )
-def test_german_wording_that_only_says_when_is_no_answer(
-    aspect: str, text: str, *, expected: bool
-) -> None:
+def test_german_wording_of_a_time_is_no_answer(aspect: str, text: str, *, expected: bool) -> None:
     assert expected is evidence_words("de").is_answer(aspect, text.lower().split())
 
 

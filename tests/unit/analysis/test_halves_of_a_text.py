@@ -38,9 +38,7 @@ def _aspects(text: str, stars: int) -> dict[str, str]:
         ("Positive review: Nothing, the breakfast was awful", {"breakfast": "negative"}),
     ],
 )
-def test_half_decides_where_its_words_do_not(
-    text: str, expected: dict[str, str], stars: int
-) -> None:
+def test_half_decides_where_words_do_not(text: str, expected: dict[str, str], stars: int) -> None:
     assert expected == _aspects(text, stars)
 
 

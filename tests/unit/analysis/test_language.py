@@ -56,9 +56,7 @@ def test_language_of_short_text_is_that_of_the_business(text: str) -> None:
         ("Personale cordiale e locale pulitissimo.", "it"),  # Latin
     ],
 )
-def test_language_without_rules_counts_only_if_the_hint_changes_nothing(
-    text: str, language: str
-) -> None:
+def test_language_without_rules_counts_if_no_hint_changes_it(text: str, language: str) -> None:
     assert language == Detector(language, has_data).language_of(text)
     assert "pl" == Detector(language, has_data).language_of(
         "Firma godna polecenia, przyjechali szybko i naprawili wszystko."

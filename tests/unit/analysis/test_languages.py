@@ -130,9 +130,7 @@ def _sentences() -> list[tuple[str, str, str, str]]:
 
 
 @pytest.mark.parametrize(("language", "aspect", "sign", "text"), _sentences())
-def test_common_ways_to_praise_and_to_complain(
-    language: str, aspect: str, sign: str, text: str
-) -> None:
+def test_usual_praise_and_complaints(language: str, aspect: str, sign: str, text: str) -> None:
     """The stars agree, so what is tested is that the words are known."""
     stars = {"+": [5], "-": [1], "0": [5, 1]}[sign]
     expected = [_SIGNS.get(sign)] * len(stars)

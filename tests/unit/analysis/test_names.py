@@ -191,9 +191,7 @@ def test_name_of_the_business_is_not_the_person(
         ("Der Oral hat angerufen.", []),
     ],
 )
-def test_german_article_before_a_surname_that_is_no_noun_shows_the_person(
-    text: str, names: list[str]
-) -> None:
+def test_german_article_before_a_surname_shows_the_person(text: str, names: list[str]) -> None:
     people = tuple(NamedTechnician(name=name) for name in ("Emre Demir", "Anna Koch", "Can Oral"))
     rules = Rules(
         Business(name="Praxis Oral", language="de"),

@@ -139,9 +139,7 @@ def test_person_who_is_blamed_is_praised_for_nothing() -> None:
         ("We waited two hours, Grace was there.", "neutral"),
     ],
 )
-def test_speed_is_of_the_business_except_a_call_that_a_person_owed(
-    text: str, sentiment: str
-) -> None:
+def test_speed_is_of_business_except_call_that_person_owed(text: str, sentiment: str) -> None:
     assert sentiment == _sentiment(text, 1)
 
 

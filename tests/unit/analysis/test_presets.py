@@ -113,9 +113,7 @@ def test_reviews_in_both_languages_are_read(text: str, stars: int, found: dict[s
         ("pt", "Fomos muito bem atendidos."),
     ],
 )
-def test_praise_of_the_service_is_no_kindness_where_service_is_an_aspect(
-    language: str, text: str
-) -> None:
+def test_praise_of_service_is_no_kindness_where_service_is_aspect(language: str, text: str) -> None:
     """A Portuguese page had 37 mentions of kindness, where a reader counted twelve."""
     place = business("Restaurant", language)
     rules = Rules(place, with_aspects(InsightSettings(), place))
@@ -153,9 +151,7 @@ def test_idiom_of_being_served_is_not_about_the_service(text: str, *, found: boo
         ("pt", "O hotel fica longe do centro."),
     ],
 )
-def test_hotel_far_from_the_center_is_a_complaint_about_its_location(
-    language: str, far: str
-) -> None:
+def test_hotel_far_from_center_is_complaint_about_its_location(language: str, far: str) -> None:
     """Of 32 guests eight wrote so, and the page said that all praise the location."""
     hotel = business("Hotel", language)
     labels = Rules(hotel, with_aspects(InsightSettings(), hotel)).label(far, 4)

@@ -146,7 +146,5 @@ def test_queue_or_hour_without_service_is_a_long_wait(language: str, text: str) 
     ],
 )
 @pytest.mark.parametrize("stars", [2, 4])
-def test_event_that_did_not_happen_or_was_made_good_is_no_problem(
-    language: str, text: str, stars: int
-) -> None:
+def test_event_denied_or_made_good_is_no_problem(language: str, text: str, stars: int) -> None:
     assert [] == _problems(text, language, stars)

@@ -229,9 +229,7 @@ def test_one_sentiment_for_each_aspect_and_that_of_its_strongest_clause(rules: R
         ("They misdiagnosed the problem.", "wrong-diagnosis"),
     ],
 )
-def test_problems_are_found_in_reviews_of_at_most_four_stars(
-    rules: Rules, text: str, problem: str
-) -> None:
+def test_problems_are_found_up_to_four_stars(rules: Rules, text: str, problem: str) -> None:
     assert problem in {item.id for item in rules.label(text, 2).problems}
     assert problem in {item.id for item in rules.label(text, 4).problems}
     assert rules.label(text, 5).problems == ()
@@ -355,9 +353,7 @@ def _sentences(signs: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("aspect", "sign", "text"), _sentences("+-"))
-def test_common_ways_to_praise_and_to_complain(
-    rules: Rules, aspect: str, sign: str, text: str
-) -> None:
+def test_usual_praise_and_complaints(rules: Rules, aspect: str, sign: str, text: str) -> None:
     """The stars agree, so what is tested is that the words are known."""
     result = {
         item.id: item.sentiment for item in rules.label(text, 5 if sign == "+" else 1).aspects

@@ -58,9 +58,7 @@ def test_accents_are_removed() -> None:
         ("pt", "economico", "econ\u00f3mico"),
     ],
 )
-def test_first_word_of_the_list_counts_without_accents(
-    language: str, spelled: str, word: str
-) -> None:
+def test_first_word_of_list_counts_without_accents(language: str, spelled: str, word: str) -> None:
     """In any process; once the order of a set decided between "große" and "größe"."""
     spelling = lexicon_of(language).spelling()
     assert spelling is not None

@@ -28,8 +28,6 @@ def test_story_says_what_it_shows(aspect: str, sign: str, text: str) -> None:
 
 @pytest.mark.parametrize("stars", [2, 4])
 @pytest.mark.parametrize(("aspect", "sign", "text"), _stories("0"))
-def test_story_of_something_else_says_nothing_of_the_work(
-    aspect: str, sign: str, text: str, stars: int
-) -> None:
+def test_unrelated_story_is_not_about_work(aspect: str, sign: str, text: str, stars: int) -> None:
     result = {item.id for item in _RULES.label(text, stars).aspects}
     assert aspect not in result, sign

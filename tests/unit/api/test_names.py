@@ -154,7 +154,5 @@ def test_any_text_has_a_short_name(name: str) -> None:
         ("", "Birgit V.", ""),
     ],
 )
-def test_surname_of_a_short_name_is_found_behind_title_or_first_name(
-    text: str, author: str, surname: str
-) -> None:
+def test_surname_is_found_behind_title_or_first_name(text: str, author: str, surname: str) -> None:
     assert surname == surname_in(text, author)

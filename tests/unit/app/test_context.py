@@ -22,9 +22,7 @@ HUB_FILES = 2_176  # files for 64 deliveries and 64 verifications at once, and 1
         (16, 256, 16),
     ],
 )
-def test_connections_are_lowered_to_the_limit_of_files(
-    configured: int, limit: int, expected: int
-) -> None:
+def test_connections_fit_the_limit_of_files(configured: int, limit: int, expected: int) -> None:
     with capturedLogs() as events:
         assert expected == fitting_connections(configured, limit)
     assert (expected != configured) == bool(events)

@@ -192,9 +192,7 @@ def test_json_is_the_daemons_own_on_one_line(
     assert (0, f"{line}\n", "") == (run.returncode, run.stdout, run.stderr)
 
 
-def test_an_error_of_the_daemon_is_told_without_its_control_characters(
-    ctl: Ctl, daemon: AdminFake
-) -> None:
+def test_error_of_the_daemon_has_no_control_characters(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, status=problem(500, "Oh\x1b[31m", "dear\nme"))
 
     assert ctl("status").stderr == "Error: oh\\u001b[31m: dear\\u000ame\n"
@@ -243,9 +241,7 @@ def test_quiet_status_is_healthy_while_reads_go_on(ctl: Ctl, daemon: AdminFake) 
     assert (0, "", "") == (run.returncode, run.stdout, run.stderr)
 
 
-def test_open_starts_the_browser_where_there_is_a_display(
-    ctl: Ctl, daemon: AdminFake, tmp_path: Path
-) -> None:
+def test_open_starts_the_browser_at_a_display(ctl: Ctl, daemon: AdminFake, tmp_path: Path) -> None:
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
     browser.chmod(0o755)
@@ -479,9 +475,7 @@ def test_option_that_help_does_not_list_is_not_proposed(ctl: Ctl) -> None:
     assert "No such option: --soruce (Possible options: --set, --source)" in run.stderr
 
 
-def test_the_socket_and_the_version_are_options_of_every_command(
-    ctl: Ctl, daemon: AdminFake
-) -> None:
+def test_socket_and_version_are_options_of_every_command(ctl: Ctl, daemon: AdminFake) -> None:
     elsewhere = {**ctl.environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
 
     assert "there is no /nowhere" in reviewsctl(elsewhere, "status").stderr

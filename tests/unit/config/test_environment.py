@@ -86,9 +86,7 @@ def test_every_key_has_a_variable(write: Write) -> None:
         ),
     ],
 )
-def test_fault_of_a_variable_has_its_name(
-    write: Write, variable: str, value: str, finding: str
-) -> None:
+def test_faulty_variable_is_named(write: Write, variable: str, value: str, finding: str) -> None:
     lines = refused(write(BASE), {f"REVIEWSD_{variable}": value})
     assert [f"environment: REVIEWSD_{variable}: {finding}"] == lines
 

@@ -89,7 +89,7 @@ def test_listeners_are_twisted_endpoints(write: Write, endpoint: str) -> None:
     assert (endpoint,) == config.listen
 
 
-def test_address_of_a_target_in_the_configuration_is_refused_without_being_shown(
+def test_address_of_target_in_configuration_is_refused_without_being_shown(
     write: Write,
 ) -> None:
     """It has a token, and the refusal goes to the log."""

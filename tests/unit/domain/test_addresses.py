@@ -194,9 +194,7 @@ def chosen_or_reason(judge: Addresses, host: str, *answers: str) -> list[str] | 
         ("127.0.0.1", "127.0.0.1", "127.0.0.1 is refused: loopback"),
     ],
 )
-def test_one_refused_address_refuses_the_name(
-    host: str, answers: str, expected: list[str] | str
-) -> None:
+def test_one_bad_address_refuses_name(host: str, answers: str, expected: list[str] | str) -> None:
     assert expected == chosen_or_reason(DEFAULT, host, *answers.split())
 
 

@@ -112,7 +112,7 @@ def test_of_several_faults_the_first_of_the_table_is_named(url: str, expected: R
 
 
 @pytest.mark.parametrize("authority", ["example.com:1:2", "exa[mple.com", "[::1", "[1::2::3]"])
-def test_malformed_address_or_port_is_told_apart_from_one_that_is_not_allowed(
+def test_malformed_address_or_port_differs_from_one_that_is_not_allowed(
     authority: str,
 ) -> None:
     error = refused(f"https://{authority}/")
@@ -240,9 +240,7 @@ def test_refused_with_loopback_opened(url: str, expected: str, *, forbidden: boo
         ("https://[::127.0.0.1]/", "::7f00:1"),
     ],
 )
-def test_an_ipv6_literal_in_an_opened_network_is_kept_in_one_spelling(
-    url: str, expected: str
-) -> None:
+def test_ipv6_literal_in_opened_network_is_kept_in_one_spelling(url: str, expected: str) -> None:
     assert expected == parse_callback(url, OPENED_IPV6).host
 
 
@@ -388,9 +386,7 @@ def test_parameters_are_added_and_overwrite_nothing(target: str, expected: str) 
         (Callback("localhost", 22, "/x?y"), "localhost:22"),
     ],
 )
-def test_a_stored_url_is_read_again_whatever_the_policy_is_by_now(
-    callback: Callback, authority: str
-) -> None:
+def test_stored_url_is_read_under_any_later_policy(callback: Callback, authority: str) -> None:
     assert authority == callback.authority
     assert f"https://{authority}/x?y" == callback.url
     assert callback == parse_stored(callback.url)

@@ -99,9 +99,7 @@ def test_any_header_gives_an_address(peer: str | None, forwarded: list[str]) -> 
 
 
 @given(st.lists(HOPS), st.ip_addresses().map(str))
-def test_forwarded_address_of_an_untrusted_peer_is_ignored(
-    claimed: list[str], stranger: str
-) -> None:
+def test_forwarded_address_of_untrusted_peer_is_ignored(claimed: list[str], stranger: str) -> None:
     """The proxy appends the stranger's address to whatever the stranger sent."""
     alone = client_address("10.0.0.1", [stranger], [ip_network("10.0.0.1")])
     if alone != "10.0.0.1":

@@ -136,9 +136,7 @@ def test_erased_review_stays_erased_whatever_else_is_said() -> None:
         (review("another-tool", text="They left at one."), False),
     ],
 )
-def test_copy_that_another_tool_exported_has_the_same_correction(
-    copy: Review, *, is_found: bool
-) -> None:
+def test_copy_of_another_tool_has_the_same_correction(copy: Review, *, is_found: bool) -> None:
     erasure = Erasure(at=LATER, copies=copy_digest(KEY, review()))
     overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
     assert (erasure if is_found else None) == overlay.find(copy)
@@ -180,9 +178,7 @@ def is_like_erased(overlay: Overlay, edited: Review) -> bool:
         (review("new", source="yelp"), False),
     ],
 )
-def test_author_with_day_or_all_words_of_an_erased_review_are_known(
-    edited: Review, *, is_found: bool
-) -> None:
+def test_author_with_day_or_all_erased_words_is_known(edited: Review, *, is_found: bool) -> None:
     erasure = erasure_of(review())
     overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
     assert is_found == is_like_erased(overlay, edited)
@@ -200,9 +196,7 @@ def test_author_with_day_or_all_words_of_an_erased_review_are_known(
         ({"author": "John Doe", "text": None}, False),
     ],
 )
-def test_words_of_an_erased_review_without_a_name_are_known(
-    members: dict[str, object], *, is_found: bool
-) -> None:
+def test_erased_words_are_known_without_name(members: dict[str, object], *, is_found: bool) -> None:
     """Few words on another day are those of many people."""
     facts: dict[str, object] = {"author": "Anonymous", "text": "Very good!", "rating": 5}
     erased, edited = review(ID, **facts), review(ID, **(facts | members))

@@ -143,9 +143,7 @@ def test_each_fault_is_explained(value: object, faults: list[tuple[str, str]]) -
         ({"lat": 53.27, "lng": -9.05}, reviews.Geo, {"latitude": "lat", "longitude": "lng"}),
     ],
 )
-def test_missing_member_under_another_name_is_found(
-    value: object, kind: object, names: dict[str, str]
-) -> None:
+def test_misnamed_member_is_found(value: object, kind: object, names: dict[str, str]) -> None:
     faults = [(f"$.{name}", f'missing; rename "{old}" to "{name}"') for name, old in names.items()]
     assert faults == list(explain(value, kind))
 

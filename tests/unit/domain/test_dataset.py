@@ -293,9 +293,7 @@ def faulty(count: int, **wrong: object) -> bytes:
     ("count", "rest"),
     [(19, []), (20, []), (21, ["... and at least 1 more"]), (500, ["... and at least 480 more"])],
 )
-def test_the_first_faults_are_told_and_the_other_records_counted(
-    count: int, rest: list[str]
-) -> None:
+def test_first_faults_are_told_and_other_records_counted(count: int, rest: list[str]) -> None:
     lines = refused(faulty(count, rating=7))
     assert rest == lines[20:]
     assert f"reviews.json: $.reviews[{min(count, 20) - 1}].rating" in lines[min(count, 20) - 1]
@@ -322,7 +320,7 @@ def cpu(text: bytes) -> float:
 
 
 @pytest.mark.parametrize("wrong", [{"rating": 7}, {"date": "x", "source": 1}, {"verified": None}])
-def test_a_file_of_faults_is_refused_as_quickly_as_a_good_one_is_accepted(
+def test_faulty_file_is_refused_as_quickly_as_a_good_one_loads(
     wrong: dict[str, object],
 ) -> None:
     """Explaining every one of a million took minutes."""
@@ -387,9 +385,7 @@ def check_outcome(reviews: bytes, insights: bytes) -> None:
 
 
 @given(reviews=nearly(REVIEWS), insights=nearly(INSIGHTS))
-def test_a_document_that_is_nearly_valid_is_loaded_or_refused(
-    reviews: Document, insights: Document
-) -> None:
+def test_nearly_valid_document_is_loaded_or_refused(reviews: Document, insights: Document) -> None:
     check_outcome(encoded(reviews), encoded(insights))
 
 

@@ -184,9 +184,7 @@ LONG = f'"{MUCH}... (5000 characters)"'
         ("changed_since", "moment", "9" * 5_000, LONG),
     ],
 )
-def test_wrong_value_is_refused_with_its_rule(
-    name: str, rule: str, text: str, quoted_value: str
-) -> None:
+def test_wrong_value_names_its_rule(name: str, rule: str, text: str, quoted_value: str) -> None:
     code, words, details = RULES[rule]
     expected = issue(code, name, f"{words}, got {quoted_value}", **details)
     assert [expected] == issues_of(f"{name}={quote(text)}".encode())
@@ -341,9 +339,7 @@ def test_all_issues_are_raised_in_the_order_of_the_table() -> None:
         (b"from=2025-01-01", "from", ["since"]),
     ],
 )
-def test_name_that_resembles_a_parameter_is_refused(
-    query: bytes, name: str, names: list[str]
-) -> None:
+def test_name_near_a_parameter_is_refused(query: bytes, name: str, names: list[str]) -> None:
     """A typing error must not return everything."""
     quoted_value = name if name.isalnum() else f'"{name}"'
     expected = {

@@ -204,9 +204,7 @@ def test_a_renewal_forgives_failures_too() -> None:
         (DeliveryFailed(WAITS), NOW),
     ],
 )
-def test_content_that_was_due_at_a_renewal_is_still_delivered_after_the_lease(
-    end: Event, at: int
-) -> None:
+def test_content_due_at_a_renewal_is_delivered_after_the_lease(end: Event, at: int) -> None:
     """Every change reaches every subscriber, and the callback confirms before the request lapses."""
     renewing = step(Subscription(TWICE, None), SubscriptionRequested(JOIN), NOW)
     pending = step(renewing, end, at)
@@ -325,7 +323,7 @@ def test_failures_are_never_more_than_two(history: list[tuple[Event, int]]) -> N
 
 
 @given(histories)
-def test_a_failed_verification_leaves_the_active_fact_as_it_was(
+def test_failed_verification_leaves_active_fact_as_it_was(
     history: list[tuple[Event, int]],
 ) -> None:
     for before, event, _, after in lived(history):

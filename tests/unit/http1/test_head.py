@@ -175,9 +175,7 @@ def test_malformed_target_is_refused(target: bytes) -> None:
     ("target", "authority"),
     [(b"*", None), (b"http://localhost", b"localhost"), (b"https://[::1]:8443", b"[::1]:8443")],
 )
-def test_options_of_the_whole_server_has_the_asterisk_path(
-    target: bytes, authority: bytes | None
-) -> None:
+def test_options_of_whole_server_has_asterisk_path(target: bytes, authority: bytes | None) -> None:
     """An absolute form without a path has the same meaning (RFC 9110 4.2.3, RFC 9112 3.2.4)."""
     expected = RequestLine(b"OPTIONS", ASTERISK, b"", authority, old=False)
     assert expected == read_line(b"OPTIONS %b HTTP/1.1" % target)

@@ -139,9 +139,7 @@ def test_any_bytes_are_no_allowed_origin(origin: bytes) -> None:
         (b"localhost\xa0", FOREIGN),
     ],
 )
-def test_name_is_served_if_it_is_own_configured_or_local(
-    host: bytes, served: tuple[bool, bool]
-) -> None:
+def test_own_configured_or_local_name_is_served(host: bytes, served: tuple[bool, bool]) -> None:
     """S3; DNS rebinding: evil.example resolves to this machine."""
     hosts = Hosts(BASE_URL, ["Reviews.internal"])
     assert served == tuple(hosts.allow(host, loopback=loopback) for loopback in (True, False))

@@ -61,9 +61,7 @@ def test_any_accept_is_parsed(accept: bytes) -> None:
         (f"application/problem+json;{MAX_PREFERENCES * ' '}q=1", 0),  # too long to be read
     ],
 )
-def test_first_media_type_is_chosen_unless_a_later_one_is_preferred(
-    accept: str, chosen: int
-) -> None:
+def test_first_media_type_is_chosen_unless_later_one_is_preferred(accept: str, chosen: int) -> None:
     assert chosen == best_type((accept.encode("latin-1"),), PROBLEMS)
 
 
@@ -101,8 +99,6 @@ CODINGS = [
 
 
 @pytest.mark.parametrize(("accepted", "expected"), CODINGS)
-def test_gzip_is_chosen_if_it_is_preferred_or_equal(
-    accepted: str, expected: tuple[bool, bool]
-) -> None:
+def test_gzip_is_chosen_if_not_less_preferred(accepted: str, expected: tuple[bool, bool]) -> None:
     """RFC 9110 12.5.3; among equals gzip, which has fewer bytes."""
     assert expected == accepted_codings((accepted.encode("latin-1"),))

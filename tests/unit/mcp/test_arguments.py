@@ -318,9 +318,7 @@ def refused_over_http(query: str) -> set[str]:
 
 @given(values=st.fixed_dictionaries({}, optional=VALUES), spelled=st.booleans())
 @example(values={"query": "\x00", "limit": 5}, spelled=False)
-def test_arguments_and_query_string_are_read_alike(
-    *, values: dict[str, object], spelled: bool
-) -> None:
+def test_arguments_and_queries_are_read_alike(*, values: dict[str, object], spelled: bool) -> None:
     """One table reads numbers and strings of both."""
     spell = {name: str(value) for name, value in values.items()}
     query = "&".join(f"{name}={quote(text)}" for name, text in spell.items())

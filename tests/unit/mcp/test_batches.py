@@ -48,9 +48,7 @@ def test_2a_15_one_message_may_be_a_batch(bench: Bench, session: bytes) -> None:
     assert expected == answers(bench.send([request("ping")], sessions=[session]))
 
 
-def test_2a_15_invalid_members_are_answered_one_by_one_without_id(
-    bench: Bench, session: bytes
-) -> None:
+def test_2a_15_invalid_members_are_answered_singly_without_id(bench: Bench, session: bytes) -> None:
     invalid = [1, None, "a", [], [request("ping")], {}, request("ping", None), {"id": 4}]
     *errors, last = answers(bench.send([*invalid, request("ping", 7)], sessions=[session]))
     assert [None] * len(invalid) == [error["id"] for error in errors]
@@ -89,9 +87,7 @@ def test_2a_15_a_batch_has_at_most_50_messages(bench: Bench, session: bytes) -> 
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
 @pytest.mark.parametrize("batch", [[], [request("ping")], [notification("a")]])
-def test_2a_15_batch_is_refused_in_later_revisions(
-    bench: Bench, version: str, batch: object
-) -> None:
+def test_2a_15_batch_is_refused_in_later_ones(bench: Bench, version: str, batch: object) -> None:
     response = bench.send(batch, sessions=[bench.session(version)])
     assert (400, -32600, None) == (response.status, response.code, response.json["id"])
 

@@ -54,9 +54,7 @@ def test_2a_2_initialize_agrees_to_an_offered_version(bench: Bench, version: str
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2026-07-28", "1.0", "", "2025-06-18 "])
-def test_2a_2_initialize_offers_the_newest_version_for_an_unknown_one(
-    bench: Bench, version: str
-) -> None:
+def test_2a_2_initialize_offers_newest_version_for_unknown_one(bench: Bench, version: str) -> None:
     response = bench.initialize(version)
     assert response.json["result"]["protocolVersion"] == LATEST
     assert 200 == bench.ask(response.session, "ping").status
@@ -118,9 +116,7 @@ def test_delete_is_refused_like_a_message(bench: Bench, tokens: list[bytes], sta
     "message",
     [request("ping"), request("nonsense"), notification("notifications/initialized"), []],
 )
-def test_2a_7_an_unknown_altered_expired_or_ended_session_is_404(
-    bench: Bench, message: object
-) -> None:
+def test_2a_7_session_unknown_altered_or_over_is_404(bench: Bench, message: object) -> None:
     expired, ended, live = bench.session(), bench.session(), bench.session()
     session = bench.delete(ended)
     assert isinstance(session, Session)
@@ -361,9 +357,7 @@ def test_session_is_valid_on_every_server_with_the_key(snapshot: Snapshot) -> No
 
 
 @pytest.mark.parametrize("version", [b"2024-11-05", b""])
-def test_error_for_unknown_header_version_lists_the_offered_ones(
-    bench: Bench, version: bytes
-) -> None:
+def test_error_for_unknown_header_version_lists_offered_ones(bench: Bench, version: bytes) -> None:
     """The first check of the stateless era refuses it, and its error must help this client too."""
     response = bench.send(request("tools/list"), sessions=[bench.session()], versions=[version])
     message = response.json["error"]["message"]

@@ -135,9 +135,7 @@ def test_damaged_body_is_answered(peer: Bench, body: bytes, data: st.DataObject)
 
 
 @given(body=st.binary(), session=st.binary(), version=st.binary())
-def test_random_bytes_are_answered(
-    peer: Bench, body: bytes, session: bytes, version: bytes
-) -> None:
+def test_any_bytes_are_answered(peer: Bench, body: bytes, session: bytes, version: bytes) -> None:
     check(peer.send(body, sessions=[session], versions=[version]))
 
 

@@ -123,9 +123,7 @@ def test_error_for_unknown_name_lists_the_known_ids(demo: Tools) -> None:
     ("name", "nearest"),
     [("Jhon", "john"), ("Marya", "maria"), ("anne-lise", "annelise"), ("Bob", None), ("", None)],
 )
-def test_error_for_misspelled_name_suggests_the_nearest(
-    tmp_path: Path, name: str, nearest: str | None
-) -> None:
+def test_misspelled_name_suggests_nearest(tmp_path: Path, name: str, nearest: str | None) -> None:
     tools = publish_insights(tmp_path, {"entities": {"technicians": ["John", "Maria", "Annelise"]}})
     message = tools.result("get_technician", json.dumps({"name": name or "?"}).encode()).text
     assert (nearest is not None) == ("the nearest is" in message)
@@ -196,9 +194,7 @@ def test_topics_are_those_mentioned_most_first(demo: Tools) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "months"), [({}, 24), ({"months": "3"}, 3)])
-def test_the_trend_has_the_newest_months(
-    demo: Tools, arguments: dict[str, object], months: int
-) -> None:
+def test_trend_has_newest_months(demo: Tools, arguments: dict[str, object], months: int) -> None:
     newest = DEMO_INSIGHTS["temporal"]["monthly"][-months:]
     assert {
         "trend": DEMO_INSIGHTS["temporal"]["trend"],
@@ -395,9 +391,7 @@ PEOPLE = [
     ("name", "label"),
     [("JONESY", "Sam Jones"), ("Zoe", "Zo\u00eb Marchand"), ("sam_smith", "Sam Smith")],
 )
-def test_technician_is_found_by_the_names_of_a_search(
-    tmp_path: Path, name: str, label: str
-) -> None:
+def test_technician_is_found_by_names_of_search(tmp_path: Path, name: str, label: str) -> None:
     tools = publish_insights(tmp_path, {"entities": {"technicians": PEOPLE}})
     assert label == tools.data("get_technician", {"name": name})["label"]
     assert tools.error("get_technician", {"name": "Sam"}) == (

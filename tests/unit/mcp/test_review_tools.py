@@ -101,9 +101,7 @@ FILTERS = {
     spelled=st.booleans(),
     pages=st.integers(1, 3),
 )
-def test_search_equals_the_search_over_http(
-    *, values: dict[str, object], spelled: bool, pages: int
-) -> None:
+def test_search_equals_http_search(*, values: dict[str, object], spelled: bool, pages: int) -> None:
     """Reviews, order, counts and cursors are equal, for numbers and for strings."""
     tools = Tools(generated(), 1 << 30)
     values.setdefault("limit", 20)  # else a smaller budget holds

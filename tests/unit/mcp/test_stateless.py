@@ -199,9 +199,7 @@ def test_2b_6_any_name_can_be_sent(bench: Bench) -> None:
         {"names": [b"a", b"a"]},
     ],
 )
-def test_2b_6_other_fields_must_match_the_body(
-    bench: Bench, fields: dict[str, Sequence[bytes]]
-) -> None:
+def test_2b_6_fields_must_match_the_body(bench: Bench, fields: dict[str, Sequence[bytes]]) -> None:
     response = bench.send(modern("tools/list"), **mirrors("tools/list") | fields)
     assert (400, -32020, 1) == outcome(response)
 

@@ -245,9 +245,7 @@ def test_places_of_withheld_words_in_given_insights_are_counted_and_named(folder
     assert [] == [entry for entry in document["warnings"] if "withheld" in entry["reason"]]
 
 
-def test_file_that_cannot_be_read_now_is_named(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_file_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / "data/insights.json"
     path.write_text("{}")
     real_open = os.open
@@ -330,9 +328,7 @@ def test_address_out_of_reach_is_a_fault_where_the_daemon_asks(folder: Path) -> 
         ("LOGO.jpeg", "not read; save it as logo.svg, logo.png or logo.webp"),
     ],
 )
-def test_file_that_is_not_read_for_its_name_is_reported(
-    folder: Path, name: str, reason: str
-) -> None:
+def test_file_not_read_for_its_name_is_reported(folder: Path, name: str, reason: str) -> None:
     (folder / "data" / name).write_bytes(b"x")
     (warning,) = report()["warnings"]
     assert (str(folder / "data" / name), reason) == (warning["file"], warning["reason"])

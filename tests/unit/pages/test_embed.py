@@ -24,9 +24,7 @@ def digest(text: str) -> str:
 
 
 @pytest.mark.parametrize("target", [*EMBEDS, "/embed?count=99"])
-def test_embed_runs_its_own_script_and_may_be_framed_by_any_site(
-    harbor: Place, target: str
-) -> None:
+def test_embed_runs_its_script_and_may_be_framed_by_any_site(harbor: Place, target: str) -> None:
     response = harbor.get(target)
     page = Html(response.body.decode())
     (script,) = page.scripts
@@ -73,9 +71,7 @@ def test_usual_options_are_those_of_the_published_document(harbor: Place, query:
 
 
 @pytest.mark.parametrize(("query", "count"), [("", 3), ("?count=12", 12), ("?layout=badge", 0)])
-def test_embed_shows_as_many_reviews_as_it_is_asked_for(
-    harbor: Place, query: str, count: int
-) -> None:
+def test_embed_shows_as_many_reviews_as_asked(harbor: Place, query: str, count: int) -> None:
     assert count == len(harbor.page(f"/embed{query}").named("article"))
 
 
@@ -145,9 +141,7 @@ def test_links_lead_out_of_the_frame(harbor: Place) -> None:
         ("/developers/embed?count=99", "“count” must be a whole number from 1 to 12."),
     ],
 )
-def test_invalid_option_is_answered_with_what_is_right(
-    harbor: Place, target: str, advice: str
-) -> None:
+def test_invalid_option_is_answered_by_its_rule(harbor: Place, target: str, advice: str) -> None:
     response = harbor.get(target)
     assert (400, ["no-store"]) == (response.status, response.values("cache-control"))
     assert advice in Html(response.body.decode()).text

@@ -138,9 +138,7 @@ def test_postal_code_stands_where_the_country_has_it(
         ({"geo": Geo(latitude=43.5, longitude=-70.25)}, "43.5%2C-70.25"),
     ],
 )
-def test_directions_need_a_street_or_a_position(
-    business: Mapping[str, Any], place: str | None
-) -> None:
+def test_directions_need_street_or_position(business: Mapping[str, Any], place: str | None) -> None:
     result = contact.directions(Business(name="Acme", **business))
     assert (None if place is None else f"{contact.MAPS}{place}") == result
 
@@ -156,9 +154,7 @@ def test_directions_need_a_street_or_a_position(
         (["a", "b", "c", "d", "e"], "5 reviews from a, b, c, and others"),
     ],
 )
-def test_rating_names_the_places_with_the_most_reviews(
-    place: Place, sources: list[str], total: str
-) -> None:
+def test_rating_names_the_largest_places(place: Place, sources: list[str], total: str) -> None:
     place.publish([review(f"r{at}", source=source) for at, source in enumerate(sources)])
     assert total in place.page("/").text
     assert total in place.get("/index.md").body.decode().replace("\n", " ")
@@ -183,9 +179,7 @@ def test_hours_stand_with_the_rating_until_they_are_opened(harbor: Place) -> Non
 
 
 @pytest.mark.parametrize(("topics", "folded"), [(3, False), (4, True)])
-def test_long_lists_of_mentions_can_be_shown_whole(
-    place: Place, topics: int, *, folded: bool
-) -> None:
+def test_long_lists_of_mentions_can_be_opened(place: Place, topics: int, *, folded: bool) -> None:
     """A telephone shows the first of them, so that more reviews are near."""
     named = [{"id": f"t{at}", "label": f"T{at}", "mention_count": 3} for at in range(topics)]
     place.publish([review()], insights={"topics": named})
@@ -364,9 +358,7 @@ def test_card_names_its_source_and_links_to_the_original(place: Place, target: s
 @pytest.mark.parametrize(
     ("language", "label"), [("en", "our website"), ("de", "unsere Website"), ("pl", "our website")]
 )
-def test_own_website_is_named_in_the_language_of_the_page(
-    place: Place, language: str, label: str
-) -> None:
+def test_own_website_is_named_in_language_of_page(place: Place, language: str, label: str) -> None:
     reviews = [review("a", source="website"), review("b", source="Website"), review("c")]
     form = {"website": "https://x.example/"}
     place.publish(reviews, {"name": "Acme", "language": language, "review_urls": form})

@@ -60,9 +60,7 @@ def test_issue_is_shown_beside_its_field(harbor: Place) -> None:
         ("Source=%22%3E%3Cscript%3E", "source", "/reviews?source=%22%3E%3Cscript%3E"),
     ],
 )
-def test_name_that_resembles_a_filter_leads_to_the_filter(
-    harbor: Place, query: str, field: str, href: str
-) -> None:
+def test_similar_name_leads_to_the_filter(harbor: Place, query: str, field: str, href: str) -> None:
     """All reviews under a heading that names no filter would look like the answer."""
     page = harbor.page(f"/reviews?{query}", 400)
     assert "Please fix the highlighted field." in page.text
@@ -189,9 +187,7 @@ def test_chips_of_stars_keep_the_other_filters(harbor: Place) -> None:
         ("?until=x", True),
     ],
 )
-def test_more_filters_are_open_only_for_an_error_in_one(
-    harbor: Place, query: str, *, is_open: bool
-) -> None:
+def test_more_filters_are_open_for_an_error(harbor: Place, query: str, *, is_open: bool) -> None:
     """Filters in use are chips above the reviews; on telephones the open form hid these."""
     page = Html(harbor.get(f"/reviews{query}", "Accept: text/html").body.decode())
     assert [{"open": ""} if is_open else {}] == page.named("details")

@@ -54,9 +54,7 @@ def test_page_states_that_no_review_was_checked(place: Place, stated: str | None
         ("source=zzz&rating=5", "Source: there is no “zzz” here."),
     ],
 )
-def test_filters_that_exclude_each_other_are_explained(
-    harbor: Place, query: str, explanation: str
-) -> None:
+def test_excluding_filters_are_explained(harbor: Place, query: str, explanation: str) -> None:
     """They are valid, as in the API: the answer is an empty list that says why."""
     text = harbor.page(f"/reviews?{query}").text
     assert "No reviews match these filters." in text

@@ -20,9 +20,7 @@ NOBODY = "SomeCrawler"
         ("none", {*TRAINING, *ANSWERING, NOBODY}, "search=no, ai-input=no, ai-train=no"),
     ],
 )
-def test_policy_decides_which_agents_are_allowed(
-    crawlers: Crawlers, refused: set[str], signal: str
-) -> None:
+def test_policy_decides_on_agents(crawlers: Crawlers, refused: set[str], signal: str) -> None:
     lines = robots.render(BASE, crawlers).decode().splitlines()
     parser = RobotFileParser()
     parser.parse(lines)

@@ -120,9 +120,7 @@ def test_highlighted_text_has_the_words_of_the_text(original: str, query: str) -
         ("<b>", "b", "&lt;<mark>b</mark>&gt;"),
     ],
 )
-def test_match_is_highlighted_as_the_search_finds_it(
-    original: str, query: str, expected: str
-) -> None:
+def test_match_is_highlighted_as_search_finds_it(original: str, query: str, expected: str) -> None:
     assert expected == _marked(original, query.casefold())
 
 

@@ -55,7 +55,7 @@ def test_records_of_a_few_reviews(tmp_path: Path, count: int) -> None:
     assert content.endswith(b'"reviews":[' + b",".join(slices) + b"]}")
 
 
-def test_every_file_is_in_the_manifest_with_its_size_and_digest(
+def test_every_file_is_in_manifest_with_its_size_and_digest(
     made: tuple[Path, Manifest],
 ) -> None:
     folder, manifest = made

@@ -85,7 +85,7 @@ def test_without_corrections_nothing_is_told_of_them(directories: Directories) -
     assert plain == (directories.current / "reviews.json").read_bytes()
 
 
-def test_removed_reviews_of_the_file_are_told_until_they_come_back(
+def test_removed_reviews_of_file_are_told_until_they_come_back(
     directories: Directories,
 ) -> None:
     removed = [{"id": "x", "at": AT}, {"id": "a", "at": AT}]
@@ -152,7 +152,7 @@ def test_broken_or_missing_corrections_keep_the_last_snapshot(
     assert directories.publish(lifted=frozenset({"shrink"})).result in {"refused", "unchanged"}
 
 
-def test_lost_corrections_are_refused_by_a_service_that_has_published_none(
+def test_lost_corrections_are_refused_before_any_publication(
     directories: Directories,
 ) -> None:
     """Hidden reviews would be shown by a copy of the directory, and by a new server."""

@@ -179,7 +179,7 @@ def test_an_empty_text_is_none(plain: bool) -> None:
 
 
 @pytest.mark.parametrize("extra", [{}, {"extra": 1}], ids=["plain", "with a member of its own"])
-def test_listed_review_says_when_it_changed_and_not_when_it_was_added(
+def test_listed_review_says_when_it_changed_not_when_it_came(
     extra: dict[str, object],
 ) -> None:
     """An agent that asks for changes wants to know when; two times for each review are many tokens."""

@@ -424,9 +424,7 @@ def kept(text: str) -> str:
 
 
 @given(text=_TEXTS, author=_TEXTS, label=_TEXTS, name=_TEXTS)
-def test_any_text_survives_atom_but_for_what_xml_cannot_hold(
-    text: str, author: str, label: str, name: str
-) -> None:
+def test_any_text_that_xml_can_hold_survives(text: str, author: str, label: str, name: str) -> None:
     reviewed = FeedEntry(
         review=structs.replace(REVIEW, text=text, author=author, owner_reply=None),
         technicians=(Label(label, label),),

@@ -99,9 +99,7 @@ def test_without_being_asked_nothing_is_made(directories: Directories) -> None:
     )
 
 
-def test_only_what_has_changed_is_analysed(
-    directories: Directories, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changes_are_analysed(directories: Directories, monkeypatch: pytest.MonkeyPatch) -> None:
     results = analysers(monkeypatch)
     publish(directories, *REVIEWS)
     publish(directories, *REVIEWS, review("e", text="Great work.", rating=5), now=LATER)
@@ -113,7 +111,7 @@ def test_only_what_has_changed_is_analysed(
     assert [2, 1, 1, 3] == analysed(results)
 
 
-def test_settings_republish_and_an_edit_that_says_the_same_does_not(
+def test_settings_republish_and_edit_that_says_same_does_not(
     directories: Directories,
 ) -> None:
     publish(directories, *REVIEWS)
@@ -348,9 +346,7 @@ def test_a_full_disk_is_no_fault_of_the_analyser(
     assert [] == list(directories.snapshots.iterdir())
 
 
-def test_changed_rules_publish_again(
-    directories: Directories, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_rules_republish(directories: Directories, monkeypatch: pytest.MonkeyPatch) -> None:
     order = directories.job(insights="auto").order
     before = order.build_key("1")
     assert before != directories.job(insights="file").order.build_key("1")

@@ -102,7 +102,7 @@ def directories(tmp_path: Path) -> Directories:
     return directories
 
 
-def test_data_that_need_more_memory_are_refused_and_the_limit_is_named(
+def test_data_that_need_more_memory_are_refused_by_the_limit(
     directories: Directories,
 ) -> None:
     before = directories.manifest()

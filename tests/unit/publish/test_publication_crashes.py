@@ -271,9 +271,7 @@ def is_free(directories: Directories) -> bool:
         os.close(descriptor)
 
 
-def test_stopped_at_any_moment_it_keeps_others_waiting(
-    directories: Directories, mortal: Mortal
-) -> None:
+def test_stop_at_any_moment_keeps_others_waiting(directories: Directories, mortal: Mortal) -> None:
     """Otherwise it uses files that another process removed, or replaces new data with old."""
     directories.write(review("a"))
     directories.publish()

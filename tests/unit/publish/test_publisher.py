@@ -218,9 +218,7 @@ def test_observers_are_told_of_every_report(harness: Harness, directories: Direc
 # -- what goes wrong
 
 
-def test_refused_data_are_reported_and_nothing_changes(
-    harness: Harness, directories: Directories
-) -> None:
+def test_refused_data_are_reported_unchanged(harness: Harness, directories: Directories) -> None:
     harness.outcome()
     good = harness.snapshots.current.revision
     (directories.data / "reviews.json").write_text("[]")
@@ -301,9 +299,7 @@ def test_first_publication_on_a_full_disk_says_so(harness: Harness) -> None:
     assert report.problems[0].startswith("the disk is full: ")
 
 
-def test_a_failure_is_tried_again_after_a_pause_that_grows(
-    harness: Harness, directories: Directories
-) -> None:
+def test_failure_is_retried_ever_later(harness: Harness, directories: Directories) -> None:
     """Until it succeeds; what is asked for meanwhile takes the place of the next try."""
     harness.outcome()
     directories.write(review("a"))
@@ -364,9 +360,7 @@ def test_waiter_for_the_next_run_starts_none(harness: Harness, directories: Dire
     assert received != []
 
 
-def test_snapshot_that_cannot_be_opened_is_retried(
-    harness: Harness, directories: Directories
-) -> None:
+def test_snapshot_that_does_not_open_is_retried(harness: Harness, directories: Directories) -> None:
     """The daemon has no descriptor left, which says nothing of the snapshot."""
     harness.outcome()
     good = harness.snapshots.current.revision

@@ -259,9 +259,7 @@ def test_a_file_that_changes_while_reading_is_unsettled(
         read(tmp_path, LIMIT)
 
 
-def test_a_file_that_appears_while_reading_is_unsettled(
-    tmp_path: Path, before_opening: Strikes
-) -> None:
+def test_file_that_comes_meanwhile_is_unsettled(tmp_path: Path, before_opening: Strikes) -> None:
     """A missing file that is being replaced must not be reported as missing."""
     new = tmp_path / "new"
     new.write_text("{}")
@@ -270,9 +268,7 @@ def test_a_file_that_appears_while_reading_is_unsettled(
         read(tmp_path, LIMIT)
 
 
-def test_a_link_swapped_there_and_back_again_is_unsettled(
-    tmp_path: Path, before_opening: Strikes
-) -> None:
+def test_link_swapped_there_and_back_is_unsettled(tmp_path: Path, before_opening: Strikes) -> None:
     """The fingerprints before and after are equal, but what was opened was something else."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -313,9 +309,7 @@ class FailingFile(io.BytesIO):
 
 
 @pytest.mark.parametrize("size", [LIMIT, LARGE])
-def test_error_of_a_read_names_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
+def test_read_error_names_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """A large file is copied, and the last line of the traceback is all that the operator gets."""
     write(tmp_path, " " * size)
     (tmp_path / "copies").mkdir()

@@ -195,9 +195,7 @@ def let_the_file_clock_tick(root: Path) -> None:
 
 
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
-def test_every_style_of_replacement_is_picked_up_once_and_whole(
-    tmp_path: Path, style: Style
-) -> None:
+def test_each_style_of_replacement_is_found_once_and_whole(tmp_path: Path, style: Style) -> None:
     changes = style(tmp_path)
     watch = Watch(next(changes))
     watch.let_pass(5)
@@ -233,9 +231,7 @@ def test_change_before_the_start_is_detected(tmp_path: Path, style: Style) -> No
     ids=["unchanged", "another file", "swapped there and back"],
 )
 @pytest.mark.parametrize("is_seen", [False, True])
-def test_files_of_the_same_content_never_wake(
-    tmp_path: Path, style: Style, *, is_seen: bool
-) -> None:
+def test_files_of_same_content_never_wake(tmp_path: Path, style: Style, *, is_seen: bool) -> None:
     changes = style(tmp_path)
     data_dir = next(changes)
     watch = Watch(data_dir, fingerprint(data_dir) if is_seen else None)

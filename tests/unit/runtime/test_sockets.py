@@ -37,9 +37,7 @@ def opened(family: socket.AddressFamily) -> socket.socket:
     ("family", "name"),
     [(socket.AF_INET, "INET"), (socket.AF_INET6, "INET6"), (socket.AF_UNIX, "UNIX")],
 )
-def test_endpoint_gets_the_family_of_an_inherited_socket(
-    family: socket.AddressFamily, name: str
-) -> None:
+def test_endpoint_gets_family_of_inherited_socket(family: socket.AddressFamily, name: str) -> None:
     """O5: Twisted demands it, operators need not know it."""
     with socket.socket(family) as handed_over:
         descriptors = {"http": handed_over.fileno()}
@@ -58,9 +56,7 @@ def test_other_endpoints_are_unchanged(endpoint: str) -> None:
 @pytest.mark.parametrize(
     ("descriptors", "names"), [({}, "none"), ({"https": 0, "admin": 0}, "https, admin")]
 )
-def test_socket_that_systemd_did_not_hand_over_is_an_error(
-    descriptors: dict[str, int], names: str
-) -> None:
+def test_socket_not_handed_over_is_an_error(descriptors: dict[str, int], names: str) -> None:
     with pytest.raises(StartError) as error:
         listen_string("systemd:name=http", descriptors)
     assert 1 == error.value.code

@@ -142,9 +142,7 @@ def test_exception_in_a_queued_request_ends_only_its_connection(listener: Memory
 
 
 @pytest.mark.parametrize("path", ["/now", "/soon"])
-def test_two_thousand_pipelined_requests_are_answered_in_order(
-    path: str, listener: MemoryListener
-) -> None:
+def test_pipelined_requests_are_answered_in_order(path: str, listener: MemoryListener) -> None:
     """Answering one request inside the call of another would exceed Python's recursion limit."""
     client = listener.connect()
     listener.connections.limits = ConnectionLimits(requests=100_000)
@@ -192,9 +190,7 @@ def test_answer_to_a_half_closed_client_ends_at_the_idle_deadline(
 
 
 @pytest.mark.parametrize("part", [b"", b"G", ask()[:-2], posted(HUB, b"abc")[:-1]])
-def test_half_closed_client_is_answered_for_each_complete_request(
-    listener: MemoryListener, part: bytes
-) -> None:
+def test_half_closed_client_gets_each_answer(listener: MemoryListener, part: bytes) -> None:
     client = listener.sent(
         ask("/later") + 20 * ask("/1") + ask("/later") + posted(HUB, b"abc") + part
     )

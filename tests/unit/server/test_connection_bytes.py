@@ -66,9 +66,7 @@ REQUESTS = st.builds(
     requests=st.lists(st.one_of(REQUESTS, st.binary(max_size=64)), min_size=1, max_size=3),
     cut=st.integers(1, 200),
 )
-def test_any_bytes_get_complete_responses_of_ours(
-    reads: Reads, requests: list[bytes], cut: int
-) -> None:
+def test_any_bytes_get_complete_responses(reads: Reads, requests: list[bytes], cut: int) -> None:
     clock = Clock()
     connection = serving(clock, reads, Probes(REPLIES)).buildProtocol(None)
     line = Line()

@@ -85,7 +85,7 @@ def test_reading_is_resumed_after_the_last_response(listener: MemoryListener) ->
 # Slow readers -------------------------------------------------------------------------------------
 
 
-def test_slow_reader_gets_the_next_response_after_taking_the_first(
+def test_slow_reader_gets_next_response_after_taking_first(
     listener: MemoryListener,
 ) -> None:
     client = listener.sent(ask("/large") + ask() + ask("/later"), ask(), slow=True)
@@ -254,9 +254,7 @@ OCCUPIED = {
 
 
 @pytest.mark.parametrize("sent", OCCUPIED.values(), ids=OCCUPIED)
-def test_connection_with_a_request_is_not_closed_when_full(
-    listener: MemoryListener, sent: bytes
-) -> None:
+def test_busy_connection_is_not_closed_when_full(listener: MemoryListener, sent: bytes) -> None:
     listener.connections.limits = ConnectionLimits(connections=2)
     clients = [listener.connect(slow=True) for _ in range(2)]
     for client in clients:
@@ -290,9 +288,7 @@ class ScannedSet(set[CountedConnection]):
 
 
 @pytest.mark.parametrize("sent", [b"", ask()[:9]], ids=["idle", "sending"])
-def test_full_server_scans_connections_once_between_sweeps(
-    listener: MemoryListener, sent: bytes
-) -> None:
+def test_full_server_scans_once_between_sweeps(listener: MemoryListener, sent: bytes) -> None:
     """A scan of 4,096 connections takes 5 ms, and any client can open connections often."""
     listener.connections.limits = ConnectionLimits(connections=20)
     for _ in range(20):

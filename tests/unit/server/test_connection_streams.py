@@ -56,9 +56,7 @@ def body(client: Client) -> bytes:
     return client.received.partition(b"\r\n\r\n")[2]
 
 
-def test_stream_has_no_length_and_is_not_held_back_by_proxies(
-    listener: MemoryListener, events: Events
-) -> None:
+def test_stream_has_no_length_and_is_unbuffered(listener: MemoryListener, events: Events) -> None:
     client = begin(listener)
     head = client.received.partition(b"\r\n\r\n")[0]
 
@@ -155,9 +153,7 @@ def test_drain_ends_streams(listener: MemoryListener, events: Events) -> None:
     assert (b"firstend", ["ended"], 1) == (body(client), ended, events.closed)
 
 
-def test_stream_that_begins_during_the_drain_is_ended(
-    listener: MemoryListener, events: Events
-) -> None:
+def test_stream_that_begins_during_drain_is_ended(listener: MemoryListener, events: Events) -> None:
     client = listener.connect()
     listener.drain()
     client.send(ask("/mcp"))

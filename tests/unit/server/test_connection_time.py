@@ -38,9 +38,7 @@ def timed_out(client: Client) -> bool:
 
 @pytest.mark.parametrize("begin", [b"G", b"\r\nG", ask()[:20], ask()[:-1]])
 @pytest.mark.parametrize("before", [b"", ask()], ids=["first", "second"])
-def test_head_has_ten_seconds_from_its_first_byte(
-    listener: MemoryListener, before: bytes, begin: bytes
-) -> None:
+def test_head_has_ten_seconds_in_all(listener: MemoryListener, before: bytes, begin: bytes) -> None:
     client = listener.connect()
     listener.wait(30)
     client.send(before, begin)
@@ -115,9 +113,7 @@ def test_deadlines_are_configured() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", ask(), ask() + ask()])
-def test_idle_connection_is_closed_without_a_response(
-    listener: MemoryListener, sent: bytes
-) -> None:
+def test_idle_connection_is_closed_without_response(listener: MemoryListener, sent: bytes) -> None:
     client = listener.sent(sent)
 
     assert IDLE == lived(listener, client, 90)
@@ -166,9 +162,7 @@ def test_sweep_runs_only_with_connections(listener: MemoryListener) -> None:
     ("rate", "end"),
     [*product([9_000, 20_000, 1_000_000], ["goes on", "closes"]), (50_000, "drain")],
 )
-def test_steady_slow_reader_gets_the_response(
-    listener: MemoryListener, rate: int, end: str
-) -> None:
+def test_steady_slow_reader_gets_response(listener: MemoryListener, rate: int, end: str) -> None:
     client = listener.sent(ask("/large", *["Connection: close"] * (end == "closes")), slow=True)
     ended = listener.drain() if end == "drain" else []
     while client.line.pending:
@@ -250,9 +244,7 @@ def test_draining_connection_waits_a_moment_for_one_more_request(
 
 @pytest.mark.parametrize("before", [0, 1])
 @pytest.mark.parametrize("cut", [len(ask()), 9])
-def test_request_to_a_draining_connection_is_answered(
-    listener: MemoryListener, cut: int, before: int
-) -> None:
+def test_request_in_a_drain_is_answered(listener: MemoryListener, cut: int, before: int) -> None:
     client = listener.sent(*before * [ask()])
     ended = listener.drain()
     client.send(ask()[:cut])

@@ -45,9 +45,7 @@ def ended(client: socket.socket) -> bool:
         return True
 
 
-async def test_connection_that_is_closed_at_once_is_never_watched(
-    factory: EchoFactory, port: PublicPort
-) -> None:
+async def test_closed_connection_is_never_watched(factory: EchoFactory, port: PublicPort) -> None:
     with connect(port, b"bye") as client:
         before = reactor.getReaders()
         port.doRead()
@@ -63,9 +61,7 @@ async def test_connection_has_tcp_nodelay(factory: EchoFactory, port: PublicPort
         assert wire.getTcpNoDelay()
 
 
-async def test_silent_connection_is_accepted_after_a_second_or_two(
-    factory: EchoFactory, port: PublicPort
-) -> None:
+async def test_silent_connection_is_accepted_soon(factory: EchoFactory, port: PublicPort) -> None:
     """Then its deadlines begin: the kernel keeps it no longer."""
     with connect(port, b""):
         for _ in range(300):
@@ -75,9 +71,7 @@ async def test_silent_connection_is_accepted_after_a_second_or_two(
     raise AssertionError("the connection was not accepted")
 
 
-async def test_at_most_32_connections_are_accepted_in_a_turn(
-    factory: EchoFactory, port: PublicPort
-) -> None:
+async def test_turn_accepts_at_most_32_connections(factory: EchoFactory, port: PublicPort) -> None:
     with ExitStack() as stack:
         clients = [stack.enter_context(connect(port)) for _ in range(200)]
         accepted = []
@@ -123,9 +117,7 @@ async def test_connection_is_closed_if_its_factory_fails(
     assert [error] == [event["log_failure"].value for event in logs]
 
 
-async def test_connection_is_closed_if_its_protocol_fails(
-    factory: EchoFactory, port: PublicPort
-) -> None:
+async def test_connection_of_failed_protocol_closes(factory: EchoFactory, port: PublicPort) -> None:
     factory.protocol_class = Failing
     with capturedLogs() as logs, connect(port) as client:
         port.doRead()
@@ -222,18 +214,14 @@ def cpu(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def test_retry_is_cancelled_when_the_port_closes(
-    factory: EchoFactory, port: PublicPort
-) -> None:
+async def test_retry_is_cancelled_when_port_closes(factory: EchoFactory, port: PublicPort) -> None:
     port._back_off(OSError(24, "Too many open files"))
     (rest,) = [call for call in reactor.getDelayedCalls() if call.func == port._resume]
     await port.stopListening()
     assert not rest.active()
 
 
-async def test_attributes_of_twisted_that_are_relied_on_exist(
-    factory: EchoFactory, port: PublicPort
-) -> None:
+async def test_attributes_of_twisted_are_there(factory: EchoFactory, port: PublicPort) -> None:
     """A class may take the place of another only while both have the same layout."""
     assert isinstance(port, Port)
     fresh = reactor.listenTCP(0, factory, interface="127.0.0.1")

@@ -152,9 +152,7 @@ def test_writer_closes_when_all_is_sent() -> None:
         ((IHalfCloseableDescriptor, ISSLTransport), False),
     ],
 )
-def test_lingering_end_half_closes_transports_that_can(
-    provided: tuple[type, ...], *, half: bool
-) -> None:
+def test_lingering_end_half_closes_if_it_can(provided: tuple[type, ...], *, half: bool) -> None:
     """TLS ends with an alert of its own, and waits for that of the client."""
     out, transport, _ = pieces()
     directlyProvides(transport, *provided)

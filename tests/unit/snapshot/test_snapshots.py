@@ -124,9 +124,7 @@ def test_insight_of_a_review_is_a_slice_of_the_document(directories: Directories
     ]
 
 
-def test_cache_of_text_matches_is_bounded(
-    directories: Directories, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_cache_is_bounded(directories: Directories, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clients choose the texts."""
     monkeypatch.setattr("reviewsd.snapshot.search.MAX_CACHED_TEXTS", 10)
     snapshot = published(directories).current

@@ -109,9 +109,7 @@ async def test_session_is_not_ended_if_the_store_fails(database: Database, now: 
     assert A not in sessions
 
 
-async def test_load_is_repeated_after_a_failure_of_the_store(
-    database: Database, now: Watch
-) -> None:
+async def test_load_is_repeated_after_failure_of_store(database: Database, now: Watch) -> None:
     """Ends of other nodes are found by the next load."""
     store, clock = FailingStore(database), Clock()
     sessions = node(store, now, clock)

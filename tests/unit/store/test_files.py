@@ -26,9 +26,7 @@ def test_file_that_exists_already_stays(tmp_path: Path) -> None:
     assert ["key"] == names(tmp_path)
 
 
-def test_failed_write_leaves_no_file_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a full disk each attempt would add one, with the key in it."""
 
     def fail(_: int) -> None:

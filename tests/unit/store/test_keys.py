@@ -79,9 +79,7 @@ def test_credential_comes_first_then_configured_file_then_own(
     assert [] == names(state)
 
 
-def test_own_file_is_used_where_systemd_has_only_other_credentials(
-    state: Path, environ: dict[str, str]
-) -> None:
+def test_own_file_is_used_beside_other_credentials(state: Path, environ: dict[str, str]) -> None:
     HUB_KEYS.load(state, environ)
     assert [HUB_KEYS.name] == names(state)
 

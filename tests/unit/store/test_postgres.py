@@ -309,9 +309,7 @@ async def test_connection_lost_within_a_transaction_rolls_it_back(server: Server
         assert [None, None] == [event.get("log_failure") for event in events]
 
 
-async def test_node_that_hangs_with_the_lock_loses_it(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_hanging_node_loses_the_lock(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(postgres._SESSION, "lock_timeout", "50ms")
     monkeypatch.setitem(postgres._SESSION, "idle_in_transaction_session_timeout", "200ms")
     frozen, go_on = threading.Event(), threading.Event()

@@ -50,9 +50,7 @@ def test_lease_and_request_end_on_the_second_check(rows: Rows, looks: Looks) -> 
     assert 2 * [("the lease is over",)] == rows.sql("SELECT reason FROM ended")
 
 
-def test_second_check_is_ten_minutes_of_monotonic_time_after_the_first(
-    rows: Rows, looks: Looks
-) -> None:
+def test_second_check_is_ten_monotonic_minutes_after_the_first(rows: Rows, looks: Looks) -> None:
     rows.subscribe()
     assert 0 == looks.look(START + LEASE)
     for _ in range(9):
@@ -64,9 +62,7 @@ def test_second_check_is_ten_minutes_of_monotonic_time_after_the_first(
 
 
 @pytest.mark.parametrize("jump", [DAY, 400 * DAY])
-def test_clock_that_is_ahead_for_one_check_ends_nothing(
-    rows: Rows, looks: Looks, jump: int
-) -> None:
+def test_clock_ahead_for_one_check_ends_nothing(rows: Rows, looks: Looks, jump: int) -> None:
     rows.subscribe()
     times = [START, START + jump, START + 2 * LOOK // 10, START + jump, START + 3 * LOOK // 10]
     assert [0] * 5 == [looks.look(now) for now in times]
@@ -79,9 +75,7 @@ def test_lease_that_is_renewed_between_two_checks_does_not_end(rows: Rows, looks
     assert [0, 1] == [looks.look(START + LEASE + 1) for _ in range(2)]
 
 
-def test_pair_with_a_newly_expired_request_waits_for_another_check(
-    rows: Rows, looks: Looks
-) -> None:
+def test_pair_with_newly_expired_request_waits_for_another_check(rows: Rows, looks: Looks) -> None:
     """One event ends both, so both must have been expired twice."""
     rows.subscribe()
     rows.ask(challenge="renewal", expires_at=START + LEASE + LOOK)

@@ -81,9 +81,7 @@ def test_304_has_the_headers_of_the_200_without_those_of_a_body(
         ("PUT", "/feed.xml", 405),
     ],
 )
-def test_only_a_successful_read_is_conditional(
-    daemon: Daemon, method: str, path: str, status: int
-) -> None:
+def test_only_success_is_conditional(daemon: Daemon, method: str, path: str, status: int) -> None:
     """RFC 9110 13.2.1."""
     any_tag = {"If-None-Match": "*", "If-Match": '"x"'}
     assert status == daemon.request(method, path, any_tag).status

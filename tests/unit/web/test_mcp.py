@@ -331,9 +331,7 @@ def test_allowed_page_can_read_every_answer(harness: Harness, origin: str, statu
         ("OPTIONS", "https://evil.example"),
     ],
 )
-def test_page_of_another_origin_is_403(
-    harness: Harness, method: str, origin: str | Sequence[str]
-) -> None:
+def test_other_origin_is_403(harness: Harness, method: str, origin: str | Sequence[str]) -> None:
     with capturedLogs() as events:
         replies = [harness.ask(method, {"Origin": origin}) for _ in range(2)]
 
@@ -434,9 +432,7 @@ def test_ends_of_sessions_are_limited_by_client(published: Path) -> None:
 
 
 @pytest.mark.parametrize(("error", "status"), [(StoreError("full"), 503), (ValueError("bug"), 500)])
-def test_session_stays_if_its_end_cannot_be_stored(
-    harness: Harness, error: Exception, status: int
-) -> None:
+def test_session_stays_if_its_end_fails(harness: Harness, error: Exception, status: int) -> None:
     harness.sessions.error = error
     with capturedLogs() as events:
         reply = harness.ask("DELETE")
@@ -487,7 +483,7 @@ def test_other_spelling_of_the_path_is_the_same_endpoint(harness: Harness, path:
     assert _undated(answers[0]) == _undated(answers[1])
 
 
-def test_too_large_body_with_a_trailing_slash_is_refused_as_json_rpc(
+def test_too_large_body_with_trailing_slash_is_refused_as_json_rpc(
     harness: Harness,
 ) -> None:
     head = HEAD.replace(b"/mcp", b"/mcp/") + b"Connection: close\r\n"

@@ -272,9 +272,7 @@ def leave_early(harness: Harness) -> Deferred[None]:
 
 
 @pytest.mark.parametrize("error", [None, StoreError("the disk is full")])
-def test_request_is_stored_although_its_client_leaves(
-    harness: Harness, error: Exception | None
-) -> None:
+def test_request_of_a_lost_client_is_stored(harness: Harness, error: Exception | None) -> None:
     """W8: the request is stored although its route is cancelled."""
     harness.hub.error = error
     leave_early(harness).callback(None)

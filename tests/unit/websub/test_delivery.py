@@ -82,7 +82,7 @@ def delivering(behavior: Behavior) -> Iterator[HubProcess]:
 
 
 @pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
-def test_content_is_signed_with_the_secret(
+def test_content_is_signed_by_secret(
     method: Literal["sha1", "sha256", "sha384", "sha512"],
 ) -> None:
     """W19."""

@@ -404,9 +404,7 @@ VALUES = st.one_of(
 
 @given(st.dictionaries(NAMES, VALUES), st.binary(max_size=20))
 @example({}, b"<script>alert(1)</script>")
-def test_any_form_is_accepted_or_refused_in_one_line(
-    fields: dict[str, str], rubbish: bytes
-) -> None:
+def test_any_form_is_accepted_or_refused_in_a_line(fields: dict[str, str], rubbish: bytes) -> None:
     """The line repeats nothing of the form."""
     body = urlencode(FIELDS | fields).encode() + b"&" + rubbish
     try:

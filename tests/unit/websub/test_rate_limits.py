@@ -45,9 +45,7 @@ def test_each_key_has_its_own_bucket() -> None:
     pauses=st.lists(st.floats(0, 30, allow_subnormal=False), max_size=300),
     start=st.floats(0, 1e7),
 )
-def test_no_minute_has_more_than_twice_the_rate(
-    per_minute: int, pauses: list[float], start: float
-) -> None:
+def test_minute_has_at_most_twice_rate(per_minute: int, pauses: list[float], start: float) -> None:
     """Twice: a full bucket, and what it gains while it is emptied. A client that waits is served."""
     buckets, now = TokenBuckets(per_minute), start
     times: list[float] = []
@@ -147,7 +145,7 @@ def test_success_ends_the_back_off_and_the_count(failures: int) -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 2 * DAY))))
-def test_back_off_follows_20_failures_and_lasts_a_day_at_most(
+def test_back_off_follows_20_failures_for_up_to_a_day(
     attempts: list[tuple[bool, float]],
 ) -> None:
     backoffs, now, failures = Backoffs(), 0.0, 0

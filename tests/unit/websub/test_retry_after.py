@@ -58,9 +58,7 @@ def test_wait_is_within_its_bounds_and_not_shorter_than_requested(
         (b"09 Oct 2025 08:54:20", 0),
     ],
 )
-def test_retry_after_is_seconds_or_a_date_and_an_hour_at_most(
-    value: bytes | None, expected: int
-) -> None:
+def test_retry_after_is_seconds_or_a_date_up_to_1_h(value: bytes | None, expected: int) -> None:
     """RFC 9110 10.2.3."""
     assert expected == retry_after(value, NOW)
 

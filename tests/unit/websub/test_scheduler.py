@@ -222,9 +222,7 @@ def test_wake_is_noticed_at_any_moment() -> None:
 
 @pytest.mark.parametrize("latency", [0.0, 0.1])
 @pytest.mark.parametrize("moment", [0.0, 0.05, 0.1, 0.13, 0.14, 0.16])
-def test_claim_begins_when_a_place_becomes_free_at_any_moment(
-    latency: float, moment: float
-) -> None:
+def test_claim_begins_when_place_becomes_free_at_any_moment(latency: float, moment: float) -> None:
     """During a query, or while results are awaited: the claim waited for the end of another attempt."""
     with scheduling() as rig:
         rig.work.latency = latency

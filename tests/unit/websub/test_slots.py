@@ -340,9 +340,7 @@ steps = st.one_of(
 
 
 @given(st.lists(steps, max_size=60), st.booleans())
-def test_counts_are_those_of_the_slots_that_are_taken(
-    moves: list[tuple[Any, ...]], holds_network: bool
-) -> None:
+def test_counts_are_those_of_taken_slots(moves: list[tuple[Any, ...]], holds_network: bool) -> None:
     rig = Rig(places=3, holds_network=holds_network)
     slots: list[Slot] = []
     uploads: dict[Slot, Upload] = {}

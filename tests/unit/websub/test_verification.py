@@ -178,9 +178,7 @@ def test_challenge_of_an_earlier_request_does_not_confirm() -> None:
 
 
 @pytest.mark.parametrize(("behavior", "second"), [(lost, 30.0), (hanging, 45.0)])
-def test_missing_response_is_retried_once_30_seconds_after_its_end(
-    behavior: Behavior, second: float
-) -> None:
+def test_missing_response_is_retried_once_after_30_s(behavior: Behavior, second: float) -> None:
     with hub_process() as process:
         process.callbacks.behavior = behavior
         process.post()

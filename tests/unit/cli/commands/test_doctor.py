@@ -222,9 +222,7 @@ def booted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("ActiveState=active\nSubState=running\nNRestarts=0", OK, "is active (running)"),
     ],
 )
-def test_state_of_the_unit_is_reported(
-    booted: Path, output: str, verdict: Verdict, detail: str
-) -> None:
+def test_unit_state_is_reported(booted: Path, output: str, verdict: Verdict, detail: str) -> None:
     program(booted, "systemctl", output)
     diagnosis = running.systemd()
     assert verdict == diagnosis.verdict
@@ -433,9 +431,7 @@ def test_unresolvable_name_fails() -> None:
     assert FAIL == public.resolves("https://reviews.invalid").verdict
 
 
-def test_certificate_is_verified_with_its_expiry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_certificate_and_expiry_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     identity = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     ca = authority().identity.write(tmp_path / "ca.pem")
     with listening(identity=identity) as address:

@@ -234,9 +234,7 @@ def test_a_new_file_can_be_read_by_the_daemon(ctl: Ctl, tmp_path: Path) -> None:
     assert 0o644 == stat.S_IMODE((tmp_path / "reviews.json").stat().st_mode)
 
 
-def test_the_data_directory_is_that_of_the_configuration(
-    ctl: Ctl, tmp_path: Path, data: Path
-) -> None:
+def test_data_directory_is_that_of_configuration(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     config = tmp_path / "reviewsd.yaml"
     config.write_text("data_dir: data\n")
     named = ctl("import", TAKEOUT, "--config", str(config), "--json")
@@ -252,9 +250,7 @@ def test_the_data_directory_is_that_of_the_configuration(
     assert f"{config} has no data_dir\nSee what is wrong: reviewsd --check" in none.stderr
 
 
-def test_a_socket_that_cannot_be_looked_at_is_no_daemon(
-    ctl: Ctl, tmp_path: Path, data: Path
-) -> None:
+def test_socket_that_cannot_be_looked_at_is_no_daemon(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     """In the state directory it is another user's, and the import ended with a traceback; so does
     a name that is too long, for root too."""
     config = tmp_path / "reviewsd.yaml"
@@ -327,9 +323,7 @@ def test_names_of_others_do_not_steer_the_terminal(ctl: Ctl, tmp_path: Path, dat
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_no_error_steers_the_terminal(
-    ctl: Ctl, tmp_path: Path, data: Path, options: list[str]
-) -> None:
+def test_no_error_steers_terminal(ctl: Ctl, tmp_path: Path, data: Path, options: list[str]) -> None:
     """OSC, C1 and what turns a line round are like CSI: here in the name of an unpacked folder."""
     folder = tmp_path / "a\x1b]0;owned\x07\x9b2J\u202eb"
     folder.mkdir()
@@ -350,9 +344,7 @@ def test_no_error_steers_the_terminal(
         ["--source", "shop"],
     ],
 )
-def test_wrong_usage_is_exit_code_2_and_writes_nothing(
-    ctl: Ctl, data: Path, arguments: list[str]
-) -> None:
+def test_wrong_usage_is_exit_2_and_no_write(ctl: Ctl, data: Path, arguments: list[str]) -> None:
     imported(ctl, data, TAKEOUT, *arguments, code=2)
 
     assert THERE == (data / "reviews.json").read_text()
@@ -474,9 +466,7 @@ def test_on_a_terminal_it_asks_for_the_location(ctl: Ctl, tmp_path: Path) -> Non
     )
 
 
-def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
-    ctl: Ctl, tmp_path: Path, data: Path
-) -> None:
+def test_terminal_offers_reload_of_the_served_file(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     status = {**STATUS, "data": {**STATUS["data"], "dir": str(data)}}
     script = {
         "GET /v1/status": document(status),

@@ -147,9 +147,7 @@ def test_local_address_names_no_entries(tmp_path: Path, address: str) -> None:
         ("http://reviews.example.com:9000", None),
     ],
 )
-def test_daemon_listens_where_a_local_address_says(
-    tmp_path: Path, address: str, listen: str | None
-) -> None:
+def test_daemon_listens_on_local_address(tmp_path: Path, address: str, listen: str | None) -> None:
     """The port was ignored: the address did not answer. Before https and other hosts is a proxy."""
     config = configured(tmp_path / "reviewsd.yaml", address)
     assert (listen or "tcp:8080:interface=127.0.0.1",) == config.listen

@@ -87,7 +87,7 @@ def test_other_archives_are_refused(
     assert not (tmp_path / "restored").exists()
 
 
-def test_archive_with_any_changed_bit_is_refused_unless_its_files_are_the_same(
+def test_archive_with_any_changed_bit_is_refused_unless_its_files_are_same(
     tmp_path: Path,
 ) -> None:
     """A few bits mean nothing, as those of the time in the header of gzip."""
@@ -331,9 +331,7 @@ def authors(shop: Path) -> list[str]:
     ]
 
 
-def test_restore_and_a_later_edit_are_undone_one_by_one(
-    ctl: Ctl, tmp_path: Path, shop: Path
-) -> None:
+def test_restore_and_later_edit_are_undone_one_by_one(ctl: Ctl, tmp_path: Path, shop: Path) -> None:
     """The edit was no step of its own, and took the restore back with it."""
     done = ctl("restore", str(tmp_path / "b.tar.gz"), "--config", str(shop), "--force")
     assert (0, "") == (done.returncode, done.stderr)
@@ -375,9 +373,7 @@ def test_restore_adds_to_ten_versions_none(ctl: Ctl, tmp_path: Path, shop: Path)
     assert ["takes back the restore of b.tar.gz"] == undoable(ctl, shop)[:1]
 
 
-def test_restore_brings_the_versions_of_a_backup_where_nothing_is(
-    ctl: Ctl, tmp_path: Path, shop: Path
-) -> None:
+def test_restore_brings_versions_to_an_empty_folder(ctl: Ctl, tmp_path: Path, shop: Path) -> None:
     new = tmp_path / "new"
     done = ctl("restore", str(tmp_path / "b.tar.gz"), "--config", str(new))
     assert "back: reviewsctl" not in done.stdout
@@ -389,9 +385,7 @@ def test_restore_brings_the_versions_of_a_backup_where_nothing_is(
     assert ["takes back the import of a.csv (website)"] == undoable(ctl, new)
 
 
-def test_erased_review_is_no_change_that_an_undo_lists(
-    ctl: Ctl, tmp_path: Path, shop: Path
-) -> None:
+def test_erased_review_is_no_change_that_undo_lists(ctl: Ctl, tmp_path: Path, shop: Path) -> None:
     """It was taken for an edit by hand, as the kept version did not say that the review is gone."""
     before = undoable(ctl, shop)
     erase = ("reviews", "erase", first_id(shop), "--reason", "request", "--yes")

@@ -243,9 +243,7 @@ def test_existing_configuration_is_not_replaced(ctl: Ctl, shop: Path, root: Path
 
 
 @needs_systemd
-def test_uninstall_removes_what_install_wrote_and_nothing_else(
-    ctl: Ctl, shop: Path, root: Path
-) -> None:
+def test_uninstall_removes_only_what_install_wrote(ctl: Ctl, shop: Path, root: Path) -> None:
     units = root / "etc/systemd/system"
     drop_in = units / "reviewsd.service.d/own.conf"
     drop_in.parent.mkdir(parents=True)
@@ -333,9 +331,7 @@ SOURCES = "sources: [{name: shop, type: file, path: %s/*.csv}]\n"
 
 
 @needs_systemd
-def test_timer_of_an_image_comes_and_goes_with_the_sources(
-    ctl: Ctl, shop: Path, root: Path
-) -> None:
+def test_timer_of_image_comes_and_goes_with_sources(ctl: Ctl, shop: Path, root: Path) -> None:
     """The system of the image is not running, so its data directory is given away later."""
     config = shop / "reviewsd.yaml"
     config.write_text(config.read_text() + SOURCES % "/srv/in")
@@ -452,9 +448,7 @@ def test_exports_in_the_folder_that_the_service_leaves_are_named(ctl: Ctl, shop:
     assert 1 == done.stdout.count("goes on reading")
 
 
-def test_older_secret_in_the_place_of_a_new_one_is_refused(
-    ctl: Ctl, named: Path, root: Path
-) -> None:
+def test_older_secret_in_place_of_new_one_is_refused(ctl: Ctl, named: Path, root: Path) -> None:
     """Messages would go to the address of an earlier installation."""
     there = root / "etc/reviewsd/notify/owner.url"
     there.parent.mkdir(parents=True)
@@ -485,9 +479,7 @@ def test_secret_that_the_service_cannot_read_is_refused(ctl: Ctl, shop: Path, ro
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_data_of_root_is_given_to_the_sync_and_that_of_another_user_is_not(
-    ctl: Ctl, tmp_path: Path
-) -> None:
+def test_sync_gets_data_of_root_and_not_that_of_another_user(ctl: Ctl, tmp_path: Path) -> None:
     """Its owner imports without sudo, and has the sync run as himself."""
     result = replace(installation(None, tmp_path), has_sources=True)
     text = unit(result, "reviewsd-sync.service")
@@ -500,9 +492,7 @@ def test_data_of_root_is_given_to_the_sync_and_that_of_another_user_is_not(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_owner_of_the_data_is_told_how_the_sync_runs_as_himself(
-    ctl: Ctl, shop: Path, tmp_path: Path
-) -> None:
+def test_owner_of_the_data_learns_to_run_the_sync(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     shutil.copytree(shop / "data", data)
     os.chown(data, 65534, 65534)

@@ -73,9 +73,7 @@ def test_each_command_has_its_exit_code_and_says_why(
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_long_list_is_fetched_page_by_page(
-    ctl: Ctl, daemon: AdminFake, options: list[str]
-) -> None:
+def test_long_list_is_fetched_page_by_page(ctl: Ctl, daemon: AdminFake, options: list[str]) -> None:
     pages = {}
     for first in range(0, 3_000, 1000):
         last = first + 999
@@ -106,9 +104,7 @@ def test_an_empty_list_says_that_it_is_empty(ctl: Ctl, daemon: AdminFake) -> Non
     assert ctl("subs", "list", "--json").stdout == ""
 
 
-def test_json_of_a_list_is_a_line_for_each_with_all_that_the_daemon_says(
-    ctl: Ctl, daemon: AdminFake
-) -> None:
+def test_json_of_a_list_is_a_line_for_each_row(ctl: Ctl, daemon: AdminFake) -> None:
     newer = {**SUBSCRIPTION, "weather": "rain"}
     daemon.script = {LIST: document(page(newer, PENDING))}
     run = ctl("subs", "list", "--json")

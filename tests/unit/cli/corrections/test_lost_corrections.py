@@ -129,9 +129,7 @@ def test_erased_review_of_an_older_copy_is_a_problem_with_its_cure(data: Data) -
 
 
 @pytest.mark.parametrize("options", [(), ("--all",)])
-def test_erased_review_of_an_older_copy_is_not_exported(
-    data: Data, options: tuple[str, ...]
-) -> None:
+def test_erased_review_of_older_copy_is_not_exported(data: Data, options: tuple[str, ...]) -> None:
     data.put_older_copy()
     out = data.run("export", "--csv", *options)
     assert "Uwe B." in out
@@ -168,9 +166,7 @@ def test_import_that_is_refused_takes_no_erased_review_out(data: Data) -> None:
     ],
     ids=lambda command: command[1],
 )
-def test_command_takes_an_erased_review_out_of_an_older_copy(
-    data: Data, command: tuple[str, ...]
-) -> None:
+def test_command_drops_erased_review_of_an_older_copy(data: Data, command: tuple[str, ...]) -> None:
     data.put_older_copy()
     (other,) = [item["id"] for item in data.listed() if item["id"] != data.erased]
     assert BACK in data.run(*[word.format(other=other) for word in command])
@@ -180,9 +176,7 @@ def test_command_takes_an_erased_review_out_of_an_older_copy(
 
 
 @pytest.mark.parametrize("text", [b"{ broken", b'{"summary": "\xff"}'])
-def test_reply_is_refused_where_an_erased_review_cannot_be_taken_out_of_insights(
-    data: Data, text: bytes
-) -> None:
+def test_reply_is_refused_where_insights_keep_an_erased_review(data: Data, text: bytes) -> None:
     data.put_older_copy()
     (data.folder / "insights.json").write_bytes(text)
     (other,) = [item["id"] for item in data.listed() if item["id"] != data.erased]
@@ -208,9 +202,7 @@ def test_undo_keeps_no_erased_review_of_an_older_copy(data: Data) -> None:
     ],
     ids=lambda command: command[0],
 )
-def test_erased_review_of_an_older_copy_is_refused_by_its_id(
-    data: Data, command: tuple[str, ...]
-) -> None:
+def test_erased_review_of_older_copy_is_refused_by_id(data: Data, command: tuple[str, ...]) -> None:
     data.put_older_copy()
     before = data.files()
     words = [word.format(erased=data.erased) for word in command]
@@ -228,9 +220,7 @@ def test_erased_review_of_an_older_copy_is_refused_by_its_id(
     ],
     ids=" ".join,
 )
-def test_command_refuses_data_whose_corrections_are_missing(
-    data: Data, command: tuple[str, ...]
-) -> None:
+def test_command_refuses_data_without_corrections(data: Data, command: tuple[str, ...]) -> None:
     (data.folder / "corrections.json").unlink()
     assert "corrections.json: missing, though you have decided" in data.run(*command, code=1)
     assert not (data.folder / "corrections.json").exists()
@@ -264,9 +254,7 @@ def test_log_in_a_folder_that_is_closed_to_the_user_counts_as_none(
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
-def test_restore_refuses_before_it_writes_where_corrections_are_missing(
-    data: Data, options: tuple[str, ...]
-) -> None:
+def test_restore_refuses_at_once_without_corrections(data: Data, options: tuple[str, ...]) -> None:
     """The backup is of before the erasure, and has no corrections.json."""
     data.folder.rename(data.folder.with_name("now"))
     data.before.rename(data.folder)
@@ -296,7 +284,7 @@ def test_restore_refuses_before_it_writes_where_corrections_cannot_be_merged(
     assert before == data.files()
 
 
-def test_restore_of_invalid_reviews_says_that_they_are_restored_with_what_was_erased(
+def test_restore_of_invalid_reviews_says_that_erased_ones_are_restored(
     data: Data,
 ) -> None:
     """They are not served."""
@@ -308,7 +296,7 @@ def test_restore_of_invalid_reviews_says_that_they_are_restored_with_what_was_er
     assert data.reviews.exists()
 
 
-def test_restore_of_a_backup_that_has_lost_its_corrections_leaves_the_daemon_to_refuse(
+def test_restore_of_a_backup_without_corrections_leaves_the_daemon_to_refuse(
     data: Data,
 ) -> None:
     (data.folder / "corrections.json").unlink()

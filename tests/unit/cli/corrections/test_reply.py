@@ -174,9 +174,7 @@ def test_reply_to_a_review_whose_reply_is_not_shown_is_kept_with_the_command_tha
 @pytest.mark.parametrize(
     ("reply", "stdin"), [("-", b"Danke f\xfcr alles"), ("a\udcff", b"")], ids=["input", "argument"]
 )
-def test_reply_that_is_not_utf8_is_refused_before_anything_is_printed(
-    shop: Shop, reply: str, stdin: bytes
-) -> None:
+def test_reply_that_is_not_utf8_is_refused_at_once(shop: Shop, reply: str, stdin: bytes) -> None:
     run = shop.run("reviews", "reply", shop.jane, reply, stdin=stdin, code=1)
     assert "" == run.stdout
     assert run.stderr.startswith("Error: not written: the reply is not UTF-8")

@@ -96,9 +96,7 @@ def test_a_fault_of_the_terminal_is_not_blamed_on_the_daemon(daemon: AdminFake) 
 
 
 @pytest.mark.parametrize(("status", "exit_code"), [(403, 1), (404, 4), (409, 1), (500, 1)])
-def test_a_problem_is_a_refusal_with_its_reason(
-    daemon: AdminFake, status: int, exit_code: int
-) -> None:
+def test_problem_is_refusal_with_its_reason(daemon: AdminFake, status: int, exit_code: int) -> None:
     daemon.script = {BLOCKS: problem(status, "No Such Block", "Because.")}
     with pytest.raises(errors.Refused) as caught:
         Client(daemon.path).blocks()

@@ -171,9 +171,7 @@ def socket_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def test_a_member_of_the_group_reloads_without_being_root(
-    tmp_path: Path, socket_folder: Path
-) -> None:
+def test_member_of_group_reloads_without_being_root(tmp_path: Path, socket_folder: Path) -> None:
     """ExecReload= runs as the service's user, whose only group is this one."""
     address = socket_folder / "admin.sock"
     daemon = Daemon(tmp_path, environ={"REVIEWSD_ADMIN_SOCKET": str(address)})

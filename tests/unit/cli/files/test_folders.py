@@ -73,9 +73,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
     assert caught.value.errno in {errno.ENOENT, errno.ENOTDIR}
 
 
-def test_a_link_in_the_place_of_a_file_is_replaced_and_not_followed(
-    theirs: Path, tmp_path: Path
-) -> None:
+def test_link_in_place_of_file_is_replaced_and_not_followed(theirs: Path, tmp_path: Path) -> None:
     (theirs / "file").symlink_to(tmp_path / "root" / "file")
     with opened(theirs) as folder:
         folder.write("file", b"new", 0o644)
@@ -85,9 +83,7 @@ def test_a_link_in_the_place_of_a_file_is_replaced_and_not_followed(
     assert not (theirs / "file").is_symlink()
 
 
-def test_a_folder_that_is_swapped_meanwhile_is_the_one_that_was_opened(
-    theirs: Path, tmp_path: Path
-) -> None:
+def test_folder_swapped_meanwhile_is_the_one_opened(theirs: Path, tmp_path: Path) -> None:
     with opened(theirs) as folder, folder.draft("file") as new:
         theirs.rename(tmp_path / "moved")
         theirs.symlink_to(tmp_path / "root")

@@ -288,9 +288,7 @@ def test_an_import_ends_within_its_bounds(
     assert [] == [*data.iterdir(), *temporary.iterdir()]
 
 
-def test_memory_is_bounded_while_an_import_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_of_an_import_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A command in a process of others, as in tests, left them without memory for a thread."""
     monkeypatch.setattr(bounds, "MEMORY", 1 << 31)
     before = resource.getrlimit(resource.RLIMIT_DATA)
@@ -299,9 +297,7 @@ def test_memory_is_bounded_while_an_import_runs(
     assert before == resource.getrlimit(resource.RLIMIT_DATA)
 
 
-def test_file_of_the_owner_may_be_larger_than_an_export(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_own_file_may_be_larger_than_export(environment: dict[str, str], tmp_path: Path) -> None:
     """It is in memory while it is written again, which the limit for exports does not count."""
     (tmp_path / "reviews.json").write_bytes(
         b'{"business": {"name": "A"}, "reviews": [], "more": "%b"}' % (b"x" * (160 * MIB))

@@ -56,18 +56,14 @@ def test_other_location_without_another_name_is_a_question(
     assert {"Ann", "Bo"} == shop.reviews.keys()
 
 
-def test_longer_name_is_no_question_when_there_are_no_other_reviews(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_longer_name_is_no_question_for_the_only_reviews(shop: Shop, tmp_path: Path) -> None:
     """The first import after ``reviewsctl init --name``."""
     (shop.folder / "reviews.json").write_text('{"business": {"name": "Acme"}, "reviews": []}')
     shop.imported(outscraper(tmp_path / "a.json", "Acme Plumbing of Dover", "place-1", "Ann"))
     assert ["Ann"] == list(shop.reviews)
 
 
-def test_renamed_business_is_no_question_when_its_reviews_are_there(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_renamed_business_is_no_question_with_its_reviews(shop: Shop, tmp_path: Path) -> None:
     shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"), name=None)
     shop.imported(outscraper(tmp_path / "b.json", "Summit Heating", "place-1", "Ann", "Bo"))
     assert {"Ann", "Bo"} == shop.reviews.keys()
@@ -198,9 +194,7 @@ def numbered(shop: Shop, source: str = "web", *, mapped: bool, **options: Any) -
 
 @pytest.mark.parametrize("source", ["google", "web"])
 @pytest.mark.parametrize("mapped", [True, False])
-def test_reviews_are_the_same_with_and_without_the_ids_of_a_table(
-    shop: Shop, source: str, *, mapped: bool
-) -> None:
+def test_reviews_are_the_same_with_or_without_ids(shop: Shop, source: str, *, mapped: bool) -> None:
     """The column was forgotten, or is new; stars alone are known by their author and day."""
     numbered(shop, source, mapped=mapped)
     before = shop.reviews

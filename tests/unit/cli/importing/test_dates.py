@@ -136,9 +136,7 @@ def test_dates_and_texts_in_one_column_are_both_read(tmp_path: Path) -> None:
     assert ["2025-03-14", "2025-03-14", "2025-03-14", "2025-04-03"] == days(results)
 
 
-def test_empty_column_of_dates_is_refused_with_the_option_for_another_one(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_empty_column_of_dates_is_refused_with_the_option(shop: Shop, tmp_path: Path) -> None:
     with pytest.raises(ImportRefusedError, match="row 2: no date") as refusal:
         shop.imported(table(tmp_path / "a.csv", "date,rating,name,visit\n,5,Ann,2026-01-01\n"))
     assert "--map date=COLUMN" in refusal.value.remedy

@@ -44,9 +44,7 @@ CSV = "author,rating,date,text\nJo,5,2026-01-01,Good.\nAnn,4,2026-01-02,Fine.\n"
 
 
 @pytest.mark.parametrize("name", ["dover", "DOVER ", "ChIJ1", "dover harbor"])
-def test_reviews_without_a_location_get_the_one_of_the_operator(
-    shop: Shop, tmp_path: Path, name: str
-) -> None:
+def test_reviews_get_the_location_of_the_operator(shop: Shop, tmp_path: Path, name: str) -> None:
     """Most tables of one's own are of one place."""
     shop.imported(table(tmp_path / "a.csv", CSV), location=name)
     assert {"Jo": "dover", "Ann": "dover"} == located(shop)
@@ -60,9 +58,7 @@ def test_second_import_of_a_table_keeps_the_location(shop: Shop, tmp_path: Path)
     assert {"Jo": "kittery", "Ann": "kittery"} == located(shop)
 
 
-def test_import_with_a_location_adds_it_to_reviews_that_are_there(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_import_with_location_adds_it_to_reviews_that_are_there(shop: Shop, tmp_path: Path) -> None:
     """Locations may be declared long after the first import."""
     export = table(tmp_path / "a.csv", CSV)
     shop.imported(export)
@@ -79,9 +75,7 @@ def test_location_that_is_not_declared_is_no_answer(shop: Shop, tmp_path: Path) 
     )
 
 
-def test_export_is_chosen_from_by_the_name_of_a_declared_location(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_export_is_chosen_from_by_name_of_declared_location(shop: Shop, tmp_path: Path) -> None:
     rows = ({"author": "Jo"}, {"author": "Ann", "place": "99"})
     shop.imported(google(tmp_path / "g.json", *rows), location="dover harbor")
     assert {"Jo": "22"} == located(shop)
@@ -303,7 +297,7 @@ def test_deleted_row_leaves_though_its_place_is_called_otherwise_now(shop: Shop)
     assert not [note for note in notes if note.startswith("kept")]
 
 
-def test_edited_row_without_an_id_is_its_review_though_its_place_is_called_otherwise_now(
+def test_edited_row_without_an_id_is_its_review_under_a_renamed_place(
     shop: Shop,
 ) -> None:
     """A second review beside it would be shown, even if it is hidden."""
@@ -336,9 +330,7 @@ def test_export_of_the_wrong_place_is_a_question(shop: Shop, tmp_path: Path) -> 
     assert {"Jo": "kittery", "Ann": "kittery"} == located(shop)
 
 
-def test_review_that_an_export_shares_with_another_place_is_no_question(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_review_shared_with_another_place_is_no_question(shop: Shop, tmp_path: Path) -> None:
     """Two guests of one day without a name and words have one id, which a sync would be stopped by."""
     shop.imported(table(tmp_path / "a.csv", CSV), location="dover")
     other = "".join(f"Al,{star},2026-01-03,\n" for star in (5, 4, 3))
@@ -349,9 +341,7 @@ def test_review_that_an_export_shares_with_another_place_is_no_question(
 
 
 @pytest.mark.parametrize(("swapped", "is_question"), [(2, False), (3, True)])
-def test_places_of_a_table_that_are_swapped_are_a_question(
-    shop: Shop, swapped: int, *, is_question: bool
-) -> None:
+def test_swapped_places_are_a_question(shop: Shop, swapped: int, *, is_question: bool) -> None:
     """One row that was corrected is none."""
     rows = [f"{n},{'Dover' if n % 2 else 'Kittery'},5,2026-01-0{n},Good.,A{n}" for n in range(1, 8)]
     swap = {"Dover": "Kittery", "Kittery": "dover"}
@@ -385,9 +375,7 @@ def test_place_with_and_without_umlauts_is_a_question(shop: Shop, known: str, na
     ("name", "place_id"),
     [("Gmünd", "gmund"), ("Große Łódź", "grosse-lodz"), ("Saint-Étienne", "saint-etienne")],
 )
-def test_id_of_a_place_keeps_letters_that_have_accents(
-    shop: Shop, name: str, place_id: str
-) -> None:
+def test_id_of_place_keeps_letters_that_have_accents(shop: Shop, name: str, place_id: str) -> None:
     """The page was at /l/gm-nd."""
     shop.imported(houses(shop, f"1,{name},5,2026-01-01,Good.,Jo"), settings=HOUSES)
     assert place_id == declared(shop)[-1]["id"]
@@ -444,9 +432,7 @@ def test_locations_of_a_table_without_declared_ones_are_noted(shop: Shop, tmp_pa
     assert note.startswith('2 locations are named ("North", "South"), and have no pages')
 
 
-def test_reviews_that_name_no_place_are_counted_where_several_are_declared(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_reviews_of_no_place_are_counted_if_several_exist(shop: Shop, tmp_path: Path) -> None:
     """All reviews of Booking.com were missing from the pages of both houses, without a word."""
     export = table(tmp_path / "a.csv", CSV)
 
@@ -480,9 +466,7 @@ def test_reviews_that_name_no_place_beside_others_are_counted(shop: Shop) -> Non
 
 
 @pytest.mark.parametrize("replace", [True, False])
-def test_deleted_rows_of_a_place_that_no_row_has_any_more_are_named(
-    shop: Shop, *, replace: bool
-) -> None:
+def test_deleted_rows_of_a_place_without_rows_are_named(shop: Shop, *, replace: bool) -> None:
     """They stayed, without a word, where the documents say that what is deleted leaves the page."""
     rows = ["Jo,5,2026-01-01,dover\n", "Ann,4,2026-01-02,kittery\n", "Bo,5,2026-01-03,\n"]
     settings = Settings(source="web", columns={"location": "branch"})

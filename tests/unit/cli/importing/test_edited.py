@@ -49,9 +49,7 @@ def test_letters_parted_from_their_accents_make_no_other_review(shop: Shop) -> N
 
 
 @pytest.mark.parametrize("is_filled_in", [True, False], ids=["filled in", "taken out"])
-def test_review_whose_text_is_filled_in_later_is_the_same(
-    shop: Shop, *, is_filled_in: bool
-) -> None:
+def test_review_whose_text_is_filled_in_later_is_same(shop: Shop, *, is_filled_in: bool) -> None:
     """Each customer counted twice, and nothing was said."""
     without = ("2026-03-14,5,Ann Lee,\n", "2026-03-14,4,Ann Lee,\n", "2026-03-15,4,Bo,\n")
     texts = ("Lovely.", "Quick and clean and on time.", "So-so")
@@ -291,9 +289,7 @@ LONG = BO.replace("Quick and clean.", "Quick and clean work in all of our rooms.
         ("our rooms.", "the house!"),
     ],
 )
-def test_row_that_the_owner_corrects_is_its_review_without_replace(
-    shop: Shop, wrong: str, right: str
-) -> None:
+def test_row_corrected_by_the_owner_is_its_review(shop: Shop, wrong: str, right: str) -> None:
     imported(shop, ANN, LONG)
     shop.edit("Bo Li", owner_reply=REPLY)
     result = imported(shop, LONG.replace(wrong, right), replace=False)

@@ -78,7 +78,7 @@ def test_row_that_may_be_one_of_a_hidden_and_a_shown_review_is_hidden(shop: Shop
     )
 
 
-def test_row_that_may_be_two_reviews_has_neither_the_words_of_one_nor_the_author_of_the_other(
+def test_row_that_may_be_two_reviews_has_neither_words_nor_author_of_one(
     shop: Shop,
 ) -> None:
     imported(shop, ANN)
@@ -95,9 +95,7 @@ def test_row_that_may_be_two_reviews_has_neither_the_words_of_one_nor_the_author
 
 
 @pytest.mark.parametrize("name", ["Ann Lee", "Anonymous"])
-def test_hidden_review_that_no_row_seems_to_be_is_named_beside_a_new_one(
-    shop: Shop, name: str
-) -> None:
+def test_hidden_review_without_a_row_is_named_beside_a_new_one(shop: Shop, name: str) -> None:
     row = ANN.replace("Ann Lee", name)
     old_bo = BO.replace("03-15", "03-01")
     imported(shop, row, old_bo)
@@ -226,9 +224,7 @@ def test_new_id_of_an_export_is_another_review(shop: Shop, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("action", ["hide", "anonymize"])
-def test_review_stays_corrected_when_the_platform_changes_all_ids(
-    shop: Shop, tmp_path: Path, action: Action
-) -> None:
+def test_review_stays_corrected_when_ids_change(shop: Shop, tmp_path: Path, action: Action) -> None:
     """It is a copy by its author, day, stars and text; stars alone are by the digest."""
     first: dict[str, Any] = {"author": "Ann", "text": "Came late"}
     second: dict[str, Any] = {"author": "Bo"}
@@ -397,7 +393,7 @@ def test_second_review_beside_an_erased_one_is_taken(shop: Shop) -> None:
         assert [] == result.merge.corrected
 
 
-def test_second_review_that_the_file_has_stays_when_the_erased_one_leaves_the_table(
+def test_second_review_that_file_has_stays_when_erased_one_leaves_table(
     shop: Shop,
 ) -> None:
     imported(shop, ANN, BO)

@@ -34,7 +34,7 @@ def angry(stars: int, end: str = "") -> str:
     return f"2026-03-14,{stars},Ann Lee,{THEFT}{end}.\n"
 
 
-def test_reply_to_a_hidden_review_is_not_published_under_one_that_the_owner_shows(
+def test_reply_to_hidden_review_is_not_published_under_one_that_owner_shows(
     shop: Shop,
 ) -> None:
     imported(shop, ANN, BO)
@@ -96,9 +96,7 @@ def test_review_whose_row_is_not_taken_for_an_erased_one_stays(shop: Shop) -> No
 
 
 @pytest.mark.parametrize("replace", [False, True])
-def test_second_review_of_the_day_of_an_erased_one_can_be_corrected(
-    shop: Shop, *, replace: bool
-) -> None:
+def test_second_review_of_day_of_erased_one_can_be_corrected(shop: Shop, *, replace: bool) -> None:
     """Its row has the words of the review that the file has."""
     imported(shop, angry(1), KIND, BO)
     correct_one(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
@@ -276,7 +274,7 @@ def test_old_row_beside_the_edited_one_shows_neither(
         assert "Bo Li" in published(shop)
 
 
-def test_other_customer_with_the_words_of_a_hidden_review_that_the_table_has_is_shown(
+def test_other_customer_with_words_of_hidden_review_that_table_has_is_shown(
     shop: Shop,
 ) -> None:
     imported(shop, LONG, BO)
@@ -540,9 +538,7 @@ def test_id_of_a_table_outlasts_an_edited_row_without_one(shop: Shop) -> None:
         BO.replace("Quick and clean.", "Great service and highly recommended").replace("Bo", "Al"),
     ],
 )
-def test_review_that_stays_is_not_changed_into_that_of_another_customer(
-    shop: Shop, row: str
-) -> None:
+def test_review_that_stays_is_not_changed_into_another_customers(shop: Shop, row: str) -> None:
     """A table of new reviews alone, whose customers write what many write."""
     imported(shop, BO, BO.replace("Quick and clean.", "Great service and highly recommended"))
     before = shop.file["reviews"]

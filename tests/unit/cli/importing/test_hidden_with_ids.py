@@ -98,9 +98,7 @@ def test_row_that_changes_while_its_old_text_comes_again_hides_both(shop: Shop) 
 
 @pytest.mark.parametrize("sync", [False, True])
 @pytest.mark.parametrize("row", [GABI, *CORRECTIONS])
-def test_swapped_ids_show_no_hidden_review_and_name_the_one_that_vanishes(
-    shop: Shop, row: str, *, sync: bool
-) -> None:
+def test_swapped_ids_show_no_hidden_review_and_name_it(shop: Shop, row: str, *, sync: bool) -> None:
     hidden_and_edited(shop, row)
     rows = [f"1,{USCHI}", f"2,{row}", f"3,{ANKE}"]
     result = synced(shop, *rows, header=f"id,{HEADER}") if sync else imported(shop, *rows)
@@ -118,7 +116,7 @@ def test_swapped_ids_show_no_hidden_review_and_name_the_one_that_vanishes(
     assert {"Super Schnitt.", "Sabine ist die Beste."} == shown(shop)
 
 
-def test_review_that_was_hidden_by_swapped_ids_is_named_when_they_are_right_again(
+def test_review_hidden_by_swapped_ids_is_named_when_they_are_right_again(
     shop: Shop,
 ) -> None:
     hidden_and_edited(shop)

@@ -205,9 +205,7 @@ def test_change_before_a_version_that_is_there_again_is_named_by_itself(three: S
     assert ["Ann"] == list(three.reviews)
 
 
-def test_import_that_changes_the_business_alone_is_named_as_a_change(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_import_that_changes_business_alone_is_named_as_change(shop: Shop, tmp_path: Path) -> None:
     target = shop.folder / "reviews.json"
     business = {"name": "Acme", "locations": [{"id": "dover", "name": "Acme Dover"}]}
     target.write_text(json.dumps({"business": business, "reviews": []}))
@@ -242,9 +240,7 @@ def test_undo_takes_the_import_log_back_too(three: Shop, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("content", [None, "", '{"business": {', "[]"])
-def test_undo_restores_the_last_version_of_a_destroyed_file(
-    three: Shop, content: str | None
-) -> None:
+def test_undo_restores_last_version_of_destroyed_file(three: Shop, content: str | None) -> None:
     """``reviewsctl export --jsonl > reviews.json``."""
     path = three.folder / "reviews.json"
     before = path.read_bytes()
@@ -297,9 +293,7 @@ def test_damaged_log_is_reported_and_replaced(three: Shop, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("before", [None, "old"])
-def test_file_that_another_program_writes_meanwhile_is_not_overwritten(
-    tmp_path: Path, before: str | None
-) -> None:
+def test_file_of_another_program_is_not_overwritten(tmp_path: Path, before: str | None) -> None:
     path = tmp_path / "reviews.json"
     if before is not None:
         path.write_text(before)

@@ -89,7 +89,7 @@ def test_a_second_import_changes_nothing(
 
 
 @given(st.lists(FOUND))
-def test_the_order_of_an_export_does_not_matter_to_what_is_known(
+def test_order_of_export_does_not_matter_to_what_is_known(
     reviews: list[PlatformReview],
 ) -> None:
     unique = {entry.key: entry for entry in entries(reviews)}
@@ -197,9 +197,7 @@ def test_null_and_absent_are_the_same() -> None:
     ],
     ids=["verbatim", "what only lenient readers accept"],
 )
-def test_changed_review_keeps_members_that_the_export_does_not_have(
-    members: bytes, kept: bytes
-) -> None:
+def test_changed_review_keeps_members_that_no_export_has(members: bytes, kept: bytes) -> None:
     there = b'{"reviews": [{"id":"x","rating":1,%b}]}' % members
     text, _ = merge(there, [Entry(key="x", source="google", record={"id": "x", "rating": 5})])
 

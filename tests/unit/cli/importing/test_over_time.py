@@ -344,9 +344,7 @@ def test_new_and_changed_reviews_are_stamped(shop: Shop) -> None:
     ]
 
 
-def test_review_that_was_there_before_the_stamps_gets_none_until_it_changes(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_review_without_stamps_gets_none_until_it_changes(shop: Shop, tmp_path: Path) -> None:
     """Else every entry of the feeds would look new."""
     export = google(tmp_path / "a.json", {"author": "Ann"}, {"author": "Bo"})
     shop.imported(export)
@@ -401,9 +399,7 @@ def test_reply_without_a_date_does_not_replace_a_date_that_is_known(shop: Shop) 
     assert "Many thanks" == shop.reviews["Ann Lee"]["owner_reply"]["text"]
 
 
-def test_option_on_verification_does_not_overwrite_an_edit_by_hand(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_option_on_verification_does_not_overwrite_edit_by_hand(shop: Shop, tmp_path: Path) -> None:
     """A table that says nothing of verification changes nothing of what the owner knows."""
     rows = "id,date,rating,author,source\n1,2026-01-01,5,Ann,web\n2,2026-01-01,5,Bo,web\n"
     export = table(tmp_path / "a.csv", rows)
@@ -503,9 +499,7 @@ def test_older_excerpt_takes_no_edit_back(shop: Shop, tmp_path: Path) -> None:
     assert before == shop.reviews
 
 
-def test_review_that_the_platform_no_longer_publishes_goes_however_old_it_is(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_review_unpublished_by_the_platform_goes_at_any_age(shop: Shop, tmp_path: Path) -> None:
     """The export has it, so that it does not begin after it."""
     head = "id,date,rating,author,source,status\n"
     rows = "2,2026-02-01,5,Bo,web,published\n3,2026-03-01,5,Cy,web,published\n"
@@ -544,9 +538,7 @@ def test_removed_reviews_are_listed_for_ninety_days(shop: Shop) -> None:
     assert [second] == [review["id"] for review in shop.file["removed"]]
 
 
-def test_copy_by_another_tool_stays_one_review_and_fills_what_is_empty(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_copy_of_another_tool_is_one_review_and_fills_gaps(shop: Shop, tmp_path: Path) -> None:
     """Takeout and Outscraper give one review two ids."""
     row = {"author": "Ann", "at": "2026-01-01T10:00:00Z", "text": "Fine"}
     imported(shop, row)
@@ -570,9 +562,7 @@ def test_copy_by_another_tool_stays_one_review_and_fills_what_is_empty(
     assert 0 == again.merge.count(Fate.CHANGED)
 
 
-def test_copies_of_many_authors_of_one_name_and_day_stay_one_each(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_copies_of_authors_of_one_name_and_day_stay_one_each(shop: Shop, tmp_path: Path) -> None:
     """Of "A Google user" those after the tenth were added again."""
     users = [f"A Google user {number}" for number in range(14)]
     pages = [google(tmp_path / "a.json", *({"author": user, "text": user} for user in users))]
@@ -588,9 +578,7 @@ def test_copies_of_many_authors_of_one_name_and_day_stay_one_each(
 
 
 @pytest.mark.parametrize("members", [{"text": ""}, {"text": "Other words"}, {"place": "23"}])
-def test_reviews_that_are_no_copies_stay_two(
-    shop: Shop, tmp_path: Path, members: dict[str, str]
-) -> None:
+def test_reviews_that_differ_stay_two(shop: Shop, tmp_path: Path, members: dict[str, str]) -> None:
     """Without words, with other words, and of another location as the same tool names it."""
     row = {"author": "Ann", "at": "2026-01-01T10:00:00Z", "text": "Fine"}
     first = {**row, "text": members.get("text", "Fine")} if not members.get("text") else row

@@ -36,9 +36,7 @@ def imported(shop: Shop, **cells: str) -> RowCounts:
         ("verified", "maybe", 'verified: "maybe" does not fit: expected bool, got str'),
     ],
 )
-def test_cell_that_is_no_value_is_named_by_its_column(
-    shop: Shop, column: str, cell: str, fault: str
-) -> None:
+def test_invalid_cell_is_named_by_column(shop: Shop, column: str, cell: str, fault: str) -> None:
     (refusal,) = imported(shop, **{column: cell}).refusals
     assert "row 3" == refusal[0]
     assert refusal[1].startswith(f"not a review of ours: {fault}"), refusal[1]

@@ -58,9 +58,7 @@ STARS = [
 
 @pytest.mark.parametrize("old", STARS)
 @pytest.mark.parametrize("new", STARS)
-def test_equal_stars_and_then_the_only_two_are_pairs(
-    old: tuple[int, ...], new: tuple[int, ...]
-) -> None:
+def test_equal_stars_and_then_the_rest_pair(old: tuple[int, ...], new: tuple[int, ...]) -> None:
     """Up to three reviews and rows, of any of three stars."""
     pairs, _ = found(
         [review(f"o{i}", rating=stars) for i, stars in enumerate(old)],
@@ -148,9 +146,7 @@ def test_two_of_author_day_and_words_are_evidence(
 
 @pytest.mark.parametrize("member", ["author", "date"])
 @pytest.mark.parametrize("stars", [4, 5])
-def test_fewer_than_four_words_are_a_doubt_of_a_corrected_review_of_the_day_or_author(
-    member: str, stars: int
-) -> None:
+def test_fewer_than_four_words_are_a_doubt_of_the_day_or_author(member: str, stars: int) -> None:
     """Many people write "Very good!"."""
     absent, row = review("a", text="very  good"), review("b", text="Very good!", rating=stars)
     row |= differing(member)
@@ -161,7 +157,7 @@ def test_fewer_than_four_words_are_a_doubt_of_a_corrected_review_of_the_day_or_a
 
 
 @pytest.mark.parametrize("text", ["", None, "...", " "])
-def test_stars_alone_under_another_name_are_a_doubt_if_no_others_are_of_their_day(
+def test_stars_alone_are_a_doubt_under_another_name_on_an_empty_day(
     text: str | None,
 ) -> None:
     absent, row = [review("a", text=text)], review("b", "Bo", text=text)
@@ -240,9 +236,7 @@ def test_table_without_locations_is_of_all() -> None:
         (" ", " ", False),
     ],
 )
-def test_authors_are_compared_without_case_and_shortening(
-    old: str, new: str, *, is_same: bool
-) -> None:
+def test_authors_match_in_any_case_and_shortened(old: str, new: str, *, is_same: bool) -> None:
     pairs, _ = found([review("a", old)], [review("b", new, text=OTHER)])
     assert is_same is bool(pairs)
 

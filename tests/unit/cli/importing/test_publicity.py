@@ -380,9 +380,7 @@ def test_only_an_approved_reply_of_google_is_published(
     ("columns", "cells"),
     [("Reply status", "pending"), ("response_published", "no"), ("Antwort freigegeben", "nein")],
 )
-def test_reply_of_a_table_is_left_out_where_it_is_not_public(
-    tmp_path: Path, columns: str, cells: str
-) -> None:
+def test_reply_that_is_not_public_is_left_out(tmp_path: Path, columns: str, cells: str) -> None:
     export = f"rating,date,author,text,reply,{columns}\n5,2025-03-14,Ann,Good.,Hi,{cells}\n"
     outcome, [review] = imported(tmp_path, "x.csv", export)
 

@@ -68,9 +68,7 @@ def test_export_that_is_a_part_replaces_nothing(shop: Shop, tmp_path: Path, name
     ]
 
 
-def test_replace_follows_deletions_at_its_source_and_location_only(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_replace_deletes_at_its_source_and_location_only(shop: Shop, tmp_path: Path) -> None:
     """An export says nothing of other platforms, nor of the other locations of a business."""
     shop.imported(google(tmp_path / "a.json", A, {**B, "text": "Old text"}))
     content = shop.file
@@ -101,9 +99,7 @@ def test_pages_that_have_the_total_together_replace(shop: Shop, tmp_path: Path) 
     assert {"A"} == shop.reviews.keys()
 
 
-def test_export_without_locations_replaces_only_reviews_without_one(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_export_without_locations_replaces_only_such_reviews(shop: Shop, tmp_path: Path) -> None:
     shop.imported(google(tmp_path / "a.json", A, B))
     row = "id,date,rating,author,text,source\nx,2025-01-01,5,Ann Lee,Fine work,google\n"
     shop.imported(table(tmp_path / "one.csv", row), replace=True)

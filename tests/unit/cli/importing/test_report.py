@@ -137,9 +137,7 @@ def test_workbook_without_cells_is_empty(shop: Shop, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["[]", '{"reviews": []}'])
-def test_json_without_reviews_is_refused_with_a_remedy(
-    shop: Shop, tmp_path: Path, content: str
-) -> None:
+def test_json_without_reviews_names_a_remedy(shop: Shop, tmp_path: Path, content: str) -> None:
     (tmp_path / "r.json").write_text(content)
     with pytest.raises(ImportRefusedError, match=r"r\.json holds no reviews") as caught:
         shop.imported(tmp_path / "r.json")
@@ -347,9 +345,7 @@ def test_number_that_was_given_again_is_noted(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("action", ["hide", "hide-text"])
-def test_text_that_readers_do_not_see_has_no_note_on_its_phone_number(
-    shop: Shop, action: Action
-) -> None:
+def test_text_that_is_not_shown_has_no_note_on_its_number(shop: Shop, action: Action) -> None:
     header, text = "date,stars,name,text\n", "They broke the blue vase. Call 07700 900111"
     file = table(shop.folder / "a.csv", f"{header}2026-03-14,1,Ann,{text}\n")
     (first,) = [note for note in shop.imported(file, source="web").notes if "phone" in note]

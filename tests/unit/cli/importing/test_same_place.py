@@ -87,9 +87,7 @@ POSSIBLE = (
 
 
 @pytest.mark.parametrize("listing", POSSIBLE)
-def test_location_that_may_be_a_declared_one_is_a_question(
-    shop: Shop, listing: dict[str, Any]
-) -> None:
+def test_location_that_may_be_declared_one_is_question(shop: Shop, listing: dict[str, Any]) -> None:
     declare(shop, GENT | {"phone": "0032 (0)9 123 45 67"}, ANTWERP)
     export = takeout(shop.folder, n1=listing)
     text = f'"{listing["title"]}" \\(1\\) would become a place of its own, and may be your "Gent"'
@@ -151,9 +149,7 @@ def test_another_business_at_the_same_address_is_a_question(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("listing", [titled("Gent"), *POSSIBLE])
-def test_declared_location_without_an_id_is_no_location(
-    shop: Shop, listing: dict[str, Any]
-) -> None:
+def test_declared_location_without_id_is_no_location(shop: Shop, listing: dict[str, Any]) -> None:
     """It ended with a KeyError."""
     declare(shop, {"name": "Gent", "phone": "09 123 45 67"}, ANTWERP)
     shop.imported(takeout(shop.folder, n1=listing), yes=True)

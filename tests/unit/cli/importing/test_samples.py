@@ -173,9 +173,7 @@ def test_several_locations_have_to_be_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["maps", "maps/Reviews.json"])
-def test_reviews_that_the_account_wrote_are_refused_with_an_explanation(
-    tmp_path: Path, name: str
-) -> None:
+def test_reviews_that_account_wrote_are_refused_with_explanation(tmp_path: Path, name: str) -> None:
     message = refusal(1, tmp_path, SAMPLES / name)
 
     assert "that the Google account wrote about other places" in message
@@ -214,7 +212,7 @@ def test_apify_as_lines_is_the_same(tmp_path: Path) -> None:
     assert sample(tmp_path, "apify.json").file == Imported(tmp_path / "lines", dataset).file
 
 
-def test_trustpilot_is_read_in_the_spellings_of_all_years_and_without_addresses(
+def test_trustpilot_is_read_in_spellings_of_all_years_and_without_addresses(
     tmp_path: Path,
 ) -> None:
     done = sample(tmp_path, "trustpilot.csv")

@@ -125,9 +125,7 @@ def test_slip_for_names_is_refused(value: str) -> None:
     assert f"For the names of customers: --set names={value}" == refusal.value.remedy
 
 
-def test_new_reply_that_names_an_author_with_a_short_name_is_noted_once(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_new_reply_that_names_a_short_author_is_noted_once(shop: Shop, tmp_path: Path) -> None:
     """The name was hidden, and stood in the reply."""
     rows = "2026-03-14,5,Birgit Vogt,Gut.,Danke liebe Frau Vogt!\n2026-03-15,5,Bo Li,Gut.,Danke!\n"
     export = table(tmp_path / "a.csv", f"date,rating,name,text,reply\n{rows}")
@@ -163,9 +161,7 @@ def test_reply_is_noted_when_its_author_is_shortened_later(
         assert "shortened name: 2 (2026-03-14; 2026-03-15); " in notes[0]
 
 
-def test_surname_in_a_reply_of_a_spreadsheet_is_noted_for_a_sync_too(
-    shop: Shop, tmp_path: Path
-) -> None:
+def test_surname_in_reply_of_spreadsheet_is_noted_for_sync_too(shop: Shop, tmp_path: Path) -> None:
     """Of four ways to write a reply one pointed it out."""
     imported(shop, "website", ANN, names="short")
     shop.edit("Ann L.", owner_reply={"text": "Dear Ms Lee, thanks!", "date": "2026-03-16"})

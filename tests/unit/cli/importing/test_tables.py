@@ -201,9 +201,7 @@ NOT_IN_DOS = str.maketrans("„“”\u2019—…€", '"""\'-.E')
     [("cp1252", "\r\n"), ("mac_roman", "\r"), ("mac_roman", "\r\n"), ("cp850", "\r\n")],
 )
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_tables_of_windows_macs_and_dos_are_distinguished(
-    encoding: str, end: str, sentence: str
-) -> None:
+def test_windows_mac_and_dos_tables_are_told_apart(encoding: str, end: str, sentence: str) -> None:
     """Excel's "CSV (Macintosh)" and "CSV (MS-DOS)": Müller became MŸller."""
     line = sentence.translate(NOT_IN_DOS) if encoding == "cp850" else sentence
     name, text = line.split(";")

@@ -68,9 +68,7 @@ BEDS = "Positive review: The beds"
         ),
     ],
 )
-def test_half_of_a_review_that_says_nothing_is_left_out(
-    liked: str, disliked: str, text: str | None
-) -> None:
+def test_half_that_says_nothing_is_left_out(liked: str, disliked: str, text: str | None) -> None:
     """That nothing was good is criticism, which stays."""
     table = f"Guest name,Review date,Positive review,Negative review,Review score\nAnn,2025-03-14,{liked},{disliked},8\n"
 

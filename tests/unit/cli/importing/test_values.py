@@ -135,9 +135,7 @@ UNSET, TEN, SHOWN = Scale(), Scale(best=10), Scale(best=5, is_set=False)
         ("0.5", Scale.parsed("1-5"), ""),
     ],
 )
-def test_rating_that_is_none_of_its_scale_is_refused(
-    value: object, scale: Scale, mentioned: str
-) -> None:
+def test_rating_outside_its_scale_is_refused(value: object, scale: Scale, mentioned: str) -> None:
     with pytest.raises(RowRefusedError) as caught:
         scale.stars(value)
 
@@ -268,9 +266,7 @@ def test_moments_in_many_spellings(value: object, expected: str) -> None:
     st.lists(st.datetimes(datetime.datetime(1990, 1, 13), datetime.datetime(2040, 1, 1)), min_size=1),  # noqa: DTZ001
     st.sampled_from(list(PATTERNS)),
 )  # fmt: skip
-def test_a_column_of_dates_is_read_as_it_was_written(
-    days: list[datetime.datetime], pattern: str
-) -> None:
+def test_column_of_dates_is_read_as_written(days: list[datetime.datetime], pattern: str) -> None:
     """Unless month and day could change places in all of them: that is a question."""
     cells = [day.strftime(pattern) for day in days]
     try:

@@ -38,9 +38,7 @@ def test_batch_without_labels_makes_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["corrections.json", "insights.labels"])
-def test_batch_is_dropped_when_another_program_has_changed_the_data(
-    name: str, tmp_path: Path
-) -> None:
+def test_batch_is_dropped_when_another_program_has_changed_data(name: str, tmp_path: Path) -> None:
     """A review that was erased meanwhile may be in it, whose words no file has any more."""
     with opened(tmp_path) as folder:
         stored = LabelsFile(folder)

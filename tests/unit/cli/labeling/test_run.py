@@ -14,9 +14,7 @@ from tests.support.columns import review
 from tests.support.language_model import LanguageModel, Received, honest
 
 
-def test_progress_begins_before_the_first_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_begins_before_any_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model on a small computer needs minutes for it."""
     document = {"business": {"name": "B"}, "reviews": [review("a", text="Fast work.", rating=5)]}
     (tmp_path / "reviews.json").write_text(json.dumps(document))

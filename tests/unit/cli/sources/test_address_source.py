@@ -268,9 +268,7 @@ def test_compressed_file_is_unpacked(business: Business, stub: Stub) -> None:
 @pytest.mark.parametrize(
     "content", [gzip.compress(b"rating", mtime=0)[:-9], b"no gzip"], ids=["cut", "bad"]
 )
-def test_compressed_file_that_is_cut_or_damaged_is_no_read(
-    business: Business, stub: Stub, content: bytes
-) -> None:
+def test_damaged_compressed_file_is_no_read(business: Business, stub: Stub, content: bytes) -> None:
     """A truncated table would remove all other reviews."""
     stub.answer = lambda _: response(content, Content_Encoding="gzip")
     state = (synced(business)).state
@@ -327,9 +325,7 @@ def test_header_file_is_refused(business: Business, content: str, mode: int, det
     assert "s3cret" not in outcome.state.detail + outcome.state.remedy
 
 
-def test_credential_of_systemd_takes_the_place_of_the_file(
-    business: Business, stub: Stub, tmp_path: Path
-) -> None:
+def test_systemd_credential_replaces_file(business: Business, stub: Stub, tmp_path: Path) -> None:
     business.configure(section(stub.url).replace("    header_file: portal.header\n", ""))
     credential = tmp_path / "sources_portal.header"
     credential.write_text(f"X-Key: {TOKEN}")

@@ -66,9 +66,7 @@ def test_all_is_read_after_a_day(hours: int, *, is_full: bool) -> None:
         (30, "critical: its reviews leave in 0 days unless it can be read", True),
     ],
 )
-def test_reviews_of_google_leave_after_thirty_days(
-    *, days: int, warning: str, is_expired: bool
-) -> None:
+def test_google_reviews_leave_after_30_days(*, days: int, warning: str, is_expired: bool) -> None:
     state = replace(DONE, read_at=NOW - 24 * days * HOUR, places=(("google", "1"),))
     assert warning == schedule.age_warning(GOOGLE, state, NOW)
     assert is_expired == schedule.is_expired(GOOGLE, state, NOW)

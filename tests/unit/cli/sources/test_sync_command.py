@@ -123,9 +123,7 @@ def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
     assert 1 == len(ctl("sync").stdout.splitlines())
 
 
-def test_sync_that_waits_says_so_until_it_is_interrupted(
-    business: Business, ctl: Ctl, stub: Stub
-) -> None:
+def test_waiting_sync_says_so_until_interrupted(business: Business, ctl: Ctl, stub: Stub) -> None:
     url = f"  - {{name: portal, type: url, url: {stub.url}/r.csv, allow_private: true}}\n"
     business.configure(SOURCE + url)
     stub.answer = lambda _: response(status=503, Retry_After="120")

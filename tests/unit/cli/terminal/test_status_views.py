@@ -102,9 +102,7 @@ SINCE = (
         (RESTARTED, "\ndata       /srv/reviews\n"),
     ],
 )
-def test_state_that_is_not_ok_is_shown_with_what_is_served_and_every_problem(
-    status: Status, output: str
-) -> None:
+def test_state_that_is_not_ok_has_what_is_served_and_problems(status: Status, output: str) -> None:
     assert shown(status).startswith(f"state      {status.data.state}\n           ")
     assert output in shown(status)
 
@@ -141,9 +139,7 @@ MADE = InsightsOrigin(made=True, model="lexicon-1", reviews=1204)
         ),
     ],
 )
-def test_status_and_reload_say_where_the_insights_are_from(
-    origin: InsightsOrigin, line: str
-) -> None:
+def test_status_and_reload_say_where_insights_are_from(origin: InsightsOrigin, line: str) -> None:
     snapshot = msgspec.structs.replace(SNAPSHOT, insights_origin=origin)
     status = msgspec.structs.replace(OK, snapshot=snapshot)
     result = ReloadResult(

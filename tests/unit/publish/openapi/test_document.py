@@ -147,9 +147,7 @@ def test_every_place_is_filled_once() -> None:
         ),
     ],
 )
-def test_the_contact_says_what_the_business_says(
-    business: Business, contact: dict[str, str]
-) -> None:
+def test_contact_says_what_business_says(business: Business, contact: dict[str, str]) -> None:
     document = rendered(business)
     assert document["info"]["contact"] == contact
 
@@ -260,9 +258,7 @@ def test_the_parameters_are_those_of_the_table() -> None:
         *(("sort", value) for value in ("newest", "changed", "oldest", "highest", "best")),
     ],
 )
-def test_the_schema_of_a_parameter_accepts_what_the_validator_accepts(
-    name: str, value: str | float
-) -> None:
+def test_schema_of_parameter_accepts_what_validator_accepts(name: str, value: str | float) -> None:
     try:
         read_query(urlencode({name: value}).encode())
     except InvalidParametersError as error:
@@ -381,9 +377,7 @@ LENIENT = b"""{"aspects": ["price", {"label": "Speed"}], "entities": {"technicia
         pytest.param(STRANGE, LENIENT, id="strange"),
     ],
 )
-def test_served_documents_match_their_schemas(
-    reviews: bytes, insights: bytes, tmp_path: Path
-) -> None:
+def test_documents_match_their_schemas(reviews: bytes, insights: bytes, tmp_path: Path) -> None:
     settings = messages.CompileSettings(base_url=BASE_URL, authority="acme.example", year=2025)
     dataset = load(reviews, insights)
     manifest = compiler.compile_folder(dataset, settings, tmp_path, lambda *_: None)

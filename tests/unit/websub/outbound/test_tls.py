@@ -288,9 +288,7 @@ def test_names_are_judged_like_all_names_by_service_identity(names: list[str], h
 
 
 @pytest.mark.parametrize("host", ["localhost", HOST, "a.localhost.example"])
-async def test_names_wildcards_and_addresses_of_the_certificate_are_trusted(
-    ca_file: Path, host: str
-) -> None:
+async def test_names_wildcards_and_addresses_are_trusted(ca_file: Path, host: str) -> None:
     names = Names({"localhost": [HOST], "a.localhost.example": [HOST]})
     async with serving() as server, sending(ca_file, look_up=names.look_up) as sender:
         assert isinstance(await sender.verify(server.url("/", host)), Received)
