@@ -21,7 +21,6 @@ def test_site_has_no_warning_and_no_dead_link(tmp_path: Path) -> None:
     assert [] == warnings(tmp_path, "linkcheck")
     lines = warnings(tmp_path, "html", ROOT / "docs" / "index.md")
     assert [] == [line for line in lines if not line.startswith(INCOMPLETE)]
-
     first_page = (tmp_path / "html" / "index.html").read_text()
     assert 'href="how-to/install.html"' in first_page
 

@@ -72,7 +72,6 @@ def write(place: Path, _settings: str) -> None:
 def test_document_has_its_media_type(daemon: Daemon, path: str) -> None:
     """HEAD, tags and codings are those of any document (tests/unit/web/test_reads)."""
     answer = daemon.get(path)
-
     assert (200, MEDIA_TYPES[path]) == (answer.status, answer.headers["Content-Type"])
     assert "*" == answer.headers["Access-Control-Allow-Origin"]
 
@@ -127,7 +126,6 @@ def test_the_card_agrees_with_the_server(daemon: Daemon) -> None:
 def test_customer_texts_add_no_rules_for_crawlers(daemon: Daemon) -> None:
     parser = RobotFileParser()
     parser.parse(daemon.get(urls.ROBOTS).body.decode().splitlines())
-
     assert [f"{BASE_URL}/sitemap.xml"] == parser.site_maps()
     assert not parser.can_fetch("GPTBot", f"{BASE_URL}/")
     assert parser.can_fetch("PerplexityBot", f"{BASE_URL}/")

@@ -142,7 +142,6 @@ def test_the_sdks_client_does_not_notice_a_restart(tmp_path: Path, mode: str) ->
         daemon.stop(signal.SIGKILL)
         daemon.start()
         business = client.ask_again()["business"]
-
     assert "Harbor Heating & Plumbing" == business["name"]
 
 

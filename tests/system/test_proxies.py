@@ -181,7 +181,6 @@ def test_events_come_through_at_once(proxy: PublicSite) -> None:
     fields = {**JSON, "MCP-Protocol-Version": MODERN, "Mcp-Method": method}
     message = modern(method, notifications={"resourceSubscriptions": [BASE_URL + urls.REVIEWS]})
     answer = proxy.first_bytes(urls.MCP, fields, json.dumps(message).encode())
-
     assert (200, "text/event-stream") == (answer.status, answer.headers["Content-Type"])
     assert answer.body.startswith(b'data: {"jsonrpc":"2.0","method":"notifications/subscriptions/')
 

@@ -533,7 +533,6 @@ def test_a_hangup_during_the_start_is_no_end_and_no_ready(new_daemon: Daemon) ->
     daemon.process.send_signal(signal.SIGHUP)
     os.kill(child, signal.SIGCONT)
     daemon.wait_ready()
-
     assert 200 == daemon.get("/healthz").status
     assert "RELOADING=1" not in "".join(daemon.heard)
 

@@ -149,6 +149,5 @@ def test_incomplete_row_times_out(timed_out: Mapping[Row, tuple[bytes, bool]], r
 
 def test_corpus_has_at_least_80_different_rows() -> None:
     rows = list(chain.from_iterable(CORPUS.values()))
-
     assert len(rows) >= 80
     assert len(rows) == len({row.pieces for row in rows}), "two rows send the same bytes"

@@ -131,7 +131,6 @@ def test_quiet_job_prints_its_error_alone(
 ) -> None:
     scripted(daemon, **{job: answer})
     run = ctl(*JOBS[job], "-q")
-
     assert (code, "") == (run.returncode, run.stdout)
     assert (says in run.stderr) if code else ("" == run.stderr)
 
@@ -141,7 +140,6 @@ def test_quiet_job_prints_its_error_alone(
 )
 def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(ctl: Ctl, command: str) -> None:
     run = ctl(*command.split())
-
     assert run.returncode == 3
     assert run.stdout == ""
     assert run.stderr == (
@@ -158,7 +156,6 @@ def test_no_permission_is_exit_code_3_and_names_the_group(ctl: Ctl, daemon: Admi
         pytest.skip("run by root without setpriv")
     drop = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
     run = ctl("status", before=drop if as_root else ())
-
     assert run.returncode == 3
     assert f"no permission to use {daemon.path}" in run.stderr
     assert "reviewsd-admin" in run.stderr
@@ -170,7 +167,6 @@ def test_no_permission_is_exit_code_3_and_names_the_group(ctl: Ctl, daemon: Admi
 def test_a_degraded_status_is_an_answer(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, status=document(DEGRADED))
     run = ctl("status")
-
     assert (0, "") == (run.returncode, run.stderr)
     assert "\x1b" not in run.stdout
     for line in PROBLEMS:
@@ -186,7 +182,6 @@ def test_json_is_the_daemons_own_on_one_line(
     newer = {**STATUS, "blocks": [], "new": ["member", 1.0, "Jörg", "\x1b[2J\x9b2J\x07"]}
     daemon.script = {target: document(newer)}
     run = ctl(*command.split(), "--json")
-
     line = json.dumps(newer, separators=(",", ":"), ensure_ascii=False)
     line = line.replace("\x9b", "\\u009b")
     assert (0, f"{line}\n", "") == (run.returncode, run.stdout, run.stderr)
@@ -194,7 +189,6 @@ def test_json_is_the_daemons_own_on_one_line(
 
 def test_error_of_the_daemon_has_no_control_characters(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, status=problem(500, "Oh\x1b[31m", "dear\nme"))
-
     assert ctl("status").stderr == "Error: oh\\u001b[31m: dear\\u000ame\n"
 
 
@@ -273,7 +267,6 @@ def test_open_prints_the_addresses_with_and_without_the_proxy(ctl: Ctl, daemon: 
 def test_metrics_are_printed_as_they_come(ctl: Ctl, daemon: AdminFake) -> None:
     text = b'# HELP a B.\n# TYPE a gauge\na{b="\x1b[2J"} 1.0\n'
     scripted(daemon, metrics=Scripted(parts=(text,), headers=HEADERS, whole=True))
-
     assert text.decode().replace("\x1b", r"\u001b") == ctl("metrics").stdout
 
 
@@ -281,7 +274,6 @@ def test_a_daemon_of_another_version_is_warned_about(ctl: Ctl, daemon: AdminFake
     """After an upgrade the old daemon runs on until it is restarted."""
     scripted(daemon, status=document(STATUS, Reviewsd_Version="0.0.9"))
     plain, as_json = ctl("status"), ctl("status", "--json")
-
     assert 0 == plain.returncode
     assert plain.stderr == (
         "Warning: versions differ: reviewsctl is 0.1.0 but the running reviewsd is 0.0.9: "
@@ -349,7 +341,6 @@ def test_a_terminal_gets_a_bar_and_colors(ctl: Ctl, daemon: AdminFake) -> None:
     steps = (progress(250, failed=3), progress(1000, failed=3), nothing, progress(1000, "writing"))
     scripted(daemon, push=events(*steps, pushed()))
     screen = on_a_terminal({**ctl.environment, "COLUMNS": "120"}, "subs", "push")
-
     assert "validating, 3 failed" in screen
     assert "1000/1000" in screen
     assert "0/100 " not in screen
@@ -389,7 +380,6 @@ def test_a_reader_who_leaves_gets_no_traceback(ctl: Ctl, daemon: AdminFake) -> N
 def test_character_that_a_terminal_cannot_encode_is_escaped(ctl: Ctl, daemon: AdminFake) -> None:
     scripted(daemon, status=document({**STATUS, "base_url": "https://łuk.example"}))
     run = reviewsctl({**ctl.environment, "PYTHONIOENCODING": "latin-1"}, "status")
-
     assert "https://\\u0142uk.example" in run.stdout
 
 
@@ -406,7 +396,6 @@ def help_of(*command: str) -> str:
 def test_help_teaches_with_a_paragraph_and_an_example(command: str) -> None:
     text = help_of(*command.split())
     summary, paragraph = text.split("\n\n")[1:3]
-
     assert summary.endswith(".")
     assert paragraph.count("\n") >= 1
     assert f"Examples:\n    reviewsctl {command}" in text
@@ -477,7 +466,6 @@ def test_option_that_help_does_not_list_is_not_proposed(ctl: Ctl) -> None:
 
 def test_socket_and_version_are_options_of_every_command(ctl: Ctl, daemon: AdminFake) -> None:
     elsewhere = {**ctl.environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
-
     assert "there is no /nowhere" in reviewsctl(elsewhere, "status").stderr
     assert 0 == reviewsctl(elsewhere, "--socket", str(daemon.path), "status", "-q").returncode
     assert 0 == reviewsctl(elsewhere, "status", "-q", "--socket", str(daemon.path)).returncode
@@ -491,7 +479,6 @@ def test_the_socket_of_the_folder_is_found(ctl: Ctl, daemon: AdminFake, tmp_path
     """After reviewsctl init no option is needed."""
     del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
     (tmp_path / "reviewsd.yaml").write_text("admin_socket: admin.sock\n")
-
     assert 0 == ctl("status", folder=tmp_path).returncode
     daemon.path.rename(tmp_path / "gone")
     stopped = ctl("status", folder=tmp_path).stderr

@@ -15,7 +15,6 @@ def test_values_are_those_of_json(tmp_path: Path) -> None:
     file = tmp_path / "reviewsd.yaml"
     file.write_text(f"base_url: http://localhost:8080\ndata_dir: data\nlisten: {LISTEN}\n")
     shown = show.shown(load.load(file, {}))
-
     decoded = {
         item["key"]: item["value"] for item in json.loads(msgspec.json.encode(shown))["settings"]
     }

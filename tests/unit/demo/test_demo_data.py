@@ -35,7 +35,6 @@ def test_file_is_written_in_one_stable_form() -> None:
 
 def test_business_is_complete() -> None:
     business = msgspec.convert(REVIEWS_FILE["business"], Business)
-
     assert {*Business.__struct_fields__} - {"locations"} == set(REVIEWS_FILE["business"])
     assert None not in msgspec.structs.astuple(business)
     assert business.language == "en"
@@ -44,7 +43,6 @@ def test_business_is_complete() -> None:
 def test_every_address_is_an_example() -> None:
     """RFC 2606: the sample must not link to a real site."""
     urls = re.findall(r'https?://([^/"?#\s]+)', REVIEWS_TEXT)
-
     assert urls
     assert not [host for host in urls if not host.endswith(".example")]
 

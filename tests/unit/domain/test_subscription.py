@@ -174,7 +174,6 @@ def test_the_third_failure_in_a_row_ends_the_subscription() -> None:
 
 def test_the_second_failure_waits_longer() -> None:
     once = replace(ACTIVE, failures=1)
-
     assert Subscription(replace(TWICE, next_attempt_at=NOW + WAITS[1]), None) == step(
         Subscription(once, None), DeliveryFailed(WAITS), NOW
     )
@@ -224,7 +223,6 @@ def test_push_keeps_the_failures() -> None:
 
 def test_a_lease_ends_in_its_last_millisecond_and_not_before() -> None:
     last = Subscription(replace(ACTIVE, lease_expires_at=NOW + 1), None)
-
     assert last == step(last, DeadlinesChecked(), NOW)
     assert NONE == step(last, DeadlinesChecked(), NOW + 1)
 

@@ -58,7 +58,6 @@ def test_review_is_published_at_noon_of_its_day_or_when_it_was_added(
 ) -> None:
     """Noon of today may lie ahead, and feed readers hide or pin what comes from the future."""
     result = times.published_at(review(added_at=added_at, changed_at=changed_at))
-
     assert expected == times.spelled(result)
 
 
@@ -78,7 +77,6 @@ def test_review_is_updated_when_it_was_stamped_last(
     reply: str | None, added_at: str | None, changed_at: str | None, expected: str
 ) -> None:
     result = times.updated_at(review(reply=reply, added_at=added_at, changed_at=changed_at))
-
     assert expected == times.spelled(result)
 
 
@@ -119,5 +117,4 @@ def test_microseconds_are_in_the_order_of_time() -> None:
         for part in (0, 1, 999_999)
     ]
     counts = [times.microseconds(moment) for moment in moments]
-
     assert all(one < later for one, later in itertools.pairwise(counts))

@@ -226,7 +226,6 @@ def test_year_of_two_digits_is_at_most_fifty_years_ahead(
     now: tuple[int, int, int], value: bytes, year: int
 ) -> None:
     seconds = parse_http_date(value, calendar.timegm((*now, 0, 0, 0)))
-
     assert seconds is not None
     assert year == datetime.fromtimestamp(seconds, UTC).year
 
@@ -243,7 +242,6 @@ MOMENTS = st.integers(min_value=0, max_value=253_402_300_799)
 @given(MOMENTS)
 def test_formatted_date_is_parsed_back(seconds: int) -> None:
     value = http_date(seconds)
-
     at = datetime.fromtimestamp(seconds, UTC)
     assert f"{at:%a, %d %b} {at.year:04} {at:%H:%M:%S} GMT".encode() == value
     assert seconds == parse_http_date(value, NOW)
@@ -252,7 +250,6 @@ def test_formatted_date_is_parsed_back(seconds: int) -> None:
 @given(MOMENTS, st.integers(min_value=0, max_value=1_500_000_000))
 def test_obsolete_formats_have_the_same_meaning(seconds: int, ago: int) -> None:
     at = datetime.fromtimestamp(seconds, UTC)
-
     assert seconds == parse_http_date(at.ctime().encode(), NOW)
     assert seconds == parse_http_date(
         at.strftime("%A, %d-%b-%y %H:%M:%S GMT").encode(), seconds + ago
@@ -339,5 +336,4 @@ def test_outcome_agrees_with_the_model(request_: Request) -> None:
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_date_or_none(value: bytes) -> None:
     seconds = parse_http_date(value, NOW)
-
     assert seconds is None or isinstance(seconds, int)

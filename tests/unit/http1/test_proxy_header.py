@@ -165,7 +165,6 @@ def test_own_names_are_only_for_local_clients(listener: MemoryListener, header: 
     local, remote = (listener.connect("127.0.0.1", proxied=True) for _ in range(2))
     local.send(header + get("localhost"))
     remote.send(line() + get("localhost"))
-
     assert ([200], [421]) == (local.statuses, remote.statuses)
 
 
@@ -229,7 +228,6 @@ def test_idle_time_begins_with_the_header(listener: MemoryListener) -> None:
 def test_request_without_header_names_the_reason(listener: MemoryListener, data: bytes) -> None:
     client = listener.connect("127.0.0.1", proxied=True)
     client.send(data)
-
     assert [400] == client.statuses
     assert problems.NO_PROXY_HEADER.detail in client.texts[0]
     assert client.line.half_closed
@@ -243,7 +241,6 @@ def test_connection_without_a_header_is_closed_first_when_full(listener: MemoryL
     asking.send(line() + get()[:-2])
     newest = listener.connect("127.0.0.1", proxied=True)
     newest.send(line("192.0.2.2") + get())
-
     assert ([200], True, False) == (newest.statuses, silent.line.aborted, asking.line.closed)
 
 
@@ -261,6 +258,5 @@ def test_client_with_a_header_during_the_drain_is_answered_once(listener: Memory
     client.send(line())
     listener.wait(0.5)
     client.send(get())
-
     assert [(200, True)] == [(answer.status, answer.closes) for answer in client.answers()]
     assert ["ended"] == ended

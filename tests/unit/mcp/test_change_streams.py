@@ -90,7 +90,6 @@ def test_first_event_names_the_known_resources(bench: Bench, request_id: object)
 def test_unsupported_kinds_are_left_out(bench: Bench, notifications: object) -> None:
     message = modern("subscriptions/listen", notifications=notifications)
     answer = bench.answer(message, **mirrors("subscriptions/listen"))
-
     (acknowledged,) = messages(bytes(answer.body[0]))
     assert {} == acknowledged["params"]["notifications"]
 
@@ -112,7 +111,6 @@ def test_publication_gives_one_event_for_each_changed_resource(
 def test_publication_without_a_change_gives_no_event(bench: Bench) -> None:
     quiet = stream(bench, REVIEWS, INSIGHTS, FEED)
     bench.streams.published(bench.snapshot)
-
     assert (0, b"") == (len(bench.wakes), quiet.take())
 
 
@@ -121,7 +119,6 @@ def test_events_that_wait_are_coalesced(bench: Bench, later: tuple[Snapshot, ...
     slow = stream(bench, REVIEWS)
     for snapshot in later[:2]:
         bench.streams.published(snapshot)
-
     assert changed(REVIEWS) == messages(slow.take())
 
 
@@ -129,7 +126,6 @@ def test_withdrawn_resource_has_changed(bench: Bench, later: tuple[Snapshot, ...
     bench.streams.published(later[1])
     insights = stream(bench, INSIGHTS, REVIEWS)
     bench.streams.published(later[2])
-
     assert changed(INSIGHTS) == messages(insights.take())
 
 
@@ -154,7 +150,6 @@ def test_closed_stream_is_forgotten(bench: Bench, later: tuple[Snapshot, ...]) -
     assert {"mcp_streams": 1} == bench.streams.counts()
     closed.close()
     bench.streams.published(later[0])
-
     assert (0, b"") == (len(bench.wakes), closed.take())
     assert {"mcp_streams": 0} == bench.streams.counts()
 
@@ -163,7 +158,6 @@ def test_network_has_a_limited_number_of_streams(bench: Bench) -> None:
     opened = [stream(bench, REVIEWS) for _ in range(MAX_PER_NETWORK)]
     refused = listen(bench, REVIEWS)
     opened[0].close()
-
     assert (429, (b"Retry-After", b"60")) == (refused.status, refused.headers[0])
     assert 200 == listen(bench, REVIEWS).status
 
@@ -181,7 +175,6 @@ def test_malformed_filter_is_refused(bench: Bench, notifications: object) -> Non
     params = {} if notifications is None else {"notifications": notifications}
     message = modern("subscriptions/listen", **params)
     refused = bench.send(message, **mirrors("subscriptions/listen"))
-
     assert (400, -32602) == (refused.status, refused.code)
 
 

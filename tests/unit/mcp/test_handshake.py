@@ -375,7 +375,6 @@ def test_result_notes_arguments_that_did_not_count(bench: Bench, version: str) -
     plain = bench.ask(session, "tools/call", name="search_reviews", arguments={"query": "boiler"})
     filled = bench.ask(session, "tools/call", name="search_reviews", arguments=GATEWAY)
     result = filled.json["result"]
-
     assert NOTED == result.pop("_meta")
     assert plain.json["result"] == result
     assert "_meta" not in plain.json["result"]

@@ -84,7 +84,6 @@ def all_problems() -> Iterator[Problem]:
 def test_every_type_of_a_problem_has_its_anchor() -> None:
     sent = [problem for problem in all_problems() if not problem.plain]
     issue = Issue(code="invalid_type", path=("rating",), message="")
-
     assert {problems.NOT_FOUND, problems.UNAVAILABLE} <= set(sent)
     for problem in sent:
         rendered = msgspec.json.decode(problems.render(BASE_URL, problem, [issue]))
@@ -129,7 +128,6 @@ def test_pages_have_no_markup_that_a_stray_mark_has_made(path: str) -> None:
 def test_api_page_has_every_operation_with_its_parameters() -> None:
     paths = msgspec.json.decode(OPENAPI)["paths"]
     operations = [operation for methods in paths.values() for operation in methods.values()]
-
     assert {operation["operationId"] for operation in operations} <= set(anchors("/developers/api"))
     parameters = tables(texts()["/developers/api.md"])["Search the reviews: Parameter"]
     assert [parameter.name for parameter in SEARCH_PARAMETERS] == [row[0] for row in parameters[2:]]
@@ -179,21 +177,18 @@ def test_data_model_describes_every_schema_that_it_refers_to(name: str) -> None:
 
 def test_webhooks_page_names_what_a_subscriber_sends_and_receives() -> None:
     text = parsed("/developers/webhooks").text
-
     for name in ("hub.callback", "hub.secret", "hub.challenge", "X-Hub-Signature", *urls.TOPICS):
         assert name in text
 
 
 def test_overview_links_to_every_page() -> None:
     linked = {link["href"] for link in parsed("/developers").named("a")}
-
     assert set(PATHS) <= linked
 
 
 def test_name_in_lines_to_copy_is_escaped_for_html_and_cannot_end_them() -> None:
     text = texts()["/developers/embed.md"]
     (badge,) = [line for line in text.splitlines() if "badge.svg" in line and "<img" in line]
-
     escaped = "Bob &amp; &quot;Sons&quot; &lt;b&gt;]]&gt; ``` # Injected"
     assert f'alt="Customer reviews of {escaped}"' in badge
 
@@ -209,7 +204,6 @@ def test_documents_that_are_not_served_are_not_listed() -> None:
 def test_twin_has_the_same_headings_and_absolute_links(path: str) -> None:
     text = FENCE.sub("", texts()[urls.twin(path)])
     headings = [line for line in text.splitlines() if line.startswith("#")]
-
     assert anchors(path) == [line.partition("{: #")[2].removesuffix(" }") for line in headings[1:]]
     targets = [target.partition(")")[0] for target in text.split("](")[1:]]
     assert [] == [target for target in targets if not target.startswith(f"{BASE_URL}/")]
@@ -223,7 +217,6 @@ def test_rows_of_a_table_have_as_many_cells_as_its_head(path: str) -> None:
 
 def test_examples_in_two_languages_read_all_pages_of_a_search() -> None:
     examples = dict(FENCE.findall(texts()["/developers/api.md"]))
-
     compile(examples["python"], "example", "exec")
     assert "next_cursor" in examples["javascript"]
 
@@ -231,7 +224,6 @@ def test_examples_in_two_languages_read_all_pages_of_a_search() -> None:
 def test_markup_of_a_text_is_shown_and_links_to_scripts_are_not_made() -> None:
     text = "# Title\n\n<b>bold</b> [x](javascript:alert(1)) [y](data:text/html,z)\n"
     rendered = html.render(text, BASE_URL, "/developers")
-
     assert "&lt;b&gt;bold&lt;/b&gt;" in rendered
     assert "<a" not in rendered
 

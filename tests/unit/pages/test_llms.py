@@ -56,7 +56,6 @@ def test_unverified_reviews_are_stated_to_be_unchecked() -> None:
 
 def test_verification_statement_of_the_owner_is_shown() -> None:
     here = site({"verification_statement": "Only *invited* customers.\n# x"})
-
     assert b"says the business: Only \\*invited\\* customers. \\# x\n" in brief(here)
 
 
@@ -93,7 +92,6 @@ def test_customer_texts_add_no_headings_or_links() -> None:
 
 def test_llms_full_txt_has_the_newest_reviews_with_their_pages() -> None:
     content = full(site(reviews=[review(item) for item in range(60)])).decode()
-
     assert 50 == content.count("\n### ")
     assert f"[Page of this review]({BASE_URL}/r/r59)" in content
     assert f"All reviews (60): {BASE_URL}/reviews.json" in content
@@ -118,6 +116,5 @@ def test_llms_full_txt_is_below_its_limit(text: str) -> None:
 def test_structure_of_the_document_is_the_same_for_any_text(text: str, author: str) -> None:
     plain = site({"description": "x"}, [review(1, text="a", author="b")])
     here = site({"description": "x"}, [review(1, text=text, author=author)])
-
     kinds = [re.sub(r" .*", "", item) for item in headings(full(plain))]
     assert kinds == [re.sub(r" .*", "", item) for item in headings(full(here))]

@@ -107,7 +107,6 @@ def test_questions_differ_for_a_business_with_a_long_name() -> None:
     """They were cut at their ends, after the name."""
     here = site({"name": "Long " * 40}, [review(1)], INSIGHTS)
     (entry,) = decoded(for_machines(here)[urls.AI_CATALOG])["entries"]
-
     queries = entry["representativeQueries"]
     assert 5 == len(queries) == len(set(queries))
 
@@ -115,7 +114,6 @@ def test_questions_differ_for_a_business_with_a_long_name() -> None:
 def test_blank_part_of_an_address_is_left_out() -> None:
     here = site({"name": "Acme", "address": {"street": " ", "city": "Springfield"}})
     (entry,) = decoded(for_machines(here)[urls.AI_CATALOG])["entries"]
-
     assert {"address": "Springfield"} == entry["metadata"]
     node = structured_data.brief(BASE_URL, here.business)
     assert {"@type": "PostalAddress", "addressLocality": "Springfield"} == node["address"]
@@ -175,7 +173,6 @@ def front_matter(content: bytes) -> dict[str, str]:
 def test_front_matter_is_yaml_with_name_and_description(name: str) -> None:
     content = for_machines(site({"name": name}))[urls.SKILL]
     result = front_matter(content)
-
     assert ["name", "description"] == list(result)
     assert "customer-reviews" == result["name"]
     assert 1 <= len(result["description"]) <= 1024
@@ -186,7 +183,6 @@ def test_skill_index_has_the_digest_of_the_served_bytes() -> None:
     documents = for_machines(site())
     content = documents[urls.SKILL]
     (entry,) = msgspec.json.decode(documents[urls.SKILLS])["skills"]
-
     assert f"sha256:{hashlib.sha256(content).hexdigest()}" == entry["digest"]
     assert ("customer-reviews", "skill-md") == (entry["name"], entry["type"])
     assert front_matter(content)["description"] == entry["description"]
@@ -194,5 +190,4 @@ def test_skill_index_has_the_digest_of_the_served_bytes() -> None:
 
 def test_every_parameter_of_the_search_is_named() -> None:
     content = for_machines(site())[urls.SKILL].decode()
-
     assert [] == [item.name for item in SEARCH_PARAMETERS if f"- `{item.name}`: " not in content]

@@ -25,7 +25,6 @@ def test_policy_decides_on_agents(crawlers: Crawlers, refused: set[str], signal:
     parser = RobotFileParser()
     parser.parse(lines)
     agents = {*TRAINING, *ANSWERING, NOBODY}
-
     assert refused == {item for item in agents if not parser.can_fetch(item, f"{BASE}/r/1")}
     assert ([f"{BASE}/sitemap.xml"] if crawlers != "none" else None) == parser.site_maps()
     assert {signal} == {line.partition("Signal: ")[2] for line in lines if "Signal" in line}
@@ -36,7 +35,6 @@ def test_every_group_of_robots_txt_has_all_rules(crawlers: Crawlers) -> None:
     """A crawler reads the group that names it, and no other (RFC 9309 2.2.1)."""
     content = robots.render(BASE, crawlers).decode()
     groups = [item.splitlines() for item in content.split("\n\n") if item.startswith("User")]
-
     for group in groups:
         rules = [line for line in group if not line.startswith("User-agent: ")]
         assert rules[0].startswith("Content-Signal: search=")

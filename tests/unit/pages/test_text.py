@@ -16,7 +16,6 @@ HOSTILE = st.text(
 @given(HOSTILE)
 def test_line_has_no_end_and_no_control_of_direction(original: str) -> None:
     line = text.line(original)
-
     assert len(line.splitlines()) <= 1
     assert line == line.strip()
     assert set("\0\x1b\u202e\u2066\ufffe").isdisjoint(line)

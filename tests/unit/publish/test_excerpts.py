@@ -185,5 +185,4 @@ def test_listed_review_says_when_it_changed_not_when_it_came(
     """An agent that asks for changes wants to know when; two times for each review are many tokens."""
     stamps = {"added_at": "2026-11-24T08:30:00Z", "changed_at": "2026-11-24T11:00:00+01:00"}
     result = json.loads(listed(*rendered({**REVIEW, **stamps, **extra})))
-
     assert {**REVIEW, "changed_at": "2026-11-24T10:00:00Z", **extra} == result

@@ -252,7 +252,6 @@ def test_html_has_paragraphs_and_the_reply_as_a_quotation(
     """Plain text becomes one line in readers, and a reply reads as the customer's words."""
     answer = None if reply is None else OwnerReply(text=reply, date=datetime.date(2025, 3, 15))
     review = structs.replace(REVIEW, text=text, owner_reply=answer)
-
     assert expected == frame(Business(name="A <&> B")).html(review)
 
 
@@ -269,7 +268,6 @@ def test_the_content_is_the_text_and_the_reply(
 ) -> None:
     answer = reply and OwnerReply(text=reply, date=datetime.date(2025, 3, 15))
     review = structs.replace(REVIEW, text=text, owner_reply=answer)
-
     assert expected == frame(BUSINESS).content(review)
 
 
@@ -285,10 +283,8 @@ def test_the_content_is_the_text_and_the_reply(
 def test_only_a_later_reply_updates_an_entry_and_the_atom_feed(reply: str | None, day: str) -> None:
     answer = reply and OwnerReply(text="Thanks.", date=datetime.date.fromisoformat(reply))
     page = feed(entry(structs.replace(REVIEW, owner_reply=answer)))
-
     root = ET.fromstring(atom_of(page))
     item = msgspec.json.decode(json_of(page))["items"][0]
-
     assert [f"{day}T12:00:00Z"] * 2 == [e.text for e in root.iter(ATOM + "updated")]
     assert [e.text for e in root.iter(ATOM + "published")] == ["2025-03-14T12:00:00Z"]
     assert item["date_published"] == "2025-03-14T12:00:00Z"
@@ -331,14 +327,12 @@ def test_an_empty_atom_feed_takes_its_time_from_the_data_not_from_a_clock(
     updated_at: str | None, expected: str
 ) -> None:
     root = ET.fromstring(atom_of(feed(updated_at=updated_at)))
-
     assert expected == root.findtext(ATOM + "updated")
 
 
 def test_absent_members_of_the_business_are_left_out() -> None:
     document = msgspec.json.decode(json_of(feed(business=PLAIN)))
     names = {child.tag for child in ET.fromstring(atom_of(feed(business=PLAIN)))}
-
     assert not {"description", "icon", "favicon"} & document.keys()
     assert document["authors"] == [{"name": "Acme Plumbing"}]
     assert not {ATOM + "icon", ATOM + "logo"} & names
@@ -346,19 +340,15 @@ def test_absent_members_of_the_business_are_left_out() -> None:
 
 def test_no_tag_comes_twice() -> None:
     twice = FeedEntry(review=SILENT, technicians=(Label("a", "AC"),), services=(Label("ac", "AC"),))
-
     item = msgspec.json.decode(json_of(feed(twice)))["items"][0]
-
     assert item["tags"] == ["1-star", "AC"]
 
 
 def test_any_id_gives_valid_addresses() -> None:
     """data-model.md 1.3 lets an operator use any printable ASCII as an id."""
     odd = structs.replace(REVIEW, id='a/b?c#d%e"f<g')
-
     parsed = feedparser.parse(atom_of(feed(entry(odd)))).entries[0]
     item = msgspec.json.decode(json_of(feed(entry(odd))))["items"][0]
-
     assert parsed.id == "tag:reviews.example.com,2025:review:a/b?c%23d%25e%22f%3Cg"
     assert parsed.link == "https://reviews.example.com/r/a%2Fb%3Fc%23d%25e%22f%3Cg"
     assert item["url"] == parsed.link
@@ -369,10 +359,8 @@ def test_addresses_are_the_same_in_both() -> None:
     """Characters that no address may have are refused with the data (``domain.reviews.Url``)."""
     address = "https://müller.example/r%201?q='é'&x=1#2"
     reviewed = entry(structs.replace(REVIEW, source_url=address))
-
     links = feedparser.parse(atom_of(feed(reviewed))).entries[0].links
     item = msgspec.json.decode(json_of(feed(reviewed)))["items"][0]
-
     assert address == links[1].href == item["external_url"]
 
 
@@ -498,9 +486,7 @@ def test_any_text_is_shown_as_it_was_written(text: str, reply: str) -> None:
 def test_any_text_survives_json_whole(text: str, author: str, reply: str) -> None:
     answer = OwnerReply(text=reply, date=REVIEW.date)
     review = structs.replace(REVIEW, text=text, author=author, owner_reply=answer)
-
     item = msgspec.json.decode(json_of(feed(entry(review))))["items"][0]
-
     assert item["content_text"] == f"{text}\n\nReply from Acme Plumbing: {reply}"
     assert item["authors"][0]["name"] == author
     assert item["_review"]["owner_reply"]["text"] == reply

@@ -87,5 +87,4 @@ def security(expires: datetime.datetime) -> Config:
 )
 def test_security_txt_is_warned_of_a_month_before_it_expires(days: int, texts: list[str]) -> None:
     expiring = security(NOW + datetime.timedelta(days=days))
-
     assert [("security.expires", text) for text in texts] == list(warnings(expiring, NOW))

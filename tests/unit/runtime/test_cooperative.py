@@ -134,7 +134,6 @@ def test_work_that_runs_at_once_counts_against_the_turn(bench: Bench) -> None:
     at_once = sum(isinstance(result, str) for result in results)
     assert TURN_SECONDS / MS - 1 <= at_once <= TURN_SECONDS / MS + 1
     bench.all_turns()
-
     assert max(bench.turns) <= TURN_SECONDS + MS
     assert 20 == sum(name.endswith("ended") for name in bench.log)
 
@@ -184,7 +183,6 @@ def test_callback_may_add_work(bench: Bench) -> None:
     more: list[object] = []
     done.addCallback(lambda _: more.append(bench.run("a", MS, name="next")))
     bench.all_turns()
-
     assert isinstance(more[0], Deferred)
     assert ["occupier", "a", "next"] == bench.order
 
@@ -199,7 +197,6 @@ def test_clients_take_turns_independent_of_their_number_of_jobs(bench: Bench) ->
     for client in ("b", "c"):
         bench.wait(client, *4 * [STEP])
     bench.all_turns()
-
     assert ["occupier", *2 * ["greedy", "b", "c"], "greedy"] == bench.order
 
 
@@ -233,7 +230,6 @@ def test_client_with_longer_steps_has_fewer_of_them(bench: Bench) -> None:
     while short.result is None:
         bench.turn()
     counts = Counter(bench.log)
-
     assert 4 <= counts["long"] <= 6
 
 
@@ -244,7 +240,6 @@ def test_jobs_of_one_client_take_turns(bench: Bench) -> None:
     quick = bench.wait("a", MS, name="quick")
     while quick.result is None:
         bench.turn()
-
     assert slow.result is None
 
 

@@ -34,7 +34,6 @@ def chunked(path: str, *chunks: bytes) -> bytes:
 
 def test_response_begins_with_server_and_date(listener: MemoryListener) -> None:
     client = listener.sent(ask())
-
     (answer,) = client.answers()
     assert ["Server", "Date"] == [name for name, _ in answer.fields[:2]]
     assert "reviewsd" == answer.values("Server")[0]
@@ -46,7 +45,6 @@ def test_response_may_take_any_time(listener: MemoryListener) -> None:
     listener.wait(600)
     assert b"" == client.received
     listener.routes.waiting.pop().answer()
-
     assert ["/later"] == client.texts
     assert not client.line.closed
 
@@ -59,7 +57,6 @@ def test_failing_route_is_answered_500_and_logged_once(listener: MemoryListener,
         for later in listener.routes.waiting:
             later.fail()
         client.settle()
-
     assert [500, 200] == client.statuses
     (event,) = (event for event in events if "log_failure" in event)
     assert isinstance(event["log_failure"].value, ValueError)
@@ -71,7 +68,6 @@ def test_answer_is_cancelled_when_its_client_leaves(listener: MemoryListener) ->
     assert not later.cancelled
     with capturedLogs() as events:
         client.line.leave()
-
     assert later.cancelled
     assert set() == listener.connections.open
     assert [] == [event for event in events if "log_failure" in event]
@@ -84,7 +80,6 @@ def test_response_after_the_client_has_left_is_dropped() -> None:
     listener.routes.respond = lambda _request: answer
     client = listener.sent(ask())
     client.line.leave()
-
     assert b"" == client.received
     listener.close()
 
@@ -95,7 +90,6 @@ def test_answer_cancelled_by_its_route_is_500() -> None:
     listener.routes.respond = lambda _request: answer
     client = listener.sent(ask())
     answer.errback(CancelledError())
-
     assert [500] == client.statuses
     listener.close()
 
@@ -107,7 +101,6 @@ def test_pipelined_request_waits_for_the_response_before_it(listener: MemoryList
     client = listener.sent(ask("/1") + ask("/later") + ask("/2") + posted(HUB, b"abc"), ask("/3"))
     assert ["/1"] == client.texts
     listener.routes.waiting.pop().answer()
-
     assert ["/1", "/later", "/2", "abc", "/3"] == client.texts
 
 
@@ -115,7 +108,6 @@ def test_pipelining_client_does_not_delay_others(listener: MemoryListener) -> No
     client, second = listener.connect(), listener.connect()
     client.connection.dataReceived(500 * ask())
     second.connection.dataReceived(ask())
-
     assert 0 < client.received.count(b"HTTP/1.1 200") < 100
     assert second.received
     assert 500 == len(client.answers())
@@ -150,7 +142,6 @@ def test_pipelined_requests_are_answered_in_order(path: str, listener: MemoryLis
     while listener.routes.waiting:
         listener.routes.waiting.pop().answer()
         client.settle()
-
     expected = ["/later", *1_000 * [path], "/later", *998 * [path]]
     assert expected == client.texts
 
@@ -159,7 +150,6 @@ def test_pipelined_requests_are_answered_in_order(path: str, listener: MemoryLis
 def test_bytes_after_the_last_request_are_skipped(listener: MemoryListener, over: bytes) -> None:
     """Bytes to a closed connection reset it, perhaps before the client has read the response (RFC 9112 9.6)."""
     client = listener.sent(ask("/now", CLOSE) + over, over)
-
     assert 1 == len(client.answers())
     assert client.line.half_closed
     assert not client.line.closed
@@ -198,7 +188,6 @@ def test_half_closed_client_gets_each_answer(listener: MemoryListener, part: byt
     while listener.routes.waiting:
         listener.routes.waiting.pop().answer()
         client.settle()
-
     assert ["/later", *20 * ["/1"], "/later", "abc"] == client.texts
     assert client.line.closed
 
@@ -210,7 +199,6 @@ def test_half_closed_client_without_a_complete_request_is_closed(
 ) -> None:
     client = listener.sent(before + part)
     client.finish()
-
     assert before.count(b"GET") == len(client.answers())
     assert client.line.closed
     assert set() == listener.connections.open
@@ -227,7 +215,6 @@ def test_half_closed_slow_reader_gets_all_responses(
     client.finish()
     assert not client.line.closed
     client.take_all()
-
     assert sizes == [len(answer.body) for answer in client.answers()]
     assert client.line.closed
 
@@ -236,7 +223,6 @@ def test_refused_client_that_half_closes_is_closed(listener: MemoryListener) -> 
     client = listener.sent(b"\0\r\n")
     assert (True, False) == (client.line.half_closed, client.line.closed)
     client.finish()
-
     assert client.line.closed
 
 
@@ -244,7 +230,6 @@ def test_half_closed_client_gets_its_refusal(listener: MemoryListener) -> None:
     client = listener.sent(ask("/later") + b"\0\r\n")
     client.finish()
     listener.routes.waiting.pop().answer()
-
     assert [200, 400] == client.statuses
     assert client.line.closed
 
@@ -310,7 +295,6 @@ def test_too_large_body_reaches_mcp_truncated(
 ) -> None:
     """MCP has its own order of refusals, which does not need the bytes after the first 64 KiB."""
     client = listener.sent(*pieces, ask())
-
     assert ["truncated"] == client.texts
     assert [True] == [answer.closes for answer in client.answers()]
     assert client.line.half_closed

@@ -44,7 +44,6 @@ def test_pipelined_bytes_are_bounded_during_an_answer(listener: MemoryListener) 
     sent = flood(client)
     assert HELD < sent <= HELD + PIECE
     listener.routes.waiting.pop().answer()
-
     assert 1 + sent // len(ask()) == len(client.answers())
     assert client.line.reading
 
@@ -58,7 +57,6 @@ def test_pipelined_body_is_bounded_during_an_answer(listener: MemoryListener) ->
     client.settle()
     assert client.line.reading
     client.send(20 * b"x")
-
     assert HELD == len(client.answers()[1].body) - 1
 
 
@@ -67,7 +65,6 @@ def test_reading_is_resumed_for_a_refused_client(listener: MemoryListener) -> No
     client = listener.sent(ask("/later"), b"\0\r\n" + 65_536 * b"x")
     assert not client.line.reading
     listener.routes.waiting.pop().answer()
-
     assert [200, 431] == client.statuses
     assert client.line.reading
     assert client.line.half_closed
@@ -76,7 +73,6 @@ def test_reading_is_resumed_for_a_refused_client(listener: MemoryListener) -> No
 def test_reading_is_resumed_after_the_last_response(listener: MemoryListener) -> None:
     client = listener.sent(ask("/later", "Connection: close"), 2 * HELD * b"x")
     listener.routes.waiting.pop().answer()
-
     assert [200] == client.statuses
     assert client.line.reading
     assert client.line.half_closed
@@ -92,7 +88,6 @@ def test_slow_reader_gets_next_response_after_taking_first(
     assert 1 == len(listener.routes.requests)
     assert client.received.count(b"HTTP/1.1") == 1
     client.take_all()
-
     assert [b"/large", b"/now", b"/later"] == [request.path for request in listener.routes.requests]
     listener.routes.waiting.pop().answer()
     assert [LARGE, 5, 7, 5] == [len(answer.body) for answer in client.answers()]
@@ -103,7 +98,6 @@ def test_bytes_from_a_slow_reader_are_bounded(listener: MemoryListener) -> None:
     sent = flood(client)
     assert HELD < sent <= HELD + PIECE
     client.take_all()
-
     assert 1 + sent // len(ask()) == len(client.answers())
     assert client.line.reading
 
@@ -112,7 +106,6 @@ def test_responses_waiting_for_a_slow_reader_are_bounded(listener: MemoryListene
     """Small responses are counted as well."""
     client = listener.connect(slow=True)
     flood(client)
-
     assert len(client.received) < 3 * 65_536  # of which a transport is full
 
 
@@ -121,7 +114,6 @@ def test_partial_body_is_read_on_after_the_response_is_taken(listener: MemoryLis
         ask("/large") + ask(urls.HUB, "Content-Length: 3", method="POST") + b"a", b"bc", slow=True
     )
     client.take_all()
-
     assert b"abc\n" == client.answers()[1].body
 
 
@@ -197,7 +189,6 @@ def test_connections_of_a_network_are_limited(listener: MemoryListener) -> None:
 def test_ipv6_clients_are_counted_by_64(listener: MemoryListener) -> None:
     listener.connections.limits = ConnectionLimits(per_client=1)
     listener.connect("2001:db8:1:2::3")
-
     assert [429] == listener.connect("2001:db8:1:2:ffff::4").statuses
     assert b"" == listener.connect("2001:db8:1:3::3").received
 
@@ -207,7 +198,6 @@ def test_wider_network_has_four_times_the_limit(listener: MemoryListener, client
     """A /48 has 65,536 client networks, and 16 of them could have all connections."""
     listener.connections.limits = ConnectionLimits(per_client=2)
     clients = [listener.connect(client.format(number)) for number in range(9)]
-
     assert [429] == clients[8].statuses
     for connected in clients:
         connected.line.leave()
@@ -218,14 +208,12 @@ def test_wider_network_has_four_times_the_limit(listener: MemoryListener, client
 def test_this_machine_and_proxies_are_not_limited(listener: MemoryListener, peer: str) -> None:
     listener.connections.limits = ConnectionLimits(per_client=1)
     clients = [listener.connect(peer) for _ in range(5)]
-
     assert [b""] * 5 == [client.received for client in clients]
 
 
 def test_network_is_forgotten_with_its_last_connection(listener: MemoryListener) -> None:
     listener.connect("192.0.2.9").line.leave()
     listener.connect("2001:db8::1").line.leave()
-
     assert {} == listener.connections._per_network
 
 
@@ -260,7 +248,6 @@ def test_busy_connection_is_not_closed_when_full(listener: MemoryListener, sent:
     for client in clients:
         client.send(sent)
     newest = listener.connect()
-
     assert [problems.NO_ROOM.status] == newest.statuses
     assert newest.line.half_closed
     assert [False, False] == [client.line.closed for client in clients]
@@ -272,7 +259,6 @@ def test_refused_connection_is_closed_first_when_full(listener: MemoryListener) 
     idle, refused = listener.connect(), listener.connect()
     refused.send(b"\0\r\n")
     newest = listener.sent(ask())
-
     assert [200] == newest.statuses
     assert (False, True) == (idle.line.closed, refused.line.aborted)
 

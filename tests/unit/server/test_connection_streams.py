@@ -77,7 +77,6 @@ def test_events_follow_the_body(listener: MemoryListener, events: Events) -> Non
     assert b"first" == body(client)[:5]
     client.settle()
     events.add(b"3")
-
     assert b"first123" == body(client)
 
 
@@ -85,7 +84,6 @@ def test_further_bytes_are_skipped(listener: MemoryListener, events: Events) -> 
     """The connection ends with the stream, so a request behind it has no answer."""
     client = begin(listener)
     client.send(ask(), b"x" * 100_000)
-
     assert (b"first", b"") == (body(client), client.connection.parser.buffer)
     assert client.line.reading
     assert 0 == events.closed
@@ -94,7 +92,6 @@ def test_further_bytes_are_skipped(listener: MemoryListener, events: Events) -> 
 def test_silent_stream_has_a_heartbeat(listener: MemoryListener, events: Events) -> None:
     client = begin(listener)
     listener.wait(3 * HEARTBEAT_SECONDS)
-
     assert b"first" + 3 * HEARTBEAT == body(client)
     assert 0 == events.closed
 
@@ -102,7 +99,6 @@ def test_silent_stream_has_a_heartbeat(listener: MemoryListener, events: Events)
 def test_old_stream_is_ended(listener: MemoryListener, events: Events) -> None:
     client = begin(listener)
     listener.wait(STREAM_SECONDS + HEARTBEAT_SECONDS)
-
     assert body(client).endswith(HEARTBEAT + b"end")
     assert (True, 1) == (client.line.closed, events.closed)
 
@@ -129,7 +125,6 @@ def test_client_that_takes_nothing_is_cut_off(listener: MemoryListener, events: 
     events.add(bytes(200_000))
     client.settle()
     listener.wait(DRAIN_WINDOW + 1)
-
     assert (True, 1) == (client.line.aborted, events.closed)
 
 
@@ -140,7 +135,6 @@ def test_stream_ends_when_its_client_leaves(
     client = begin(listener)
     leave(client)
     events.add(b"1")
-
     assert (b"first", 1) == (body(client), events.closed)
     assert set() == listener.connections.open
 
@@ -149,7 +143,6 @@ def test_drain_ends_streams(listener: MemoryListener, events: Events) -> None:
     """The client learns that the server has ended the stream, and the daemon does not wait for it."""
     client = begin(listener)
     ended = listener.drain()
-
     assert (b"firstend", ["ended"], 1) == (body(client), ended, events.closed)
 
 
@@ -157,7 +150,6 @@ def test_stream_that_begins_during_drain_is_ended(listener: MemoryListener, even
     client = listener.connect()
     listener.drain()
     client.send(ask("/mcp"))
-
     assert b"firstend" == body(client)
     assert 1 == events.closed
 
@@ -168,7 +160,6 @@ def test_stream_is_not_closed_to_make_room(events: Events) -> None:
     listener.routes.respond = lambda _: REPLIES.event_stream((), (b"first",), events)
     client = begin(listener)
     second = listener.connect()
-
     assert [503] == second.statuses
     assert not client.line.closed
     listener.close()

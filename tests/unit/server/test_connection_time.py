@@ -42,7 +42,6 @@ def test_head_has_ten_seconds_in_all(listener: MemoryListener, before: bytes, be
     client = listener.connect()
     listener.wait(30)
     client.send(before, begin)
-
     assert HEADER == lived(listener, client, 20)
     assert timed_out(client)
 
@@ -50,7 +49,6 @@ def test_head_has_ten_seconds_in_all(listener: MemoryListener, before: bytes, be
 def test_slow_bytes_do_not_extend_the_deadline_of_a_head(listener: MemoryListener) -> None:
     """F5: a byte every 59 seconds once held a connection for 10.9 days."""
     client = listener.sent(ask()[:-2])
-
     assert HEADER == lived(listener, client, 20, b"A: " + 99 * b"b")
     assert timed_out(client)
 
@@ -63,13 +61,11 @@ def test_each_head_has_its_own_deadline(listener: MemoryListener) -> None:
     client.send(ask()[:9])
     listener.wait(9)
     client.send(ask()[9:])
-
     assert [200, 200] == client.statuses
 
 
 def test_head_that_begins_behind_a_request_has_ten_seconds(listener: MemoryListener) -> None:
     client = listener.sent(ask() + ask()[:9])
-
     assert HEADER == lived(listener, client, 20)
     assert [200, 408] == client.statuses
 
@@ -84,7 +80,6 @@ def test_body_has_twenty_seconds_from_the_end_of_the_head(
     client = listener.sent(head[:9])
     listener.wait(8)
     client.send(head[9:])
-
     assert BODY == lived(listener, client, 30, drip)
     assert timed_out(client)
     assert [] == listener.routes.requests
@@ -95,7 +90,6 @@ def test_body_in_time_is_answered(listener: MemoryListener) -> None:
     for _ in range(10):
         listener.wait(1.75)
         client.send(100 * b"x")
-
     assert [1000] == [len(request.body) for request in listener.routes.requests]
 
 
@@ -104,7 +98,6 @@ def test_deadlines_are_configured() -> None:
     clients = [listener.connect() for _ in range(3)]
     clients[0].send(ask()[:9])
     clients[1].send(POST)
-
     assert [1, 1, 1] == [lived(listener, client, 9) for client in clients]  # one after the other
     listener.close()
 
@@ -115,7 +108,6 @@ def test_deadlines_are_configured() -> None:
 @pytest.mark.parametrize("sent", [b"", ask(), ask() + ask()])
 def test_idle_connection_is_closed_without_response(listener: MemoryListener, sent: bytes) -> None:
     client = listener.sent(sent)
-
     assert IDLE == lived(listener, client, 90)
     assert client.line.closed
     assert sent.count(b"GET") == len(client.answers())
@@ -127,7 +119,6 @@ def test_response_restarts_the_idle_time(listener: MemoryListener) -> None:
     for _ in range(5):
         listener.wait(50)
         client.send(ask())
-
     assert IDLE == lived(listener, client, 90)
 
 
@@ -135,7 +126,6 @@ def test_late_response_restarts_the_idle_time(listener: MemoryListener) -> None:
     client = listener.sent(ask("/later"))
     listener.wait(500)
     listener.routes.waiting.pop().answer()
-
     assert IDLE == lived(listener, client, 90)
 
 
@@ -144,7 +134,6 @@ def test_idle_time_is_right_after_a_time_without_connections(listener: MemoryLis
     listener.connect().line.leave()
     listener.clock.advance(10_000)
     client = listener.sent(ask())
-
     assert IDLE == lived(listener, client, 90)
 
 
@@ -184,7 +173,6 @@ def test_too_slow_reader_is_cut_off(listener: MemoryListener, rate: int, *, last
     while not client.line.closed:
         client.line.take(rate)
         listener.wait(1)
-
     assert client.line.aborted
     assert 10 <= listener.clock.seconds() <= 21
     assert set() == listener.connections.open
@@ -196,7 +184,6 @@ def test_bytes_from_a_slow_reader_do_not_extend_its_deadline(listener: MemoryLis
         client.send(b"G" if client.line.reading else b"")
         listener.wait(1)
         assert listener.clock.seconds() < 21
-
     assert client.line.aborted
 
 
@@ -204,7 +191,6 @@ def test_idle_time_begins_when_a_slow_reader_has_all(listener: MemoryListener) -
     client = listener.sent(ask("/large"), slow=True)
     listener.wait(9)
     client.take_all()
-
     assert IDLE == lived(listener, client, 90)
     assert not client.line.aborted
 
@@ -216,7 +202,6 @@ def test_taken_response_does_not_extend_the_deadline_of_a_head() -> None:
     client.send(ask()[:9])
     listener.wait(5)
     client.take_all()
-
     assert HEADER - 5 == lived(listener, client, 90)
     listener.close()
 
@@ -235,7 +220,6 @@ def test_draining_connection_waits_a_moment_for_one_more_request(
     """A request may be on its way (O4)."""
     client = listener.sent(*before * [ask()])
     ended = listener.drain()
-
     listener.wait(LAST_REQUEST_SECONDS - SWEEP_SECONDS)
     assert (False, []) == (client.line.closed, ended)
     listener.wait(SWEEP_SECONDS)
@@ -251,7 +235,6 @@ def test_request_in_a_drain_is_answered(listener: MemoryListener, cut: int, befo
     listener.wait(LAST_REQUEST_SECONDS / 2)
     if ask()[cut:]:
         client.send(ask()[cut:])
-
     assert (200, True) == (client.answers()[-1].status, client.answers()[-1].closes)
     assert before + 1 == len(client.answers())
     assert (True, ["ended"]) == (client.line.closed, ended)
@@ -262,7 +245,6 @@ def test_new_connection_during_the_drain_is_answered_once(listener: MemoryListen
     listener.sent(ask("/later"))
     listener.drain()
     client = listener.sent(ask())
-
     assert [(200, True)] == [(answer.status, answer.closes) for answer in client.answers()]
     assert client.line.closed
 
@@ -286,7 +268,6 @@ def test_pipelined_request_is_skipped_during_the_drain(listener: MemoryListener)
     client = listener.sent(ask("/later") + ask())
     ended = listener.drain()
     listener.routes.waiting.pop().answer()
-
     assert ["/later"] == client.texts
     assert (True, []) == (client.line.half_closed, ended)
     client.line.leave()
@@ -310,7 +291,6 @@ def test_partial_request_is_answered_during_the_drain(listener: MemoryListener) 
 def test_drain_aborts_connections_after_20_seconds(listener: MemoryListener) -> None:
     client = listener.sent(ask("/later"))
     ended = listener.drain()
-
     listener.wait(DRAIN_SECONDS - SWEEP_SECONDS)
     assert not client.line.closed
     listener.wait(SWEEP_SECONDS)
@@ -322,6 +302,5 @@ def test_refused_connection_ends_during_the_drain(listener: MemoryListener) -> N
     client = listener.sent(b"\0\r\n")
     ended = listener.drain()
     listener.wait(LINGER_SECONDS)
-
     assert client.line.closed
     assert ["ended"] == ended

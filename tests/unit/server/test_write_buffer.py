@@ -110,7 +110,6 @@ def test_large_body_is_written_in_pieces() -> None:
     out, transport, calls = pieces()
     body = bytes(range(256)) * 1_000
     out.send(b"head", memoryview(body), b"tail")
-
     assert b"head" + body + b"tail" == transport.value()
     assert all(len(piece) < 2 * PIECE for piece in transport.pieces)
     assert [] == calls
@@ -158,7 +157,6 @@ def test_lingering_end_half_closes_if_it_can(provided: tuple[type, ...], *, half
     directlyProvides(transport, *provided)
     out.send(b"a")
     out.end(lingering=True)
-
     assert (half, not half) == (transport.half_closed, transport.disconnecting)
 
 
@@ -169,7 +167,6 @@ def test_lost_connection_drops_its_bytes() -> None:
     out.stopProducing()
     out.send(b"b")
     out.end(lingering=False)
-
     assert b"a" == transport.value()
     assert ["pause"] == calls
 
@@ -198,7 +195,6 @@ def test_all_bytes_are_written_once_and_in_order(sends: list[list[bytes]], room:
     out.end(lingering=False)
     while not transport.disconnecting:
         transport.drain()
-
     assert b"".join(b"".join(parts) for parts in sends) == transport.value()
     assert calls in ([], ["pause"])
 

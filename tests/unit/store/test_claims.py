@@ -45,7 +45,6 @@ def test_unclaimed_rows_are_due_at_once_after_a_start(rows: Rows) -> None:
     rows.subscribe(2)
     rows.bump()
     assert [] == take_over(rows, START)
-
     assert [0, 0] == [due.deaths for due in rows.owed()]
 
 
@@ -59,7 +58,6 @@ def test_any_outcome_of_a_delivery_resets_the_deaths(
     take_over(rows, START)
     (claim,) = rows.deliver(START + 1_000)[0]
     rows.deliver(START + 1_000, (DeliveryOutcome(claim=claim, event=event),))
-
     assert [(0,)] == rows.sql("SELECT deaths FROM subscription")
 
 
@@ -91,7 +89,6 @@ def test_outcome_of_a_verification_resets_the_deaths(rows: Rows) -> None:
     first, second = rows.verify(START + 1_000)
     outcomes = VerificationOutcome(first, Unreachable()), VerificationOutcome(second, Confirmed())
     rows.verify(START + 1_000, outcomes)
-
     assert [(0,)] == rows.sql("SELECT deaths FROM verification")
 
 

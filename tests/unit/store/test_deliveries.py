@@ -18,7 +18,6 @@ def test_subscription_with_an_older_version_is_due(rows: Rows) -> None:
     """No queue is needed (I6, D4)."""
     rows.subscribe(2)
     assert [] == rows.owed(contents=OLD)
-
     rows.bump()
     assert [1, 2] == [due.id for due in rows.owed()]
     assert [1] == [due.id for due in rows.owed(without=("s1.example.org",))]
@@ -30,7 +29,6 @@ def test_node_with_other_content_than_the_store_sends_nothing(rows: Rows) -> Non
     """It has not loaded the newest data yet."""
     rows.subscribe()
     rows.bump()
-
     assert [] == rows.owed(contents=OLD)
     assert [] == rows.owed(contents={})
     due = [Due(id=1, host=HOST, active=True)]

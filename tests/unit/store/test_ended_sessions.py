@@ -81,7 +81,6 @@ async def test_expired_session_is_deleted(database: Database, now: Watch) -> Non
     await sessions.end(B, NOW + 2)
     now.seconds += 1
     await sessions.load()
-
     assert (False, True) == (A in sessions, B in sessions)
     assert [(B,)] == await rows(database, "SELECT id_hash FROM mcp_ended")
 

@@ -14,7 +14,6 @@ from tests.support.hub_rows import CLAIM, HOST, Rows
 def test_due_requests_are_ordered_by_time_without_excluded_hosts(rows: Rows) -> None:
     for number, at in ((1, 30), (2, 10), (3, 20), (4, 5000)):
         rows.ask(number, next_attempt_at=START + at)
-
     assert [2, 3, 1] == [due.id for due in rows.verifiable(START + 100)]
     assert [2, 1] == [due.id for due in rows.verifiable(START + 100, ("s3.example.org", "x"))]
     _, seconds = rows.run(lambda cursor: intents.find_due(cursor, START + 100, 1, ()))
@@ -24,7 +23,6 @@ def test_due_requests_are_ordered_by_time_without_excluded_hosts(rows: Rows) -> 
 def test_claimed_request_is_not_due_until_the_claim_expires(rows: Rows) -> None:
     rows.ask()
     (claim,) = rows.verify()
-
     assert [] == rows.verifiable(START + CLAIM)
     assert [claim.id] == [due.id for due in rows.verifiable(START + CLAIM + 1)]
     due = [Due(id=claim.id, host=HOST, active=False)]

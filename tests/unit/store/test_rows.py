@@ -15,7 +15,6 @@ def test_version_of_a_topic_rises_only_with_its_bytes(rows: Rows) -> None:
     after = rows.run(lambda cursor: deliveries.bump(cursor, NEW, START, START + 5))
     again = rows.run(lambda cursor: deliveries.bump(cursor, NEW, START + 1, START + 9))
     back = rows.run(lambda cursor: deliveries.bump(cursor, OLD, START, START + 10))
-
     assert [(2, START + 5), (1, START), (1, START)] == [
         (topic.version, topic.changed_at) for topic in after.values()
     ]
@@ -28,7 +27,6 @@ def test_oldest_ends_are_deleted(rows: Rows, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("reviewsd.store.rows.MAX_ENDED", 3)
     for number in range(5):
         rows.run(partial(note_end, pair=PAIR, reason=f"reason {number}", now=number))
-
     assert [(CALLBACK, FEED, f"reason {n}", n) for n in (2, 3, 4)] == rows.sql(
         "SELECT callback, topic, reason, at FROM ended ORDER BY id"
     )

@@ -152,7 +152,6 @@ def test_only_clients_that_wait_for_an_acknowledgement_time_out(purpose: Purpose
     expired = purpose in {Purpose.REQUEST, Purpose.SESSION_END}
     assert ([StoreError] if expired else []) == results
     assert expired == counters.counts().get("store_errors_total", 0)
-
     thread.run()  # a late result is no error
     assert [StoreError if expired else "done"] == results
     assert [] == thread.clock.getDelayedCalls()

@@ -44,7 +44,6 @@ def ids_of(page: Any) -> list[str]:
 def test_late_imports_and_edits_come_first(site: Place) -> None:
     """Old reviews that are imported today are neither in a feed nor in ``since`` of today."""
     ids = ids_of(search(site, sort="changed", limit=100))
-
     late = sorted((imported["id"] for imported in LATE), reverse=True)
     assert ["old3", *late, "old5", "old4", "old2", "old1"] == ids
 
@@ -53,9 +52,7 @@ def test_next_page_is_in_the_same_order(site: Place) -> None:
     path = f"{urls.SEARCH}?sort=changed&limit=20&changed_since=2026-11-24"
     first = site.get(path)
     link = first.header("Link").rpartition("<")[2].partition(">")[0]
-
     second = site.get(link.removeprefix(BASE_URL))
-
     assert 31 == first.json()["matched"] == second.json()["matched"]
     ids = [*ids_of(first.json()), *ids_of(second.json())]
     assert 31 == len(set(ids)) == len(ids)

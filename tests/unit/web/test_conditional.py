@@ -93,7 +93,6 @@ def test_only_success_is_conditional(daemon: Daemon, method: str, path: str, sta
 @pytest.mark.parametrize("path", ["/reviews.json", "/feed.xml"])
 def test_document_is_406_if_every_coding_is_refused(daemon: Daemon, path: str) -> None:
     answer = daemon.get(path, {"Accept-Encoding": "*;q=0"})
-
     assert (406, 406) == (answer.status, answer.json()["status"])
     assert "Accept, Accept-Encoding" == answer.headers["Vary"]
     assert "*" == answer.headers["Access-Control-Allow-Origin"]
@@ -104,7 +103,6 @@ def test_document_is_406_if_every_coding_is_refused(daemon: Daemon, path: str) -
 def test_computed_answer_ignores_refused_identity(daemon: Daemon, path: str, accepted: str) -> None:
     """RFC 9110 12.5.3: a server may disregard the field."""
     answer = daemon.get(path, {"Accept-Encoding": accepted})
-
     assert 200 == answer.status
     assert "Content-Encoding" not in answer.headers
 

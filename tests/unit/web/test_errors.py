@@ -67,7 +67,6 @@ def test_invalid_parameter_is_named_in_400(
     daemon: Daemon, query: str, code: str, path: str
 ) -> None:
     problem = check_problem(daemon.get(f"{SEARCH}?{query}"), 400, issues=True)
-
     assert f"{BASE_URL}/developers/errors#invalid-query" == problem["type"]
     assert [(code, [path])] == [(issue["code"], issue["path"]) for issue in problem["issues"]]
     assert problem["issues"][0]["message"].replace('"', "").startswith(f"{path} ")
@@ -88,7 +87,6 @@ def test_unknown_and_empty_parameters_are_ignored(daemon: Daemon, query: str) ->
 @pytest.mark.parametrize("date", ["2025-02-30", "2025-01-01%0a", "%3Cscript%3E"])
 def test_invalid_date_in_the_path_is_named_in_400(daemon: Daemon, date: str) -> None:
     problem = check_problem(daemon.get(SINCE + date), 400, issues=True)
-
     assert [["date"]] == paths_of(problem)
     assert "invalid_format" == problem["issues"][0]["code"]
 
@@ -99,7 +97,6 @@ def test_invalid_date_in_the_path_is_named_in_400(daemon: Daemon, date: str) -> 
 @pytest.mark.parametrize("path", ["/nope", "/<script>alert(1)</script>", "/" + 5_000 * "a/"])
 def test_inexact_address_is_404_with_the_main_addresses(daemon: Daemon, path: str) -> None:
     problem = check_problem(daemon.get(path), 404)
-
     assert f"{BASE_URL}/developers/errors#not-found" == problem["type"]
     for address in ("/reviews.json", "/feed.xml", SEARCH, "/.well-known/openapi.json"):
         assert address in problem["detail"]
@@ -109,7 +106,6 @@ def test_inexact_address_is_404_with_the_main_addresses(daemon: Daemon, path: st
 @pytest.mark.parametrize("path", ["/%zz", "/%ff"])
 def test_broken_escape_in_the_path_is_400(daemon: Daemon, path: str) -> None:
     problem = check_problem(daemon.get(path), 400)
-
     assert f"{BASE_URL}/developers/errors#bad-request" == problem["type"]
     assert "percent-escape" in problem["detail"]
 
@@ -120,14 +116,12 @@ def test_broken_escape_in_the_path_is_400(daemon: Daemon, path: str) -> None:
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", '"}<b>', "\r\nX: y", "\u2028", "\0"])
 def test_request_text_is_repeated_only_in_json_strings(daemon: Daemon, text: str) -> None:
     problem = check_problem(daemon.get(f"{SEARCH}?since={quote(text)}"), 400, issues=True)
-
     assert f'since must be a date as YYYY-MM-DD, got "{text}"' == problem["issues"][0]["message"]
 
 
 @pytest.mark.parametrize("path", ["/nope", f"{SEARCH}?limit=x", "/%zz"])
 def test_problem_json_is_sent_if_accept_prefers_it(daemon: Daemon, path: str) -> None:
     answer = daemon.get(path, {"Accept": "application/problem+json, */*;q=0.1"})
-
     assert "application/problem+json" == answer.headers["Content-Type"]
     assert "Accept" == answer.headers["Vary"]
     assert {"type", "title", "status", "detail"} <= answer.json().keys()
@@ -150,7 +144,6 @@ def test_browser_gets_a_page_for_404_and_json_for_other_errors(daemon: Daemon, a
 def test_client_that_only_sends_gets_413(daemon: Daemon, path: str, media_type: str) -> None:
     """``http.client`` sends all bytes before it reads, and would only see a reset connection."""
     answer = daemon.request("POST", path, {"Content-Type": media_type}, 8 * 1024 * 1024 * b"x")
-
     assert (413, "close") == (answer.status, answer.headers["Connection"])
 
 
@@ -167,7 +160,6 @@ def test_read_is_503_before_the_first_publication(tmp_path: Path, path: str, sta
     server = serving(clock, reads, Probes(REPLIES), responses=REPLIES)
     with capturedLogs() as events:
         (response,) = responses(exchanged(server, ask(path)))
-
     assert status == response.status
     assert (["5"] if status == 503 else []) == response.values("Retry-After")
     assert [] == [event for event in events if "log_failure" in event]

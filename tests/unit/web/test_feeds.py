@@ -80,7 +80,6 @@ def atom_pages(site: Place) -> Iterator[list[str]]:
 def test_pages_of_a_feed_list_every_review_once(site: Place) -> None:
     """Without older pages, 30 of 80 reviews of one day would be missed."""
     expected = [NEWEST_FIRST[begin : begin + MAX_ENTRIES] for begin in (0, 50, 100)]
-
     assert expected == list(json_pages(site))
     assert expected == list(atom_pages(site))
 
@@ -89,7 +88,6 @@ def test_pages_of_a_feed_list_every_review_once(site: Place) -> None:
 def test_feed_that_fits_on_a_page_has_one(tmp_path: Path, count: int) -> None:
     site = Place(tmp_path, settings=NO_PAGES)
     site.publish(REVIEWS[:count])
-
     assert 1 == len(list(json_pages(site)))
     assert 1 == len(list(atom_pages(site)))
 
@@ -117,7 +115,6 @@ def test_page_begins_at_its_cursor_after_changes(site: Place) -> None:
     before = site.get(path)
     new = review("new", date="2025-03-30")
     site.publish([*REVIEWS[:70], *REVIEWS[71:], new], insights=INSIGHTS)
-
     assert before.json()["items"] == site.get(path).json()["items"]
     assert before.header("ETag") == site.get(path).header("ETag")
 
@@ -126,7 +123,6 @@ def test_page_begins_at_its_cursor_after_changes(site: Place) -> None:
 def test_page_after_the_last_review_is_empty(site: Place, page: str) -> None:
     """Reviews may have been removed since the page before was read."""
     answer = site.get(page.replace("<cursor>", Cursor(read_day("2025-03-01"), "r000").encode()))
-
     assert 200 == answer.status
     assert b"r000" not in answer.body
     assert b"next" not in answer.body
@@ -138,7 +134,6 @@ def test_page_after_the_last_review_is_empty(site: Place, page: str) -> None:
 )
 def test_malformed_cursor_is_refused(site: Place, path: str, cursor: str) -> None:
     answer = site.get(path.replace("<cursor>", cursor))
-
     assert 400 == answer.status
     (issue,) = answer.json()["issues"]
     assert (["cursor"], "invalid_format") == (issue["path"], issue["code"])
@@ -169,5 +164,4 @@ def test_tag_of_a_page_changes_with_labels(site: Place) -> None:
         "entities": {"technicians": [{"id": "sam", "name": "sam jones", "label": "S."}]},
     }
     site.publish(REVIEWS, insights=changed)
-
     assert before != site.get(path).header("ETag")

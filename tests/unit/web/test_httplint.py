@@ -91,7 +91,6 @@ def test_read_has_no_complaints(
     daemon: Daemon, path: str, method: str, headers: Mapping[str, str], status: int
 ) -> None:
     request, answer = ask(daemon, method, path, headers)
-
     # health is not conditional, computed answers have one coding
     inapplicable = {304, 412} if path == "/healthz" else set()
     if path == "/healthz" or path.startswith("/api/reviews"):
@@ -116,7 +115,6 @@ def test_hub_mcp_and_errors_have_no_complaints(
 ) -> None:
     preflight = {"Origin": BASE_URL, "Access-Control-Request-Method": "POST"}
     request, answer = ask(daemon, method, path, preflight if method == "OPTIONS" else {})
-
     assert status == status_of(answer)
     # a 400 is a complaint in itself
     itself = {"STATUS_BAD_REQUEST"} if status == 400 else set()
@@ -141,5 +139,4 @@ def test_accepted_complaints_still_exist(daemon: Daemon) -> None:
 def test_checker_finds_planted_faults(daemon: Daemon, right: bytes, planted: bytes) -> None:
     request, answer = ask(daemon, "GET", "/api/feed.json", {})
     assert right in answer
-
     assert complaints(request, answer.replace(right, planted, 1)) - ACCEPTED

@@ -169,7 +169,6 @@ def refused(reply: ReceivedResponse, status: int, code: int = -32600) -> str:
 
 def test_message_reaches_the_server_and_its_answer_the_client(harness: Harness) -> None:
     reply = harness.ask()
-
     assert (200, PONG) == (reply.status, reply.body)
     date = {"Date": reply.headers["Date"]}
     length = {"Content-Length": str(len(PONG)), "Content-Type": JSON}
@@ -199,7 +198,6 @@ def test_empty_answer_is_202_without_type_and_body(harness: Harness) -> None:
     """2a-4; revv#145: a type or a body of an empty answer confuses clients."""
     harness.server.answer = McpAnswer(202)
     reply = harness.ask()
-
     assert (202, b"") == (reply.status, reply.body)
     assert "0" == reply.headers["Content-Length"]
     assert "Content-Type" not in reply.headers
@@ -286,7 +284,6 @@ def test_largest_body_is_accepted(harness: Harness, headers: Mapping[str, str]) 
 def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str], size: int) -> None:
     origin = {"Origin": BASE_URL}
     reply = harness.ask(headers={**headers, **origin}, body=b"x" * size)
-
     message = refused(reply, 413)
     assert f"{MCP_MAX_BODY} bytes" in message
     assert "close" == reply.headers["Connection"]
@@ -313,7 +310,6 @@ def test_allowed_page_can_read_every_answer(harness: Harness, origin: str, statu
     """typescript-sdk#713: a session id that is not exposed is not seen."""
     harness.server.answer = McpAnswer(status, () if status == 202 else (PONG,))
     reply = harness.ask(headers={"Origin": origin})
-
     assert status == reply.status
     assert origin == reply.headers["Access-Control-Allow-Origin"]
     assert EXPOSED == reply.headers["Access-Control-Expose-Headers"]
@@ -334,7 +330,6 @@ def test_allowed_page_can_read_every_answer(harness: Harness, origin: str, statu
 def test_other_origin_is_403(harness: Harness, method: str, origin: str | Sequence[str]) -> None:
     with capturedLogs() as events:
         replies = [harness.ask(method, {"Origin": origin}) for _ in range(2)]
-
     for reply in replies:
         assert "mcp.allowed_origins" in refused(reply, 403)
         assert "Access-Control-Allow-Origin" not in reply.headers
@@ -363,7 +358,6 @@ def test_other_host_name_is_421_on_loopback(harness: Harness) -> None:
     """DNS rebinding: evil.example resolves to this machine."""
     with capturedLogs() as events:
         reply = harness.ask(headers={"Host": "evil.example"})
-
     assert "server.allowed_hosts" in refused(reply, 421)
     assert ["evil.example"] == [event["name"] for event in ours(events)]
 
@@ -386,7 +380,6 @@ def test_localhost_is_refused_on_other_listeners(
     head = HEAD.replace(b"localhost", host) + field
     server = serving(Clock(), Harness(published).route)
     answer = exchanged(server, head + b"Content-Length: 1\r\n\r\nx", peer)
-
     assert answer.startswith(b"HTTP/1.1 %d " % status)
 
 
@@ -395,7 +388,6 @@ def test_localhost_is_refused_on_other_listeners(
 
 def test_session_is_ended_before_204(harness: Harness) -> None:
     reply = harness.ask("DELETE", {"Mcp-Session-Id": "abc"})
-
     assert (204, b"") == (reply.status, reply.body)
     assert ENDED.status == reply.status
     assert (b"abc",) == harness.server.requests[0].lines(b"mcp-session-id")
@@ -436,7 +428,6 @@ def test_session_stays_if_its_end_fails(harness: Harness, error: Exception, stat
     harness.sessions.error = error
     with capturedLogs() as events:
         reply = harness.ask("DELETE")
-
     refused(reply, status, -32603)
     assert ("60" if status == 503 else None) == reply.headers.get("Retry-After")
     assert 1 == len(ours(events))
@@ -447,7 +438,6 @@ def test_session_is_ended_although_its_client_leaves(harness: Harness) -> None:
     harness.send(b"DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n").leave()
     assert (1, []) == (len(harness.server.requests), harness.sessions.ended)
     harness.sessions.gate.callback(None)
-
     assert 1 == len(harness.sessions.ended)
 
 
@@ -459,7 +449,6 @@ def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
     harness.server.error = ValueError("secret")
     with capturedLogs() as events:
         reply = harness.ask(headers={"Origin": BASE_URL})
-
     error = json.loads(reply.body)
     assert (500, 1, -32603) == (reply.status, error["id"], error["error"]["code"])
     assert BASE_URL == reply.headers["Access-Control-Allow-Origin"]
@@ -478,7 +467,6 @@ def test_other_spelling_of_the_path_is_the_same_endpoint(harness: Harness, path:
     """Clients follow no redirect with a POST: the official one says only "Session terminated"."""
     head = HEAD + b"Connection: close\r\nContent-Length: 40\r\n\r\n"
     answers = [harness.send(text + BODY).value() for text in (head.replace(b"/mcp", path), head)]
-
     assert answers[0].endswith(PONG)
     assert _undated(answers[0]) == _undated(answers[1])
 
@@ -488,7 +476,6 @@ def test_too_large_body_with_trailing_slash_is_refused_as_json_rpc(
 ) -> None:
     head = HEAD.replace(b"/mcp", b"/mcp/") + b"Connection: close\r\n"
     answer = harness.send(head + b"Content-Length: %d\r\n\r\n" % (MCP_MAX_BODY + 1)).value()
-
     assert b"HTTP/1.1 413 " == answer[:13]
     assert b"jsonrpc" in answer
 
@@ -499,7 +486,6 @@ def _undated(answer: bytes) -> list[bytes]:
 
 def test_site_without_mcp_is_404() -> None:
     answer = exchanged(serving(Clock(), Probes(REPLIES)), b"POST /mcp HTTP/1.0\r\n\r\n")
-
     assert answer.startswith(b"HTTP/1.1 404 Not Found\r\n")
     assert NULL not in answer
 

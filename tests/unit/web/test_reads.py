@@ -113,7 +113,6 @@ def moment(answer: Answer, header: str) -> datetime.datetime:
 @pytest.mark.parametrize("path", READS)
 def test_read_has_exactly_these_headers(daemon: Daemon, path: str) -> None:
     answer = daemon.get(path)
-
     expected = ON_DATA | {"Content-Type": READS[path]}
     expected |= {"Vary": "Accept-Encoding"}
     dated = {"Last-Modified"} if not path.startswith(SEARCH) else set()
@@ -149,14 +148,12 @@ def test_gzipped_read_has_its_own_tag(daemon: Daemon, path: str) -> None:
 def test_small_answer_is_not_compressed(daemon: Daemon) -> None:
     """The limit is 1 KiB (decision 9)."""
     answer = daemon.get(f"{SEARCH}?query=nothing+says+this", {"Accept-Encoding": "gzip"})
-
     assert "Content-Encoding" not in answer.headers
     assert ("Accept-Encoding", 0) == (answer.headers["Vary"], answer.json()["matched"])
 
 
 def test_health_is_never_stored(daemon: Daemon) -> None:
     answer = daemon.get(HEALTH)
-
     own = {"Cache-Control": "no-store", "Content-Type": "application/json"}
     assert (200, {"status": "ok"}) == (answer.status, answer.json())
     assert ON_EVERY_ANSWER | own == constant(answer)
@@ -168,7 +165,6 @@ def test_health_is_never_stored(daemon: Daemon) -> None:
 def test_head_has_the_headers_of_get_and_no_body(daemon: Daemon, path: str, accepted: str) -> None:
     accept = {"Accept-Encoding": accepted}
     get, head = daemon.get(path, accept), daemon.request("HEAD", path, accept)
-
     assert get.status == head.status
     assert without_date(get) == without_date(head)
     assert b"" == head.body
@@ -202,7 +198,6 @@ def test_options_answers_a_preflight(daemon: Daemon, path: str) -> None:
 @pytest.mark.parametrize("path", [*READS, HEALTH])
 def test_other_known_method_is_405_with_allow(daemon: Daemon, path: str, method: str) -> None:
     answer = daemon.request(method, path)
-
     assert (405, 405) == (answer.status, answer.json()["status"])
     assert ON_ERRORS | {"Allow": ALLOW} == constant(answer)
 
@@ -213,7 +208,6 @@ def test_other_known_method_is_405_with_allow(daemon: Daemon, path: str, method:
 )
 def test_error_has_exactly_these_headers(daemon: Daemon, path: str, status: int) -> None:
     answer = daemon.get(path)
-
     assert status == answer.status
     assert ON_ERRORS == constant(answer)
     assert {"Date", "Content-Length", *ON_ERRORS} == set(answer.headers)
@@ -225,7 +219,6 @@ def test_trailing_slash_of_a_read_is_redirected(daemon: Daemon, path: str, metho
     """Clients and people add the slash. The query is kept, and the address has no host name."""
     bare, mark, query = path.partition("?")
     answer = daemon.request(method, f"{bare}/{mark}{query}")
-
     assert (308, path, b"") == (answer.status, answer.headers["Location"], answer.body)
     assert ON_DATA == {name: constant(answer)[name] for name in ON_DATA}
     assert {"Location", "Date", "Content-Length", *ON_DATA} == set(answer.headers)
@@ -235,7 +228,6 @@ def test_trailing_slash_of_a_read_is_redirected(daemon: Daemon, path: str, metho
 def test_links_are_topic_hub_and_description(daemon: Daemon, path: str) -> None:
     """The npm library pubsubhubbub reads only the first link."""
     links = daemon.get(path).headers["Link"].split(", ")
-
     hub = f'<{BASE_URL}/api/websub/hub>; rel="hub"'
     expected = [SERVICE_DESC]
     if path in TOPICS:
@@ -246,7 +238,6 @@ def test_links_are_topic_hub_and_description(daemon: Daemon, path: str) -> None:
 @pytest.mark.parametrize("path", [*FIXED, SINCE])
 def test_last_modified_is_recent_and_past(daemon: Daemon, path: str) -> None:
     answer = daemon.get(path)
-
     changed = moment(answer, "Last-Modified")
     assert datetime.timedelta(0) <= moment(answer, "Date") - changed < datetime.timedelta(minutes=5)
 
@@ -274,7 +265,6 @@ def test_credentials_are_ignored_and_no_cookie_is_set(daemon: Daemon, path: str)
     plain = daemon.get(path)
     credentials = {"Authorization": "Bearer x", "Cookie": "session=1; TWISTED_SESSION=2"}
     answer = daemon.get(path, credentials)
-
     assert plain.status == answer.status
     assert plain.body == answer.body
     assert without_date(plain) == without_date(answer)
@@ -283,7 +273,6 @@ def test_credentials_are_ignored_and_no_cookie_is_set(daemon: Daemon, path: str)
 
 def test_caching_and_hsts_follow_the_configuration(bare: Daemon) -> None:
     answer = bare.get("/reviews.json")
-
     control = "public, max-age=5, stale-while-revalidate=300, stale-if-error=86400"
     assert control == answer.headers["Cache-Control"]
     assert "Strict-Transport-Security" not in answer.headers
@@ -320,7 +309,6 @@ def test_insights_json_is_the_operators_file(daemon: Daemon) -> None:
 
 def test_json_feed_is_application_json_for_any_accept(daemon: Daemon) -> None:
     answer = daemon.get("/api/feed.json", {"Accept": "application/feed+json, text/html"})
-
     assert "application/json" == answer.headers["Content-Type"]
 
 
@@ -330,7 +318,6 @@ def test_json_feed_is_application_json_for_any_accept(daemon: Daemon) -> None:
 def test_search_without_parameters_lists_the_newest_twenty(daemon: Daemon) -> None:
     answer = daemon.get(SEARCH)
     page = answer.json()
-
     assert ["matched", "returned", "reviews", "next_cursor"] == list(page)
     assert (len(NEWEST_FIRST), 20) == (page["matched"], page["returned"])
     assert NEWEST_FIRST[:20] == ids(answer)
@@ -383,7 +370,6 @@ def test_searches_with_other_results_have_other_tags(daemon: Daemon) -> None:
 def test_since_lists_every_review_from_its_day_on(daemon: Daemon, date: str) -> None:
     answer = daemon.get(f"/api/reviews/since/{date}")
     result = answer.json()
-
     expected = matching(lambda review: review["date"] >= date)
     assert ["since", "matched", "returned", "reviews"] == list(result)
     counts = (result["since"], result["matched"], result["returned"])
@@ -396,7 +382,6 @@ def test_since_lists_every_review_from_its_day_on(daemon: Daemon, date: str) -> 
 
 def test_insights_json_is_404_without_insights(bare: Daemon) -> None:
     answer = bare.get("/insights.json")
-
     assert 404 == answer.status
     assert {"type", "title", "status", "detail"} == answer.json().keys()
     assert "No insights are published" in answer.json()["detail"]

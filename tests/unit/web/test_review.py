@@ -75,7 +75,6 @@ def test_search_and_since_are_not_ids(place: Place) -> None:
 )
 def test_unknown_review_is_404(place: Place, segment: str) -> None:
     answer = place.get(f"/api/reviews/{quote(segment, safe='/%')}")
-
     assert (404, "application/json") == (answer.status, *answer.values("Content-Type"))
     assert 404 == answer.json()["status"]
 
@@ -85,7 +84,6 @@ def test_tag_of_a_review_is_kept_when_others_change(place: Place) -> None:
     before = place.get(path)
     (tag,) = before.values("ETag")
     assert 304 == place.get(path, f"If-None-Match: {tag}").status
-
     place.publish([REVIEWS[0], review("new")])
     assert 304 == place.get(path, f"If-None-Match: {tag}").status
     place.publish([{**REVIEWS[0], "rating": 1}])

@@ -126,7 +126,6 @@ def check(answer: ReceivedResponse, status: int, text: bytes) -> None:
 
 def test_post_reaches_the_hub_and_its_answer_the_client(harness: Harness) -> None:
     check(harness.ask(body=BODY), 202, b"accepted\n")
-
     assert [Received(BODY, FORM.encode(), "127.0.0.1/32")] == harness.hub.received
 
 
@@ -134,7 +133,6 @@ def test_post_reaches_the_hub_and_its_answer_the_client(harness: Harness) -> Non
 def test_refusal_has_its_reason_and_retry_after(harness: Harness, status: int) -> None:
     harness.hub.answer = HubResponse(status=status, text="h\u00e9 is blocked", retry_after=7)
     answer = harness.ask(body=BODY)
-
     check(answer, status, "h\u00e9 is blocked\n".encode())
     assert "7" == answer.headers["Retry-After"]
 
@@ -142,7 +140,6 @@ def test_refusal_has_its_reason_and_retry_after(harness: Harness, status: int) -
 def test_get_returns_instructions_and_head_their_headers(harness: Harness) -> None:
     """W24."""
     get, head = harness.ask("GET"), harness.ask("HEAD")
-
     check(get, 200, b"How to subscribe:\nPOST a form.\n")
     assert (200, b"") == (head.status, head.body)
     assert get.headers.keys() == head.headers.keys()
@@ -154,7 +151,6 @@ def test_options_lists_methods_without_cors(harness: Harness) -> None:
     """S7, S12."""
     preflight = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
     answer = harness.ask("OPTIONS", preflight)
-
     assert (204, b"") == (answer.status, answer.body)
     assert SECURITY | {"Allow": ALLOW, "Date": answer.headers["Date"]} == answer.headers
 
@@ -162,7 +158,6 @@ def test_options_lists_methods_without_cors(harness: Harness) -> None:
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"])
 def test_other_method_is_405_with_allow(harness: Harness, method: str) -> None:
     answer = harness.ask(method, body=BODY)
-
     check(answer, 405, b"this is asked with POST; GET explains how\n")
     assert ALLOW == answer.headers["Allow"]
     assert [] == harness.hub.received
@@ -171,7 +166,6 @@ def test_other_method_is_405_with_allow(harness: Harness, method: str) -> None:
 def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
     """H16."""
     answer = harness.ask(body=b"", path=f"{PATH}?{urlencode(FIELDS)}")
-
     check(answer, 400, b"hub.mode: must be given\n")
 
 
@@ -181,7 +175,6 @@ def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
 @pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
 def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str]) -> None:
     answer = harness.ask(headers=headers, body=BODY.ljust(8 * 1024 * 1024, b"x"))
-
     check(answer, 413, TOO_LARGE)
     assert "close" == answer.headers["Connection"]
     assert [] == harness.hub.received
@@ -212,7 +205,6 @@ def test_client_is_that_of_a_trusted_proxy(
 ) -> None:
     """S6, as its network (H1)."""
     harness.ask(headers={"X-Forwarded-For": forwarded}, body=BODY)
-
     assert [client] == [form.client for form in harness.hub.received]
 
 
@@ -220,7 +212,6 @@ def test_client_of_a_unix_socket_is_local() -> None:
     hub = FormHub()
     server = serving(Clock(), HubRoute(hub, REPLIES, TaskSet(), ClientNetworks()))
     exchanged(server, ask(PATH, method="POST", version="1.0"), UNIXAddress(None))
-
     assert [Received(b"", None, "local")] == hub.received
 
 
@@ -245,7 +236,6 @@ def test_failing_store_is_503_with_retry_after(harness: Harness) -> None:
     harness.hub.error = StoreError("the disk is full")
     with capturedLogs() as events:
         answer = harness.ask(body=BODY)
-
     check(answer, 503, b"the hub cannot store requests at the moment; please try again later\n")
     assert "60" == answer.headers["Retry-After"]
     warnings = [event for event in events if event["log_namespace"].startswith("reviewsd.web")]
@@ -256,7 +246,6 @@ def test_bug_is_500_without_details_and_is_logged(harness: Harness) -> None:
     harness.hub.error = ValueError("secret")
     with capturedLogs() as events:
         answer = harness.ask(body=BODY)
-
     check(answer, 500, b"the hub failed; its log says why\n")
     (logged,) = failures(events)
     assert harness.hub.error is logged["log_failure"].value
@@ -276,7 +265,6 @@ def test_request_of_a_lost_client_is_stored(harness: Harness, error: Exception |
     """W8: the request is stored although its route is cancelled."""
     harness.hub.error = error
     leave_early(harness).callback(None)
-
     assert ["done"] == harness.hub.ended
     assert set() == harness.tasks._running
 
@@ -284,7 +272,6 @@ def test_request_of_a_lost_client_is_stored(harness: Harness, error: Exception |
 def test_request_under_way_is_cancelled_when_tasks_stop(harness: Harness) -> None:
     leave_early(harness)
     Deferred.fromCoroutine(harness.tasks.stop())
-
     assert ["cancelled"] == harness.hub.ended
 
 

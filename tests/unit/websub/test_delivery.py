@@ -103,7 +103,6 @@ def test_large_content_is_signed_in_a_thread() -> None:
         text = "x" * MAX_SIGNED_IN_REACTOR
         process.publish(text)
         process.time.advance(0.0)
-
         (exchange,) = process.callbacks.posts
         expected = hmac.new(b"s", content(FEED, text), "sha256").hexdigest()
         assert f"sha256={expected}".encode() == exchange.signature
@@ -115,7 +114,6 @@ def test_secret_without_its_key_is_a_failed_delivery() -> None:
         process.store.connection.execute("UPDATE subscription SET secret_sealed = x'00'")
         process.time.advance(10.0)
         process.publish("second")
-
         assert [] == process.callbacks.posts
         assert (1, "its secret was sealed with a key that is gone") == row(
             process, "consecutive_failures, last_error"
@@ -160,7 +158,6 @@ def test_unchanged_topic_is_not_delivered() -> None:
         process.time.advance(10.0)
         process.publish("first", {REVIEWS: "second"})
         process.time.advance(100.0)
-
         assert [REVIEWS] == [exchange.topic for exchange in process.callbacks.posts]
 
 
@@ -219,7 +216,6 @@ def test_changes_during_a_delivery_are_delivered_as_one() -> None:
             process.publish(f"later {number}")
         (exchange,) = process.callbacks.posts
         exchange.outcome.callback(Answer(200))
-
         assert [content(FEED, "second"), content(FEED, "later 3")] == process.callbacks.bodies()
 
 
@@ -229,7 +225,6 @@ def test_change_while_the_daemon_was_down_is_delivered() -> None:
         process.post()
         after = restart(process, text="second")
         after.time.advance(10.0)
-
         assert [content(FEED, "second")] == after.callbacks.bodies()
 
 
@@ -239,7 +234,6 @@ def test_delivery_that_was_cut_off_by_a_kill_is_made_again() -> None:
         process.callbacks.behavior = good
         after = restart(process, text="second")
         after.time.advance(6.0)
-
         assert 2 * [content(FEED, "second")] == after.callbacks.bodies()
 
 
@@ -269,7 +263,6 @@ def test_clock_that_is_set_back_delays_no_delivery() -> None:
         process.time.jump(-86_400.0)
         process.publish("second")
         process.time.advance(10.0)
-
         assert 1 == len(process.callbacks.posts)
         assert 1 == count(process)
 
@@ -280,7 +273,6 @@ def test_retry_waits_no_longer_than_the_clock_was_set_back() -> None:
         process.callbacks.behavior = good
         process.time.jump(-1000.0)
         process.time.advance(1061.0)
-
         assert 2 == len(process.callbacks.posts)
 
 
@@ -329,7 +321,6 @@ def test_denial_has_no_internal_reason(internal: str) -> None:
     """It is for the operator alone (E14)."""
     with delivering(lambda _: NoResponseError(internal)) as process:
         process.time.advance(7_200.0)
-
         assert verification.FAILED == process.callbacks.gets[-1].query["hub.reason"]
         ((reason,),) = process.store.rows("SELECT reason FROM ended")
         assert internal in reason
@@ -358,7 +349,6 @@ def test_change_during_a_retry_delay_waits_for_it() -> None:
         process.time.advance(20.0)
         process.publish("third")
         process.time.advance(600.0)
-
         assert [content(FEED, text) for text in ("second", "third")] == process.callbacks.bodies()
         assert pytest.approx(60.0, abs=0.01) == moments(process)[1] - moments(process)[0]
 
@@ -378,7 +368,6 @@ def test_retry_after_lengthens_the_delay(status: int, retry_after: bytes, wait: 
     with delivering(lambda _: Answer(status, b"", retry_after)) as process:
         process.callbacks.behavior = good
         process.time.advance(7_200.0)
-
         first, second = moments(process)
         assert pytest.approx(wait, abs=0.01) == second - first
 

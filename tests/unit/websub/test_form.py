@@ -61,14 +61,12 @@ def test_request_has_the_values_of_its_fields() -> None:
 
 def test_lease_and_secret_are_optional() -> None:
     request = request_with()
-
     assert (864_000, None) == (request.lease_seconds, request.secret)
 
 
 def test_unsubscribe_ignores_lease_and_secret() -> None:
     """W25."""
     request = request_with(mode="unsubscribe", lease_seconds="soon", secret="s")
-
     assert (Mode.UNSUBSCRIBE, 864_000, None) == (
         request.mode,
         request.lease_seconds,
@@ -132,14 +130,12 @@ def test_longest_callback_fits_with_all_characters_escaped() -> None:
     url = "https://sub.example.org/".ljust(MAX_LENGTH, "a")
     everything = "".join(f"%{ord(character):02X}" for character in url)
     body = f"hub.mode=subscribe&hub.topic=/feed.xml&hub.callback={everything}".encode()
-
     assert len(body) < MAX_BODY
     assert url == parse(body).callback.url
 
 
 def test_form_has_at_most_8_kib() -> None:
     body = encoded() + b"&x="
-
     assert Mode.SUBSCRIBE is parse(body.ljust(MAX_BODY, b"x")).mode
     assert (413, "the body must have at most 8192 bytes, and a GET has none") == refusal_of(
         body.ljust(MAX_BODY + 1, b"x")
@@ -149,7 +145,6 @@ def test_form_has_at_most_8_kib() -> None:
 def test_form_has_at_most_32_fields() -> None:
     """Including those that the hub does not know."""
     body = encoded() + b"&x=1" * (MAX_FIELDS - len(FIELDS))
-
     assert Mode.SUBSCRIBE is parse(body).mode
     assert (400, "the form must have at most 32 fields") == refusal_of(body + b"&x=1")
     assert (400, "the form must have at most 32 fields") == refusal_of(b"&" * MAX_BODY)
@@ -197,7 +192,6 @@ def test_repeated_field_is_refused(name: str, escaped: bool) -> None:
     (field,) = (pair for pair in body.split(b"&") if pair.startswith(name.encode()))
     if escaped:
         field = field.replace(b"hub", b"%68%75%62")
-
     assert (400, f"{name}: must be given once") == refusal_of(body + b"&" + field)
 
 
@@ -213,7 +207,6 @@ def test_other_mode_is_refused(mode: str) -> None:
 
 def test_publish_is_explained() -> None:
     status, text = refusal_of(b"hub.mode=publish&hub.url=" + quote(BASE_URL).encode())
-
     assert 400 == status
     assert "this hub publishes by itself when the data changes" in text
 
@@ -289,7 +282,6 @@ UNKNOWN = [
 def test_topic_is_a_url_or_a_relative_reference(text: str, path: str) -> None:
     """The text is kept, because the verification returns it (H17)."""
     request = request_with(topic=text)
-
     assert (path, text) == (request.topic, request.requested_topic)
 
 
@@ -321,7 +313,6 @@ def test_callback_is_refused_with_403_by_policy_and_400_by_syntax(
 ) -> None:
     """W21, contract 5."""
     response_status, text = refusal_of(encoded(callback=callback))
-
     assert status == response_status
     assert text.startswith("hub.callback: ")
 
@@ -329,7 +320,6 @@ def test_callback_is_refused_with_403_by_policy_and_400_by_syntax(
 def test_path_and_query_of_the_callback_are_kept() -> None:
     """With escapes, hub.* parameters and order (W6, W7)."""
     target = "/a%2fb/%7E?z=1&hub.mode=x&a=%20+;&&="
-
     assert target == request_with(callback=f"https://sub.example.org{target}").callback.target
 
 

@@ -134,7 +134,6 @@ def test_idle_node_checks_for_changes_once_a_second(node: Node) -> None:
     before = idle.store.transactions
     idle.time.advance(60)
     assert 60 / FOLLOW_SECONDS + 2 * 60 / SHARED_MAX_PAUSE + 5 >= idle.store.transactions - before
-
     assert 202 == second.post().status
     idle.time.advance(FOLLOW_SECONDS)
     assert 1 == len(idle.callbacks.gets)

@@ -75,7 +75,6 @@ def test_request_of_an_active_pair_is_listed_with_it(mode: str, state: str) -> N
         process.callbacks.behavior = hanging
         process.post(mode=mode)
         (entry,) = entries(process)
-
         assert ("1", state) == (entry.id, entry.state)
         assert entry.pending is not None
         assert (mode, None) == (entry.pending.mode, entry.pending.next_attempt_at)
@@ -85,7 +84,6 @@ def test_request_of_an_active_pair_is_listed_with_it(mode: str, state: str) -> N
 def test_other_ids_have_no_entry(identifier: str) -> None:
     with hub_process() as process:
         process.post()
-
         assert process.wait(process.operator.find(identifier)) is None
         assert not process.wait(process.operator.remove(identifier, ""))
 
@@ -118,7 +116,6 @@ def test_removed_request_is_not_confirmed_afterwards() -> None:
         (exchange,) = process.callbacks.gets
         assert process.wait(process.operator.remove("p1", "spam"))
         exchange.outcome.callback(good(exchange))
-
         assert [] == entries(process)
         assert [exchange] == process.callbacks.gets
 
@@ -165,7 +162,6 @@ def test_attempts_under_way_end_normally_in_a_pause() -> None:
         process.publish("second")
         process.wait(process.operator.pause())
         process.time.advance(10.0)
-
         assert [(2,)] == process.store.rows("SELECT delivered_version FROM subscription")
 
 
@@ -236,7 +232,6 @@ def test_push_counts_subscriptions_that_are_removed_meanwhile() -> None:
         process.wait(process.operator.remove("1", ""))
         process.callbacks.posts[1].outcome.callback(Answer(200))
         process.time.advance(10.0)
-
         assert [PushResult(total=2, delivered=1, failed=0, removed=1)] == results
 
 
@@ -265,5 +260,4 @@ def test_cancelled_push_leaves_nothing_behind() -> None:
         push.addErrback(lambda failure: failure.trap(CancelledError))
         push.cancel()
         process.callbacks.posts[0].outcome.callback(Answer(200))
-
         assert [(1,)] == process.store.rows("SELECT delivered_version FROM subscription")

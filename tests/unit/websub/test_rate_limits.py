@@ -26,16 +26,13 @@ HOST = "a.example.com"
 @pytest.mark.parametrize("now", [0.0, 0.1, 1e8])
 def test_bucket_gives_one_minute_of_tokens_at_once(per_minute: int, now: float) -> None:
     buckets = TokenBuckets(per_minute)
-
     waits = [buckets.take("a", now) for _ in range(per_minute + 30)]
-
     assert per_minute * [0.0] == waits[:per_minute]
     assert all(wait == pytest.approx(60 / per_minute, abs=1e-3) for wait in waits[per_minute:])
 
 
 def test_each_key_has_its_own_bucket() -> None:
     buckets = TokenBuckets(1)
-
     assert [0.0, 0.0] == [buckets.take(key, 5.0) for key in "ab"]
     assert [60.0, 60.0] == [buckets.take(key, 5.0) for key in "ab"]
 
@@ -125,7 +122,6 @@ def test_failure_of_an_attempt_from_before_does_not_prolong_the_back_off() -> No
     backoffs = Backoffs()
     fail(backoffs, MAX_FAILURES)
     fail(backoffs, 7, now=15.0)
-
     assert 45.0 == backoffs.seconds_left(HOST, 15.0)
     fail(backoffs, 1, now=60.0)
     assert 120.0 == backoffs.seconds_left(HOST, 60.0)
@@ -136,9 +132,7 @@ def test_success_ends_the_back_off_and_the_count(failures: int) -> None:
     backoffs = Backoffs()
     for number in range(failures):
         fail(backoffs, 1, now=number * DAY)
-
     backoffs.record_success(HOST)
-
     assert (0.0, False) == state(backoffs, 0.0)
     fail(backoffs, MAX_FAILURES - 1, now=failures * DAY)
     assert 0.0 == backoffs.seconds_left(HOST, failures * DAY)

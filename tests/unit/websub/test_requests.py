@@ -65,7 +65,6 @@ def test_failing_store_accepts_no_request() -> None:
         with pytest.raises(StoreError):
             process.post()
         process.store.fault = lambda: None
-
         assert [(0,)] == process.store.rows(COUNT)
         assert 202 == process.post().status
 
@@ -74,7 +73,6 @@ def test_secret_is_sealed_in_the_store() -> None:
     """H11."""
     with hub_process() as process:
         process.post(secret="canary")
-
         assert b"canary" not in process.store.connection.serialize()
         ((sealed,),) = process.store.rows("SELECT secret_sealed FROM subscription")
         assert b"canary" == process.secrets.unseal(sealed, CALLBACK, FEED)
@@ -100,7 +98,6 @@ def test_unsubscribe_of_an_unknown_pair_calls_no_callback() -> None:
     with hub_process() as process:
         assert 202 == process.post(mode="unsubscribe").status
         assert [] == process.callbacks.gets
-
         process.callbacks.behavior = hanging
         process.post()
         assert 202 == process.post(mode="unsubscribe").status
@@ -111,7 +108,6 @@ def test_unsubscribe_of_an_unknown_pair_calls_no_callback() -> None:
 def test_hub_without_data_returns_503() -> None:
     with hub_process(text=None) as process:
         response = process.post()
-
         assert (503, 5) == (response.status, response.retry_after)
 
 
@@ -119,7 +115,6 @@ def test_30_of_150_requests_of_a_network_are_refused() -> None:
     """Another network is served meanwhile (H1)."""
     with hub_process() as process:
         responses = [process.post(host(number)) for number in range(150)]
-
         assert 120 * [202] + 30 * [429] == [response.status for response in responses]
         assert 1 == responses[-1].retry_after
         assert {"requests-per-minute": 30} == ratelimited(process)
@@ -133,7 +128,6 @@ def test_network_of_clients_has_four_times_the_rate(client: str) -> None:
         responses = [
             process.post(host(number), client=client.format(number)) for number in range(25)
         ]
-
         assert 20 * [202] + 5 * [429] == [response.status for response in responses]
         assert 202 == process.post(client="2001:db8:8::/64").status
         assert 202 == process.post(client="local").status
@@ -146,7 +140,6 @@ def test_malformed_requests_count() -> None:
             result_of(process.requests.receive(b"nonsense", None, "192.0.2.9/32"))
             for _ in range(121)
         ]
-
         assert 120 * [415] + [429] == [response.status for response in responses]
 
 
@@ -157,7 +150,6 @@ def test_requests_for_a_host_are_limited_for_all_clients() -> None:
             process.post(f"{CALLBACK}{number}", client=f"10.0.0.{number}/32")
             for number in range(125)
         ]
-
         assert 120 * [202] + 5 * [429] == [response.status for response in responses]
         assert "callback host" in responses[-1].text
         assert {"requests-per-minute-and-host": 5} == ratelimited(process)
@@ -169,7 +161,6 @@ def test_active_pair_renews_at_a_crowded_host() -> None:
         assert 202 == process.post().status
         for number in range(125):
             process.post(f"{CALLBACK}{number}", client=f"10.0.0.{number}/32")
-
         assert 429 == process.post(f"{CALLBACK}new").status
         assert 202 == process.post().status
         assert 202 == process.post(mode="unsubscribe").status
@@ -181,7 +172,6 @@ def test_paused_hub_returns_503() -> None:
         response = process.post()
         assert (503, 300) == (response.status, response.retry_after)
         assert [(0,)] == process.store.rows(COUNT)
-
         process.wait(process.operator.resume())
         assert 202 == process.post().status
 
@@ -190,7 +180,6 @@ def test_blocked_host_is_refused_with_all_names_below_it() -> None:
     """H7."""
     with hub_process() as process:
         process.wait(process.operator.block("Example.ORG.", "abuse", dry_run=False))
-
         assert 403 == process.post().status
         assert 403 == process.post("https://example.org/").status
         assert 202 == process.post("https://an-example.org/").status
@@ -201,7 +190,6 @@ def test_refused_callback_is_counted_by_its_reason() -> None:
     with hub_process() as process:
         for callback in ("http://subscriber.example.org/", "https://127.0.0.1/", f"{BASE_URL}/"):
             process.post(callback)
-
         reasons = ("not-https", "ip-literal", "own-host")
         expected = {f"callback_refused_total {reason}": 1 for reason in reasons}
         assert expected == process.context.counters.counts()
@@ -248,9 +236,7 @@ def test_new_pair_at_a_cap_is_refused(fill: Callable[[HubProcess], None], limit:
     """H5."""
     with hub_process(SETTINGS, limits=LIMITS) as process:
         fill(process)
-
         response = process.post()
-
         assert (429, 600) == (response.status, response.retry_after)
         assert {limit: 1} == ratelimited(process)
         assert limit in requests.LIMITS
@@ -265,7 +251,6 @@ def test_active_pair_at_a_cap_may_renew_and_unsubscribe(fill: Callable[[HubProce
         if fill is fill_host:
             mine = f"{CALLBACK}0"
         fill(process)
-
         assert 202 == process.post(mine).status
         assert 202 == process.post(mine, "unsubscribe").status
 
@@ -274,7 +259,6 @@ def test_active_pair_in_a_full_hub_may_renew_and_unsubscribe() -> None:
     """H5."""
     with hub_process(SETTINGS, limits=LIMITS) as process:
         fill_hub(process)
-
         assert 202 == process.post(host(3)).status
         assert 202 == process.post(host(3), "unsubscribe").status
         assert 5 == len(process.store.rows(ACTIVE))
@@ -287,7 +271,6 @@ def test_pending_pair_at_a_cap_may_request_again() -> None:
     with hub_process(SETTINGS, limits=LIMITS) as process:
         fill_client(process)
         assert 202 == process.post(host(0), lease_seconds="777").status
-
         assert [(2,)] == process.store.rows(COUNT)
         assert [(777,)] == process.store.rows(
             "SELECT lease_seconds FROM verification WHERE callback = ?", host(0)
@@ -301,7 +284,6 @@ def test_renewal_does_not_count_besides_its_subscription() -> None:
         process.post(f"{CALLBACK}1")
         process.callbacks.behavior = hanging
         process.post(f"{CALLBACK}0")
-
         assert 202 == process.post(f"{CALLBACK}2", client="192.0.2.8/32").status
 
 
@@ -312,7 +294,6 @@ def test_pending_pair_counts_as_active() -> None:
         for number in range(3):
             client = f"192.0.2.{number}/32"
             assert 202 == process.post(f"{CALLBACK}{number}", client=client).status
-
         assert "callback host" in process.post(client="192.0.2.9/32").text
 
 
@@ -323,7 +304,6 @@ def test_20_concurrent_requests_make_one_subscription() -> None:
         for _ in range(20):
             assert 202 == process.post().status
         process.time.advance(5.0)
-
         assert 1 == len(process.store.rows(ACTIVE))
         assert [(0,)] == process.store.rows(COUNT)
 
@@ -332,7 +312,6 @@ def test_two_topics_are_two_subscriptions() -> None:
     with hub_process() as process:
         process.post(topic=FEED)
         process.post(topic=BASE_URL + REVIEWS)
-
         assert [(CALLBACK, 1), (CALLBACK, 3)] == process.store.rows(ACTIVE)
 
 
@@ -340,7 +319,6 @@ def test_help_has_hub_topics_and_lease() -> None:
     """W24."""
     with hub_process() as process:
         text = process.requests.help_text
-
         assert {f"{BASE_URL}{FEED}", f"{BASE_URL}{REVIEWS}"} <= set(text.split())
         assert f"{BASE_URL}/api/websub/hub" in text
         assert "864000 seconds" in text

@@ -13,7 +13,6 @@ DELAYS = (60.0, 1800.0)
 def test_each_wait_varies_by_a_fifth() -> None:
     """Independently of the others."""
     chances = iter((0.0, 1.0))
-
     assert (48_000, 2_160_000) == waits(DELAYS, lambda: next(chances))
 
 

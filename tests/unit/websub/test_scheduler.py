@@ -361,7 +361,6 @@ def test_pause_causes_no_busy_loop() -> None:
         rig.work.add("a", due_at=0.001)
         rig.scheduler.start()
         rig.scheduler.pause()
-
         assert 11 >= count_calls(rig, 600.0)
         assert [] == rig.work.begun
 
@@ -374,9 +373,7 @@ def test_failing_store_is_used_once_a_second() -> None:
         rig.work.add("a", 6)
         rig.work.faults = 10**6
         rig.scheduler.start()
-
         rig.time.advance(60.0)
-
         assert rig.work.look_ups <= 61
 
 

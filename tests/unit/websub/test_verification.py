@@ -67,7 +67,6 @@ def test_verify_token_is_returned_and_never_logged() -> None:
         process.post(verify_token="t\u00f6ken&=\0")
         process.post(mode="unsubscribe", verify_token="other")
         process.post()
-
         tokens = [exchange.query.get("hub.verify_token") for exchange in process.callbacks.gets]
         assert ["t\u00f6ken&=\0", "other", None] == tokens
         assert "t\u00f6ken" not in str(events)
@@ -85,7 +84,6 @@ def test_query_of_the_callback_is_kept(target: str, beginning: str) -> None:
     with hub_process() as process:
         process.callbacks.behavior = hanging
         process.post(f"https://{HOST}{target}")
-
         (exchange,) = process.callbacks.gets
         assert beginning == exchange.callback.target[: len(beginning)]
         assert 1 == exchange.callback.target.count("hub.mode=subscribe")
@@ -101,7 +99,6 @@ def test_exact_challenge_with_any_2xx_confirms(status: int) -> None:
             status, exchange.query["hub.challenge"].encode()
         )
         process.post()
-
         assert 1 == len(subscriptions(process))
         assert 0 == pending(process)
         assert {"verification_total confirmed": 1} == process.context.counters.counts()
@@ -159,7 +156,6 @@ def test_part_of_the_challenge_does_not_confirm(change: Callable[[str], str]) ->
             200, change(exchange.query["hub.challenge"]).encode()
         )
         process.post()
-
         assert [] == subscriptions(process)
 
 
@@ -170,7 +166,6 @@ def test_challenge_of_an_earlier_request_does_not_confirm() -> None:
         first = process.callbacks.gets[0].query["hub.challenge"].encode()
         process.post()
         process.callbacks.gets[1].outcome.callback(Answer(200, first))
-
         assert [] == subscriptions(process)
 
 
@@ -183,7 +178,6 @@ def test_missing_response_is_retried_once_after_30_s(behavior: Behavior, second:
         process.callbacks.behavior = behavior
         process.post()
         process.time.advance(600.0)
-
         assert [0.0, second] == [exchange.at for exchange in process.callbacks.gets]
         assert 0 == pending(process)
         assert {"verification_total unreachable": 2} == process.context.counters.counts()
@@ -250,7 +244,6 @@ def test_failed_verification_leaves_the_row_unchanged(mode: str, behavior: Behav
         process.callbacks.behavior = behavior
         process.post(mode=mode, lease_seconds="1000")
         process.time.advance(200.0)
-
         assert before == subscriptions(process)
         assert 0 == pending(process)
 
@@ -279,7 +272,6 @@ def test_change_during_the_verification_is_delivered_after_it() -> None:
         process.callbacks.behavior = good
         (exchange,) = process.callbacks.gets
         exchange.outcome.callback(good(exchange))
-
         assert [b"/feed.xml second"] == process.callbacks.bodies()
 
 
@@ -294,7 +286,6 @@ def test_silent_host_gets_few_of_300_verifications() -> None:
             process.post(f"{CALLBACK}{number}", client=f"10.{number // 256}.{number % 256}.1/32")
         assert FIRST_SHARE == len(process.callbacks.gets)
         process.time.advance(90.0)
-
         assert FIRST_SHARE == process.callbacks.peak[HOST]
         assert MAX_FAILURES <= len(process.callbacks.gets) <= MAX_FAILURES + 8
 
@@ -304,7 +295,6 @@ def test_verification_counts_for_its_requester() -> None:
     with hub_process() as process:
         for client in ("192.0.2.1/32", "192.0.2.2/32"):
             process.post(client=client)
-
         assert ["192.0.2.1/32", "192.0.2.2/32"] == process.callbacks.requesters
 
 
@@ -352,9 +342,7 @@ def test_active_pair_is_verified_during_back_off(mode: str) -> None:
         process.post(lease_seconds="1000")
         back_off(process)
         process.time.advance(1.0)
-
         assert 202 == process.post(mode=mode, lease_seconds="2000").status
-
         assert ([(2000,)] if mode == "subscribe" else []) == process.store.rows(
             "SELECT lease_seconds FROM subscription"
         )
@@ -366,7 +354,6 @@ def test_failures_of_an_active_pair_cause_no_back_off() -> None:
         process.callbacks.behavior = refuse
         for _ in range(2 * MAX_FAILURES):
             process.post()
-
         assert 202 == process.post(f"{CALLBACK}new").status
 
 
@@ -376,7 +363,6 @@ def test_failures_in_an_opened_network_cause_no_back_off() -> None:
     with hub_process(opened) as process:
         process.callbacks.addresses[HOST] = "10.1.2.3"
         back_off(process)
-
         assert 202 == process.post().status
 
 

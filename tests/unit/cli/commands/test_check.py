@@ -200,7 +200,6 @@ def test_shown_configuration_is_yaml_of_the_same_values(folder: Path, ctl: Ctl) 
         file.write('pages: {accent: "#225588"}\nserver: {allowed_hosts: [a.example, "10.0"]}\n')
     text = ctl("config", "show", "--defaults").stdout
     complete = json.loads(ctl("config", "show", "--json").stdout)
-
     assert {entry["key"]: entry["value"] for entry in complete["settings"]} == yaml.safe_load(text)
 
 

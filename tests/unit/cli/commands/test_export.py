@@ -66,7 +66,6 @@ def correct(ctl: Ctl, data: Path, action: str, *options: str) -> None:
 
 def test_lines_are_the_reviews_with_all_members(ctl: Ctl, data: Path) -> None:
     lines = exported(ctl, data, "--jsonl").splitlines()
-
     assert REVIEWS == [json.loads(line) for line in lines]
 
 
@@ -82,7 +81,6 @@ def test_output_into_the_file_itself_is_refused_with_the_way_back(ctl: Ctl, data
 def test_the_table_has_the_members_of_the_data_model(ctl: Ctl, data: Path) -> None:
     text = exported(ctl, data, "--csv").decode()
     header, jane, second = csv.reader(io.StringIO(text, newline=""))
-
     assert list(COLUMNS) == header
     assert ["Jane Doe", "4", "true"] == [
         jane[COLUMNS.index(name)] for name in ("author", "rating", "verified")
@@ -200,7 +198,6 @@ def test_import_of_a_full_export_corrects_what_the_owner_changed_in_it(
 def test_missing_format_or_data_is_named(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     neither = ctl("export", "--data", str(data))
     nothing = ctl("export", "--csv", "--data", str(tmp_path))
-
     assert 2 == neither.returncode
     assert "say either --csv or --jsonl" in neither.stderr
     assert 1 == nothing.returncode
@@ -215,7 +212,6 @@ def test_a_terminal_is_shown_what_would_steer_it(ctl: Ctl, tmp_path: Path, optio
     review: dict[str, object] = {"id": "r", "author": "A", "text": text}
     (tmp_path / "reviews.json").write_text(json.dumps({"reviews": [review]}, ensure_ascii=False))
     screen = on_a_terminal(ctl.environment, "export", option, "--data", str(tmp_path))
-
     assert r"a\u001b]0;owned\u0007\u009b2J\u202eb" in screen
     assert all(line.isprintable() for line in screen.splitlines())
     if option == "--csv":

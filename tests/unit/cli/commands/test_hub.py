@@ -55,7 +55,6 @@ def test_a_command_says_what_it_has_done_or_what_to_do(
     ctl: Ctl, daemon: AdminFake, arguments: str, code: int, says: str
 ) -> None:
     run = ctl(*arguments.split())
-
     assert code == run.returncode
     assert says in (run.stdout if code == 0 else run.stdout + run.stderr)
     assert (code == 0) == (run.stderr == "" and "Usage" not in run.stdout)
@@ -63,6 +62,5 @@ def test_a_command_says_what_it_has_done_or_what_to_do(
 
 def test_a_note_is_passed_on(ctl: Ctl, daemon: AdminFake) -> None:
     run = ctl("hub", "block", "X.example.", "--note", "It floods")
-
     assert run.stdout.startswith("blocked x.example, ")  # in its normal form
     assert daemon.asked[-1].target == "/v1/blocks?value=X.example.&note=It+floods"

@@ -127,7 +127,6 @@ def test_printed_commands_can_be_typed(ctl: Ctl, tmp_path: Path) -> None:
     shop = tmp_path / "my shop"
     init = ctl("init", str(shop))
     run = imported(ctl, shop / "data", TAKEOUT, "--verbose")
-
     assert f"cd '{shop}'" in init.stdout
     assert f"next: reviewsctl check --data '{shop}/data'" in run.stdout
     assert ": skipped, without a star rating" in run.stdout
@@ -204,7 +203,6 @@ def test_several_files_are_one_import(ctl: Ctl, data: Path) -> None:
 
 def test_a_dry_run_counts_and_writes_nothing(ctl: Ctl, data: Path) -> None:
     run = imported(ctl, data, TAKEOUT, "--dry-run")
-
     first, second, *_ = run.stdout.splitlines()
     assert first.startswith("would import 6 new, 1 changed, 0 unchanged, 1 refused")
     assert f"nothing was written to {data}/reviews.json (--dry-run)" == second
@@ -230,7 +228,6 @@ def test_mode_and_owner_stay_and_a_link_is_followed(ctl: Ctl, tmp_path: Path, da
 
 def test_a_new_file_can_be_read_by_the_daemon(ctl: Ctl, tmp_path: Path) -> None:
     imported(ctl, tmp_path, TAKEOUT)
-
     assert 0o644 == stat.S_IMODE((tmp_path / "reviews.json").stat().st_mode)
 
 
@@ -263,7 +260,6 @@ def test_socket_that_cannot_be_looked_at_is_no_daemon(ctl: Ctl, tmp_path: Path, 
 def test_missing_data_directory_is_reported_with_a_remedy(ctl: Ctl, tmp_path: Path) -> None:
     run = ctl("import", TAKEOUT, folder=tmp_path)
     missing = imported(ctl, tmp_path / "none", TAKEOUT, code=1)
-
     assert 2 == run.returncode
     assert "--data DIR" in run.stderr
     assert "mkdir -p" in missing.stderr
@@ -317,7 +313,6 @@ def test_quiet_names_only_refused_rows_on_stderr(
 def test_names_of_others_do_not_steer_the_terminal(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     (tmp_path / "x.csv").write_text("date,rating\n2025-01-01,\x1b[2Jbad\n2025-01-01,5\n")
     run = imported(ctl, data, str(tmp_path / "x.csv"), "--source", "web", "--verbose")
-
     assert 'row 2: rating "\\u001b[2Jbad"' in run.stdout
     assert "\x1b" not in run.stdout
 
@@ -328,7 +323,6 @@ def test_no_error_steers_terminal(ctl: Ctl, tmp_path: Path, data: Path, options:
     folder = tmp_path / "a\x1b]0;owned\x07\x9b2J\u202eb"
     folder.mkdir()
     run = imported(ctl, data, str(folder), *options, code=1)
-
     assert r"a\u001b]0;owned\u0007\u009b2J\u202eb holds no reviews" in run.stderr
     assert all(line.isprintable() for line in run.stderr.splitlines())
 
@@ -346,7 +340,6 @@ def test_no_error_steers_terminal(ctl: Ctl, tmp_path: Path, data: Path, options:
 )
 def test_wrong_usage_is_exit_2_and_no_write(ctl: Ctl, data: Path, arguments: list[str]) -> None:
     imported(ctl, data, TAKEOUT, *arguments, code=2)
-
     assert THERE == (data / "reviews.json").read_text()
     assert ["reviews.json"] == [file.name for file in data.iterdir()]
 
@@ -388,7 +381,6 @@ def test_help_names_every_format_and_setting() -> None:
     names = {line.strip().partition("  ")[0] for line in import_.EPILOG.splitlines()}
     words = {word for name in names for word in name.rstrip(",").split(", ")}
     settings = {name.partition("=")[0] for name in names}
-
     assert {format_.name for format_ in FORMATS if format_.name != "maps"} <= words
     assert {"public", *SETTINGS} <= settings
 
@@ -396,7 +388,6 @@ def test_help_names_every_format_and_setting() -> None:
 def test_options_are_at_most_twelve() -> None:
     """Most of the 21 before answered a question that one kind of export has."""
     parameters = inspect.signature(import_.import_).parameters
-
     assert len(parameters.keys() - {"ctx", "exports"}) <= 12
 
 
@@ -529,6 +520,5 @@ def test_export_is_read_from_standard_input(data: Path, ctl: Ctl, tmp_path: Path
 
 def test_terminal_is_no_export(data: Path, ctl: Ctl) -> None:
     code, output = at_a_terminal(ctl.environment, b"", "import", "-", "--data", str(data))
-
     assert 1 == code
     assert "standard input is a terminal" in output

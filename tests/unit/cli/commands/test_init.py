@@ -103,7 +103,6 @@ def test_an_editor_finds_the_schema(ctl: Ctl, tmp_path: Path) -> None:
     ctl("init", str(tmp_path))
     text = (tmp_path / "reviewsd.yaml").read_text()
     schema = json.loads((tmp_path / "reviewsd.schema.json").read_text())
-
     assert "# yaml-language-server: $schema=reviewsd.schema.json" == text.splitlines()[0]
     jsonschema.validate(yaml.safe_load(text), schema)
     lease = schema["$defs"]["Lease"]["properties"]

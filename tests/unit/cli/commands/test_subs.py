@@ -63,7 +63,6 @@ def test_each_command_has_its_exit_code_and_says_why(
     ctl: Ctl, daemon: AdminFake, arguments: str, code: int, says: str
 ) -> None:
     run = ctl(*arguments.split())
-
     assert code == run.returncode
     assert says in " ".join((run.stdout if code == 0 else run.stdout + run.stderr).split())
     assert (code == 0) == (run.stderr == "" and "Usage" not in run.stdout)
@@ -93,7 +92,6 @@ def test_a_list_is_filtered_by_the_daemon(ctl: Ctl, daemon: AdminFake) -> None:
     daemon.script = {target: document(page())}
     options = ("--topic", "https://a.example/feed.xml", "--state", "renewing")
     run = ctl("subs", "list", *options)
-
     assert (0, [target]) == (run.returncode, asked(daemon))
     assert run.stdout == "no subscription matches\n"
 
@@ -108,7 +106,6 @@ def test_json_of_a_list_is_a_line_for_each_row(ctl: Ctl, daemon: AdminFake) -> N
     newer = {**SUBSCRIPTION, "weather": "rain"}
     daemon.script = {LIST: document(page(newer, PENDING))}
     run = ctl("subs", "list", "--json")
-
     assert [newer, PENDING] == [json.loads(line) for line in run.stdout.splitlines()]
 
 
@@ -119,7 +116,6 @@ def test_a_dry_run_removes_nothing(ctl: Ctl, daemon: AdminFake) -> None:
     hostile = document({**SUBSCRIPTION, "callback": "https://x.example/\x1b[2J\u202e\x07"})
     daemon.script = {**SCRIPT, "GET /v1/subscriptions/12": hostile}
     run = ctl("subs", "remove", "12", "--dry-run")
-
     shown = r"https://x.example/\u001b[2J\u202e\u0007"
     assert run.stdout == f"would remove 12: /feed.xml for {shown}\nnothing was written\n"
     assert asked(daemon) == ["GET /v1/subscriptions/12"]
@@ -129,5 +125,4 @@ def test_a_reason_is_passed_on(ctl: Ctl, daemon: AdminFake) -> None:
     target = "POST /v1/subscriptions/12/remove?reason=It+loops+%26+floods"
     daemon.script = {**SCRIPT, target: document({})}
     run = ctl("subs", "remove", "12", "--reason", "It loops & floods")
-
     assert (0, target) == (run.returncode, asked(daemon)[-1])

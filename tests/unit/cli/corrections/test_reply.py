@@ -68,7 +68,6 @@ def test_reply_is_written_into_its_review_alone(shop: Shop) -> None:
     before = shop.reviews()
     output = shop.run("reviews", "reply", shop.jane[:12], "Thank you, Jane!").stdout
     after = shop.reviews()
-
     assert "Thank you, Jane!" == shop.reply()
     assert "changed_at" in after["Jane Doe"]
     assert before["Uwe B."] == after["Uwe B."]

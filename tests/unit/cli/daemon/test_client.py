@@ -49,7 +49,6 @@ def test_the_request_is_what_the_daemon_lets_in(daemon: AdminFake) -> None:
     """A2: another Host, an Origin or a Sec-Fetch header would be a 403."""
     daemon.script = {BLOCKS: document({"blocks": []})}
     Client(daemon.path).blocks()
-
     (asked,) = daemon.asked
     assert asked.headers == {
         "Host": "reviewsd",
@@ -100,7 +99,6 @@ def test_problem_is_refusal_with_its_reason(daemon: AdminFake, status: int, exit
     daemon.script = {BLOCKS: problem(status, "No Such Block", "Because.")}
     with pytest.raises(errors.Refused) as caught:
         Client(daemon.path).blocks()
-
     expected = {"title": "no such block", "status": status, "detail": "Because.", "remedy": ""}
     assert expected == caught.value.members()
     assert exit_code == caught.value.exit_code
@@ -128,7 +126,6 @@ def test_another_answer_is_unexpected(daemon: AdminFake, answer: Scripted, says:
     daemon.script = {BLOCKS: answer}
     with pytest.raises(errors.UnexpectedAnswer, match=says) as caught:
         Client(daemon.path).blocks()
-
     assert caught.value.exit_code == 1
 
 
@@ -144,7 +141,6 @@ def test_a_stale_socket_means_not_running(tmp_path: Path) -> None:
         stale.bind(str(tmp_path / "s"))
     with pytest.raises(errors.Unreachable, match="not running: no process listens on") as caught:
         Client(tmp_path / "s").blocks()
-
     assert START in caught.value.remedy
 
 
@@ -202,7 +198,6 @@ def test_peer_is_observed_even_when_the_request_is_refused(daemon: AdminFake) ->
     daemon.script = {BLOCKS: document({}, status=400, Reviewsd_Version="9.9\x9b")}
     with pytest.raises(errors.Refused):
         Client(daemon.path, observe=seen.append).blocks()
-
     assert [Peer(1, "9.9\\u009b")] == seen
 
 
@@ -218,7 +213,6 @@ def test_peer_is_observed_even_when_the_request_is_refused(daemon: AdminFake) ->
 )
 def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: str | None) -> None:
     warning = transport.mismatch(own, peer)
-
     assert warning is None if says is None else says in (warning or "")
 
 
@@ -245,7 +239,6 @@ def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
 )
 def test_a_printable_document_keeps_its_meaning(value: object) -> None:
     text = printable(json.dumps(value, ensure_ascii=False))
-
     assert value == json.loads(text)
     assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text)
 

@@ -44,7 +44,6 @@ def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path, nam
 def test_a_large_archive_may_unpack_to_a_multiple_of_its_size(tmp_path: Path) -> None:
     member = os.urandom(MIB // 2) + bytes(19 * MIB)
     archive(tmp_path / "x.zip", {"x.json": [member]})
-
     assert ["x.json"] == [file.name for file in parts_of(tmp_path / "x.zip")]
 
 
@@ -78,7 +77,6 @@ def test_an_encrypted_archive_is_refused(tmp_path: Path, name: str) -> None:
 
 def test_member_without_a_name_is_ignored(tmp_path: Path) -> None:
     archive(tmp_path / "x.zip", {"": [b"x"], "x.json": [b"{}"]})
-
     assert ["x.json"] == [file.name for file in parts_of(tmp_path / "x.zip")]
 
 
@@ -126,7 +124,6 @@ def test_a_table_has_few_columns() -> None:
 
 def test_guesses_look_at_no_more_rows_than_memory_has_room_for() -> None:
     source = source_of(part(b"date,rating,text\n" + b"1,2,%b\n" % (b"x" * MIB) * 20))
-
     assert 16 == len(source.head.sample)
 
 
@@ -195,19 +192,16 @@ HARMLESS: dict[str, Pieces] = {
 @pytest.mark.parametrize("case", HARMLESS)
 def test_cells_beside_the_table_of_a_sheet_are_ignored(case: str) -> None:
     content = sheet(rows=[DAY], behind=HARMLESS[case])()
-
     assert 1 == len(list(sheet_rows(converted(part(content)))))
 
 
 def test_the_last_row_of_a_sheet_is_one_row() -> None:
     content = sheet(rows=[DAY, DAY.replace(b"<row>", b'<row r="1048576">')])()
-
     assert [2, 1_048_576] == [number for number, _ in sheet_rows(converted(part(content)))]
 
 
 def test_number_that_is_not_finite_is_no_value() -> None:
     content = sheet(rows=[b"<row><c><v>1e999</v></c><c><v>5</v></c></row>"])()
-
     assert [(2, {"date": None, "rating": 5.0})] == list(sheet_rows(converted(part(content))))
 
 

@@ -89,14 +89,12 @@ def test_names_of_trades_are_spelled_as_they_are_compared() -> None:
 def test_odd_members_of_a_business_are_left_out(odd: object) -> None:
     names = ("regularHours", "categories", "storefrontAddress", "phoneNumbers", "websiteUri")
     location = listing(dict.fromkeys(names, odd) | {"title": "A"})
-
     assert {"name": "A"} == {name: value for name, value in location.items() if value}
 
 
 def test_only_what_is_empty_is_filled() -> None:
     there: Fields = {"name": NO_NAME, "phone": "1", "url": None, "hours": [], "x": 1}
     facts = {"name": "Acme", "phone": "2", "url": "https://a.example", "hours": [MONDAY], "geo": {}}
-
     assert {"name": "Acme", "url": "https://a.example", "hours": [MONDAY]} == filled(there, facts)
     assert 2 == len(EXAMPLES)
 

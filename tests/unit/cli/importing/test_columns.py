@@ -80,7 +80,6 @@ HEADERS = [line.split(": ") for line in LANGUAGES.strip().splitlines()]
 def test_columns_are_known_in_seven_languages(header: str, ours: str) -> None:
     row = {"Date": "2025-03-14", "Stars": "5", header: "x"}
     row.pop({"rating": "Stars", "date": "Date"}.get(ours, ""), None)
-
     assert [header] == chosen([row], Settings(), ())[ours]
 
 
@@ -127,13 +126,11 @@ JOINED = [line.split(": ") for line in PARTS.strip().splitlines()]
 def test_parts_of_a_name_or_text_are_one(header: str, ours: str, columns: str) -> None:
     """Half a name was published."""
     row = {"Date": "2025-03-14", "Stars": "5"} | dict.fromkeys(header.split("+"), "The staff.")
-
     assert columns.split("+") == chosen([row], Settings(), ())[ours]
 
 
 def test_counts_of_likes_are_no_text() -> None:
     row = {"Date": "2025-03-14", "Stars": "5", "Positive": "12", "Negative": 0.5, "Pros": "yes"}
-
     assert "text" not in chosen([row], Settings(), ())
 
 
@@ -236,7 +233,6 @@ def test_columns_of_reviews_win_over_those_of_the_place() -> None:
 def test_help_names_all_that_can_be_mapped() -> None:
     _, _, names = import_.EPILOG.partition("NAME being one of\n")
     listed, _, _ = names.partition(".\n")
-
     assert list(GUESSES) == [name.strip() for name in listed.split(",")]
 
 
@@ -258,7 +254,6 @@ def test_age_among_dates_is_refused_alone(date: str) -> None:
 def test_a_text_with_a_comma_that_is_not_in_quotes_is_not_cut() -> None:
     content = b"date,rating,text\n2025-03-14,5,Quick, and clean,,x\n2025-03-14,5,Fine\n"
     rows = [row.fault for _, row in source_of(part(content)).rows()]
-
     assert ['more cells than columns: " and clean", "x"', ""] == rows
 
 
@@ -284,7 +279,6 @@ def test_a_cover_sheet_is_passed_over(tmp_path: Path) -> None:
     spreadsheet(tmp_path / "cover", tmp_path / "x.xlsx", Data=tmp_path / "data")
     (file,) = parts_of(tmp_path / "x.xlsx")
     source = source_of(file)
-
     assert 'spreadsheet, sheet "Data", header in row 1' == source.writing
     assert ["Fine"] == [row.fields["Review"] for _, row in source.rows()]
 
@@ -297,7 +291,6 @@ def test_gzip_file_is_read(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.gz"
     path.write_bytes(gzip.compress(content))
     (file,) = parts_of(path)
-
     assert 1 == len(list(source_of(file).rows()))
 
 

@@ -276,7 +276,6 @@ def test_damaged_letters_of_a_new_review_are_a_question(shop: Shop, tmp_path: Pa
     with pytest.raises(SayMoreError, match="letters of 1 review are damaged") as asked:
         shop.imported(export, source="cards")
     shop.imported(export, source="cards", yes=True)
-
     assert "CSV UTF-8" in asked.value.remedy
     assert 1 == shop.imported(export, source="cards").merge.count(Fate.UNCHANGED)
 

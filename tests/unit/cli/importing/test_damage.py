@@ -13,7 +13,6 @@ NAMES = ["Dvořák", "Łukasz", "Zöhrer", "Füßl", "François", "Peña", "Citt
 def test_text_in_a_wrong_encoding_is_damaged(text: str, written: str, read: str) -> None:
     """Whatever letters the encoding has not became question marks."""
     wrong = text.encode(written, "replace").decode(read, "replace")
-
     assert (wrong != text) is is_damaged(wrong, text)
 
 

@@ -48,11 +48,9 @@ def answered(reviews: Sequence[dict[str, Any]]) -> list[str | None]:
 def test_days_of_a_platform_are_read_in_the_order_that_one_of_them_proves(tmp_path: Path) -> None:
     """A British Excel had saved it, and 05/03/2025 became the third of May without a word."""
     many = [f"05/03/2025 09:{minute:02},A,5,," for minute in range(30)]
-
     british = readings(tmp_path, TRUSTPILOT, *many, "2025-03-02 09:10:11,B,5,,", "25/03/2025,C,5,,")
     american = readings(tmp_path, TRUSTPILOT, "05/03/2025 09:10,A,5,,", "05/25/2025 09:10:11,B,5,,")
     german = readings(tmp_path, TRUSTPILOT, "05.03.2025 09:10,A,5,06.03.2025 10:00,Thanks")
-
     assert ["2025-03-05"] * 30 + ["2025-03-02", "2025-03-25"] == days(british)
     assert ["2025-05-03", "2025-05-25"] == days(american)
     assert (["2025-03-05"], ["2025-03-06"]) == (days(german), answered(german[0]))
@@ -82,7 +80,6 @@ def test_days_that_can_be_read_in_two_ways_are_a_question(
     with pytest.raises(SayMoreError) as caught:
         readings(tmp_path, header, *rows)
     formatted = readings(tmp_path, header, *rows, date_format="%d/%m/%Y")
-
     assert f"the dates in column {example}" == caught.value.detail
     assert remedy in caught.value.remedy
     assert ["2025-03-05", "2025-03-05"] == days(formatted)

@@ -47,7 +47,6 @@ def test_ten_versions_are_kept_in_order_and_private(tmp_path: Path) -> None:
     for number in range(12):
         replace(tmp_path, b"%d" % number, NOW + number * DAY)
     files = list((tmp_path / ".reviewsctl/history").iterdir())
-
     assert [b"%d" % number for number in range(11, 1, -1)] == kept(tmp_path)
     assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in files}
 
@@ -56,7 +55,6 @@ def test_version_edited_by_hand_is_kept_before_it_is_replaced(tmp_path: Path) ->
     replace(tmp_path, b"1", NOW)
     (tmp_path / "reviews.json").write_text("by hand")
     replace(tmp_path, b"2", NOW + DAY)
-
     assert [b"2", b"by hand", b"1"] == kept(tmp_path)
 
 
@@ -66,14 +64,12 @@ def test_older_version_that_was_put_back_is_kept_again_as_the_newest(tmp_path: P
     replace(tmp_path, b"2", NOW + DAY)
     (tmp_path / "reviews.json").write_text("1")
     replace(tmp_path, b"3", NOW + 2 * DAY)
-
     assert [b"3", b"1", b"2", b"1"] == kept(tmp_path)
 
 
 def test_clock_set_back_does_not_change_the_order(tmp_path: Path) -> None:
     for number in range(3):
         replace(tmp_path, b"%d" % number, NOW - number * DAY)
-
     assert [b"2", b"1", b"0"] == kept(tmp_path)
 
 
@@ -83,7 +79,6 @@ def test_oldest_versions_go_when_all_are_too_large(tmp_path: Path) -> None:
     for number, content in enumerate(contents):
         replace(tmp_path, content, NOW + number * DAY, 2_500)
     assert contents[:1:-1] == kept(tmp_path)
-
     large = os.urandom(5_000)
     replace(tmp_path, large, NOW + 9 * DAY, 2_500)
     assert [large] == kept(tmp_path)
@@ -143,7 +138,6 @@ def test_undo_of_an_undo_brings_all_back(three: Shop) -> None:
     before = three.reviews
     for number in range(2):
         undo(three.folder / "reviews.json", 1, NOW + (9 + number) * DAY)
-
     stamps = {"changed_at": "2026-06-11T12:00:00Z"}
     assert {**before, "Ann": before["Ann"] | stamps, "Cy": before["Cy"] | stamps} == three.reviews
     assert 2 == len(undo_versions(three.folder / "reviews.json"))

@@ -24,7 +24,6 @@ def test_an_id_is_a_ulid_and_names_the_moment_not_its_spelling(
 ) -> None:
     there = when.replace(year=max(1971, min(when.year, 9998)), tzinfo=datetime.UTC, month=3, day=3)
     identifier = stable_id(source, key, there)
-
     assert re.fullmatch("[0-7][0-9A-HJKMNP-TV-Z]{25}", identifier)
     assert identifier == stable_id(source, key, there.astimezone(zone))
     assert identifier == stable_id(source, key, there.replace(tzinfo=None))

@@ -83,7 +83,6 @@ def test_a_second_import_changes_nothing(
     ).encode()
     first, _ = merge(there, entries(reviews), replace=replace)
     second, result = merge(first, entries(reviews), replace=replace)
-
     assert not result.is_different
     assert first == second
 
@@ -95,7 +94,6 @@ def test_order_of_export_does_not_matter_to_what_is_known(
     unique = {entry.key: entry for entry in entries(reviews)}
     text, result = merge(None, list(unique.values()))
     again, second = merge(text, list(reversed(unique.values())))
-
     assert counts(result, Fate.NEW) == counts(second, Fate.UNCHANGED)
     assert (0, 0) == counts(second, Fate.NEW, Fate.CHANGED)
     assert text == again
@@ -106,7 +104,6 @@ def test_merged_file_is_valid_to_the_daemon(reviews: list[PlatformReview]) -> No
     text, _ = merge(None, entries(reviews))
     file = json.loads(text)
     ids = [review["id"] for review in file["reviews"]]
-
     assert len(set(ids)) == len(ids)
     msgspec.convert(file["reviews"], list[Review], strict=False)
 
@@ -116,7 +113,6 @@ def test_record_without_changes_keeps_its_bytes(existing: list[dict[str, object]
     records = [json.dumps(record, indent=1, ensure_ascii=False) for record in existing]
     there = '{"x":1.50,"reviews" : [ ' + " ,".join(records) + ' ],"business":{"name":"x"}}'
     text, result = merge(there.encode(), [])
-
     assert (len(existing), 0) == counts(result, Fate.KEPT, Fate.NEW)
     for record in records:
         assert record in text.decode()
@@ -153,7 +149,6 @@ def test_edited_review_whose_platform_gave_it_a_new_date_is_the_same() -> None:
     there, _ = merge(None, entries([OLD]))
     text, result = merge(there, entries([NEW]))
     (before,), (after,) = (json.loads(content)["reviews"] for content in (there, text))
-
     assert (0, 1) == counts(result, Fate.NEW, Fate.CHANGED)
     assert (before["id"], "new", "2025-03-01") == (after["id"], after["text"], after["date"])
 
@@ -162,7 +157,6 @@ def test_hand_made_ids_that_end_alike_stay_apart() -> None:
     """Only what comes from an export is found by the end of its id; a hash ends like no other."""
     alike = [{"id": f"01J9ZK3V5{number}0000000000000000"} for number in (1, 2)]
     text, result = merge(json.dumps({"reviews": alike}).encode(), [])
-
     assert alike == json.loads(text)["reviews"]
     assert 2 == result.count(Fate.KEPT)
 
@@ -185,7 +179,6 @@ def test_null_and_absent_are_the_same() -> None:
     there = b'{"reviews": [{"id": "x", "text": null}]}'
     same = Entry(key="x", source="google", record={"id": "x", "text": None, "source_url": None})
     _, result = merge(there, [same])
-
     assert (1, 0) == counts(result, Fate.UNCHANGED, Fate.CHANGED)
 
 
@@ -200,6 +193,5 @@ def test_null_and_absent_are_the_same() -> None:
 def test_changed_review_keeps_members_that_no_export_has(members: bytes, kept: bytes) -> None:
     there = b'{"reviews": [{"id":"x","rating":1,%b}]}' % members
     text, _ = merge(there, [Entry(key="x", source="google", record={"id": "x", "rating": 5})])
-
     stamp = b'"changed_at":"2026-11-22T00:00:00Z"'
     assert b'{"id":"x","rating":5,%b,%b}' % (kept, stamp) in text

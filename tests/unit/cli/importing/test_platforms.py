@@ -59,7 +59,6 @@ def test_recommendation_is_refused_without_the_setting() -> None:
     reason = (
         "a recommendation has no stars (--set recommended=yes takes it as 5, its opposite as 1)"
     )
-
     assert [reason, reason] == read("facebook.json", settings(recommended=False))[1]
     assert [reason, reason] == read("apify_facebook.json", settings(recommended=False))[1]
     assert [reason] == read("birdeye.json", settings(recommended=False))[1]
@@ -77,7 +76,6 @@ def test_verification_of_the_export_overrides_the_operator() -> None:
     how = dataclasses.replace(settings(), verified=True)
     stated = [msgspec.json.decode(record)["verified"] for record in read("yotpo.json", how)[0]]
     unsaid = [msgspec.json.decode(record)["verified"] for record in read("serpapi.json", how)[0]]
-
     assert ([True, False], [True, True]) == (stated, unsaid)
 
 
@@ -87,5 +85,4 @@ def test_a_review_of_google_is_one_with_and_without_its_name() -> None:
     fields = dict(export.sources[0].head.sample[0])
     named = reader(Row({**fields, "name": "accounts/1/locations/2/reviews/X", "reviewId": "X"}))
     without = {name: value for name, value in fields.items() if name != "name"}
-
     assert named.key == reader(Row({**without, "reviewId": "X"})).key

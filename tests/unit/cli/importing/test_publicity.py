@@ -166,7 +166,6 @@ SIGNS = [line.split(": ") for line in SENSES.strip().splitlines()]
 )
 def test_sign_is_recognized_in_seven_languages(name: str, sense: Sense) -> None:
     sign = sign_of(name)
-
     assert sign is not None
     assert (sense, Subject.REVIEW) == (sign.sense, sign.subject)
 
@@ -322,7 +321,6 @@ def test_row_that_is_refused_asks_no_question(tmp_path: Path) -> None:
     _, reviews = imported(
         tmp_path, "x.csv", "Stars,Published,Name\n5,2025-03-14,Ann\n4,,Bob\n", mapped={"text": ""}
     )
-
     assert ["Ann"] == [review["author"] for review in reviews]
 
 
@@ -330,7 +328,6 @@ def test_status_that_is_mapped_to_no_column_still_withholds(tmp_path: Path) -> N
     """It took all rows, spam as well."""
     export = SHOP.format(status="spam")
     outcome, [review] = imported(tmp_path, "shop.csv", export, mapped={"status": ""})
-
     assert "Ann" == review["author"]
     assert '2 skipped: not public (column "status")' in outcome.notes
 
@@ -338,7 +335,6 @@ def test_status_that_is_mapped_to_no_column_still_withholds(tmp_path: Path) -> N
 def test_column_is_a_status_where_the_operator_says_so(tmp_path: Path) -> None:
     export = "rating,date,author,text,Web\n5,2025-03-14,A,Good.,live\n5,2025-03-14,B,No.,hidden\n"
     _, reviews = imported(tmp_path, "x.csv", export, mapped={"status": "web"})
-
     assert ["Good."] == texts(reviews)
 
 
@@ -371,7 +367,6 @@ def test_only_an_approved_reply_of_google_is_published(
 ) -> None:
     """The review stays."""
     _, [review] = imported(tmp_path, "google.json", google(**members))
-
     assert "Good." == review["text"]
     assert is_public is (review["owner_reply"] is not None)
 
@@ -383,7 +378,6 @@ def test_only_an_approved_reply_of_google_is_published(
 def test_reply_that_is_not_public_is_left_out(tmp_path: Path, columns: str, cells: str) -> None:
     export = f"rating,date,author,text,reply,{columns}\n5,2025-03-14,Ann,Good.,Hi,{cells}\n"
     outcome, [review] = imported(tmp_path, "x.csv", export)
-
     assert ("Good.", None) == (review["text"], review["owner_reply"])
     assert "owner replies that are not public: 1; they were left out" in outcome.notes
 
@@ -401,7 +395,6 @@ def test_first_response_that_is_public_is_the_reply(tmp_path: Path) -> None:
         {"body": "Thanks", "isDeleted": False, "createdAt": "2025-03-16T10:00:00Z"},
     )
     _, [review] = imported(tmp_path, "podium.json", export)
-
     assert {"text": "Thanks", "date": "2025-03-16"} == review["owner_reply"]
 
 
@@ -412,7 +405,6 @@ def test_private_response_behind_a_deleted_one_is_no_reply(tmp_path: Path) -> No
         {"body": "Secret", "isPublic": False, "createdAt": "2025-03-16T10:00:00Z"},
     )
     _, [review] = imported(tmp_path, "podium.json", export)
-
     assert None is review["owner_reply"]
 
 
@@ -422,7 +414,6 @@ def test_private_response_behind_a_deleted_one_is_no_reply(tmp_path: Path) -> No
 def test_author_without_a_public_name_is_anonymous(tmp_path: Path, column: str) -> None:
     export = f"rating,date,author,text,{column}\n5,2025-03-14,Ann Bee,Good.,yes\n4,2025-03-15,Bob,Ok.,no\n"
     _, reviews = imported(tmp_path, "x.csv", export)
-
     assert ["Anonymous", "Bob"] == [review["author"] for review in reviews]
 
 
@@ -432,7 +423,6 @@ def test_member_of_a_zip_that_is_called_spam_is_left_alone(tmp_path: Path) -> No
         archive.writestr("export/reviews.csv", table.format("Good."))
         archive.writestr("export/spam.csv", table.format("Bad."))
     _, reviews = imported(tmp_path, "x.zip", (tmp_path / "made.zip").read_bytes())
-
     assert ["Good."] == texts(reviews)
 
 
@@ -443,7 +433,6 @@ def test_sheet_that_is_called_hidden_is_not_read(tmp_path: Path) -> None:
     both = spreadsheet(tmp_path / "t.csv", tmp_path / "b.xlsx", Hidden=tmp_path / "h.csv")
     lines: list[str] = []
     _, reviews = imported(tmp_path, "x.xlsx", both.read_bytes(), lines=lines)
-
     assert ["Good."] == texts(reviews)
     assert 'not read: x.xlsx: sheet "Hidden" (by its name not public)' in lines
 
@@ -454,7 +443,6 @@ def test_private_feedback_is_never_the_text(tmp_path: Path) -> None:
         "Stars,Date,Name,Private feedback\n5,2025-03-14,Ann,The tap in the bathroom drips a lot.\n"
     )
     _, [review] = imported(tmp_path, "x.csv", export)
-
     assert review["text"] is None
 
 
@@ -489,7 +477,6 @@ LISTS: dict[str, object] = {
 @pytest.mark.parametrize("case", LISTS)
 def test_reviews_of_json_are_read_only_if_they_are_public(tmp_path: Path, case: str) -> None:
     _, reviews = imported(tmp_path, "x.json", json.dumps(LISTS[case]))
-
     assert ["Good."] == texts(reviews)
 
 
@@ -505,7 +492,6 @@ def test_state_beside_a_city_is_of_a_country_unless_it_says_spam(tmp_path: Path)
     _, [review] = imported(tmp_path, "x.csv", export.format("NH"))
     (tmp_path / "reviews.json").unlink()
     _, spam = imported(tmp_path, "x.csv", export.format("spam"))
-
     assert ("Good.", []) == (review["text"], spam)
 
 
@@ -517,7 +503,6 @@ def test_column_is_a_status_by_its_values(tmp_path: Path) -> None:
     _, some = imported(tmp_path, "x.csv", export, public={"stan": ["public"]})
     (tmp_path / "reviews.json").unlink()
     _, both = imported(tmp_path, "x.csv", export, public={"stan": ["*"]})
-
     assert (["Good."], ["Good.", "No."]) == (texts(some), texts(both))
 
 
@@ -527,7 +512,6 @@ FLAGS = "rating;date;author;text;{}\n5;2025-03-14;Ann;Good.;ja\n1;2025-03-15;Bob
 @pytest.mark.parametrize("name", ["Einverständnis", "DSGVO", "Website ok"])
 def test_review_of_a_customer_without_consent_is_left_out(tmp_path: Path, name: str) -> None:
     _, reviews = imported(tmp_path, "x.csv", FLAGS.format(name))
-
     assert ["Good."] == texts(reviews)
 
 
@@ -540,7 +524,6 @@ def test_column_of_yes_and_no_is_a_question(tmp_path: Path, name: str) -> None:
     _, all_of = imported(tmp_path, "x.csv", export.replace("nein", "ja"))
     (tmp_path / "reviews.json").unlink()
     _, some = imported(tmp_path, "x.csv", export, public={name: ["ja"]})
-
     assert f"public={name}=ja" in str(asked.value.remedy)
     assert (["Good.", "No."], ["Good."]) == (texts(all_of), texts(some))
 
@@ -550,14 +533,12 @@ def test_column_of_yes_and_no_is_a_question(tmp_path: Path, name: str) -> None:
 )
 def test_known_flag_of_another_thing_is_no_question(tmp_path: Path, name: str) -> None:
     _, reviews = imported(tmp_path, "x.csv", FLAGS.format(name))
-
     assert ["Good.", "No."] == [str(text).partition("\n")[0] for text in texts(reviews)]
 
 
 def test_second_column_of_a_name_counts_too(tmp_path: Path) -> None:
     export = "rating,date,author,text,status,status\n5,2025-03-14,Ann,No.,spam,active\n"
     _, reviews = imported(tmp_path, "x.csv", export)
-
     assert [] == reviews
 
 
@@ -568,5 +549,4 @@ def test_notes_of_the_business_are_not_offered_as_a_text(tmp_path: Path, column:
         "5,2025-03-14,Ann,Good.,A difficult customer who never pays in time\n"
     )
     _, [review] = imported(tmp_path, "x.csv", export)
-
     assert "Good." == review["text"]

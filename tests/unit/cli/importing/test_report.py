@@ -289,7 +289,6 @@ def test_number_of_a_booking_or_customer_is_not_named_as_an_id(shop: Shop, name:
     """Behind an id it can be found; who takes it all the same is told."""
     (note,) = noted(shop, NUMBERED.format(name, 2), {"id": name})
     (shop.folder / "reviews.json").unlink()
-
     assert [] == noted(shop, NUMBERED.format(name, 2), {})
     assert note.startswith(f'note: column "{name}" is taken for the ids, which are public')
 

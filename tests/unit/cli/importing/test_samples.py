@@ -140,7 +140,6 @@ def test_takeout_is_read_as_zip_folder_location_and_single_page_alike(tmp_path: 
 def test_the_day_is_that_of_the_business(tmp_path: Path) -> None:
     utc = sample(tmp_path, "takeout")
     there = Imported(tmp_path / "ny", SAMPLES / "takeout", "timezone=America/New_York")
-
     assert "2025-03-14" == utc.reviews["Jane Doe"]["date"]
     assert "2025-03-13" == there.reviews["Jane Doe"]["date"]
     assert utc.reviews["Jane Doe"]["id"] == there.reviews["Jane Doe"]["id"]
@@ -152,7 +151,6 @@ def test_a_location_without_reviews_is_no_fault(tmp_path: Path) -> None:
     (place / "data.json").write_text('{"title": "New place"}')
     (place / "reviews.json").write_text("{}")
     done = Imported(tmp_path / "data", place)
-
     assert ({"name": "New place"}, {}) == (done.file["business"], done.reviews)
 
 
@@ -175,7 +173,6 @@ def test_several_locations_have_to_be_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["maps", "maps/Reviews.json"])
 def test_reviews_that_account_wrote_are_refused_with_explanation(tmp_path: Path, name: str) -> None:
     message = refusal(1, tmp_path, SAMPLES / name)
-
     assert "that the Google account wrote about other places" in message
     assert "Google Business Profile" in message
 
@@ -185,7 +182,6 @@ def test_reviews_that_account_wrote_are_refused_with_explanation(tmp_path: Path,
 
 def test_the_api_warns_of_further_pages(tmp_path: Path) -> None:
     done = sample(tmp_path, "google_api.json", "name=Acme")
-
     assert "the platform has 120 reviews (totalReviewCount), here are 1" in done.result["notes"][0]
     (review,) = done.file["reviews"]
     assert "https://lh3.googleusercontent.com/x" == review["author_avatar_url"]
@@ -197,7 +193,6 @@ def test_outscraper_is_the_same_review_in_all_its_spellings(tmp_path: Path) -> N
     sheet = spreadsheet(SAMPLES / "outscraper.csv", tmp_path / "outscraper.xlsx")
     third = Imported(tmp_path / "xlsx", sheet)
     old = Imported(tmp_path / "old", SAMPLES / "outscraper_old.json")
-
     assert table.file == nested.file == third.file
     assert "Thank you!" == table.reviews["Jane Doe"]["owner_reply"]["text"]
     assert "row 4" == table.result["refusals"][0]["where"]
@@ -208,7 +203,6 @@ def test_apify_as_lines_is_the_same(tmp_path: Path) -> None:
     items = json.loads((SAMPLES / "apify.json").read_bytes())
     dataset = tmp_path / "dataset.jsonl"
     dataset.write_text("".join(json.dumps(item) + "\n" for item in items))
-
     assert sample(tmp_path, "apify.json").file == Imported(tmp_path / "lines", dataset).file
 
 
@@ -265,21 +259,18 @@ def test_table_without_verification_is_not_verified(tmp_path: Path) -> None:
         "\n".join(Imported(tmp_path, export, *values, dry_run=True, verbose=True).report)
         for values in (["name=Acme"], ["name=Acme", "verified=no"])
     )
-
     assert "(--set verified=yes if you know that they are)" in silent
     assert "not verified" not in answered
 
 
 def test_invalid_link_is_left_out(tmp_path: Path) -> None:
     done = sample(tmp_path, *EVERY["csv"], source="website")
-
     assert done.reviews["Max"]["source_url"] is None
     assert "https://example.com/1" == done.reviews["Jane Doe"]["source_url"]
 
 
 def test_unknown_export_is_described_with_a_remedy(tmp_path: Path) -> None:
     message = refusal(1, tmp_path, SAMPLES / "unknown.json")
-
     assert 'JSON with the members "score", "when", "who"' in message
     assert "takeout" in message
     assert "--map rating=COLUMN" in message
@@ -292,21 +283,18 @@ def test_a_folder_of_two_kinds_is_not_guessed_about(tmp_path: Path) -> None:
         shutil.copy(SAMPLES / name, both / name)
     message = refusal(2, tmp_path, both)
     one = Imported(tmp_path / "data", both, format_name="trustpilot")
-
     assert "several kinds of exports" in message
     assert 2 == one.result["total"]
 
 
 def test_names_are_shortened_on_request(tmp_path: Path) -> None:
     done = sample(tmp_path, "takeout", "names=short")
-
     names = {"Jane D.", "Max P.", "José Ñ.", "Jörg", "Quoter", "A Google user"}
     assert names == done.reviews.keys()
 
 
 def test_our_own_keep_unknown_members_and_are_checked(tmp_path: Path) -> None:
     done = sample(tmp_path, "own.json")
-
     assert {"name": "Acme Plumbing", "x_since": 1990} == done.file["business"]
     assert 1.5 == done.file["x_top"]
     assert b'"x_mood":{"a":1.1}' in (tmp_path / "data/reviews.json").read_bytes()

@@ -72,7 +72,6 @@ def test_points_are_stars_only_where_many_show_it(name: str) -> None:
 def test_ratings_that_show_no_scale_are_a_question(name: str, values: list[str], why: str) -> None:
     with pytest.raises(SayMoreError) as caught:
         column(name, values)
-
     assert "nothing says of how many the ratings in column" in caught.value.detail
     assert why in caught.value.detail
     assert "--set scale=10" in caught.value.remedy
@@ -164,7 +163,6 @@ def test_words_that_contradict_the_numbers_are_a_question(name: str, texts: list
 def test_praise_beside_four_of_five_agrees() -> None:
     rows: list[Fields] = [{"Rating": number, "Text": "Great"} for number in ["4", "4", "4", "5"]]
     scale, _ = scale_of(rows, {"rating": "Rating", "text": "Text"}, Scale())
-
     assert 4 == scale(rows[0]).stars("4").stars
 
 
@@ -175,7 +173,6 @@ def test_irony_in_one_text_is_no_question() -> None:
         for number, text in zip(["1", "1", "5", "5", "4"], texts, strict=True)
     ]
     scale, _ = scale_of(rows, {"rating": "Rating /5", "text": "Text"}, Scale())
-
     assert [1, 5] == [scale(rows[0]).stars("1").stars, scale(rows[0]).stars("5").stars]
 
 
@@ -186,7 +183,6 @@ def test_low_numbers_of_a_scale_are_a_question_unless_texts_agree(name: str) -> 
     rows: list[Fields] = [{name: number, "Text": "Einfach schlecht"} for number in ["1", "2", "1"]]
     rows.append({name: "4", "Text": "Passt"})
     scale, _ = scale_of(rows, {"rating": name, "text": "Text"}, Scale())
-
     assert 1 == scale(rows[0]).stars("1").stars
 
 
@@ -200,7 +196,6 @@ def test_missing_worst_grade_is_pointed_out() -> None:
     """In Austria 5 is the worst, which 6-1 shows with two stars."""
     _, austria = scale_of([{"Note": "1"}, {"Note": "5"}], {"rating": "Note"}, Scale.parsed("6-1"))
     _, germany = scale_of([{"Note": "5"}, {"Note": "6"}], {"rating": "Note"}, Scale.parsed("6-1"))
-
     assert "say --set scale=5-1" in austria
     assert "5-1" not in germany
 

@@ -116,9 +116,7 @@ def test_removed_location_leaves_others_alone(shop: Shop) -> None:
     data = shop.file
     data["reviews"].append({**data["reviews"][0], "id": "x", "source": "google", "author": "Bo"})
     (shop.folder / "reviews.json").write_text(json.dumps(data))
-
     result = remove(shop.options, PROMPTS, [PLACE])
-
     assert ["Bo"] == list(shop.reviews)
     assert 2 == result.count(Fate.REMOVED)
 

@@ -33,7 +33,6 @@ def read(content: bytes) -> list[tuple[int, dict[str, object]]]:
 def test_encoding_and_delimiter_are_found(encoding: str, delimiter: str, end: str) -> None:
     text = end.join(delimiter.join(row) for row in (["date", "név"], ["2025-01-01", '"Jö,;\trg"']))
     content = text.encode(encoding.replace("név", "nev"))
-
     assert [(2, {"date": "2025-01-01", "név": "Jö,;\trg"})] == read(content + end.encode(
         "utf-16-le" if encoding == "utf-16" else encoding.removesuffix("-sig")
     ))  # fmt: skip
@@ -42,7 +41,6 @@ def test_encoding_and_delimiter_are_found(encoding: str, delimiter: str, end: st
 def test_one_damaged_byte_does_not_turn_all_names_into_others() -> None:
     """The whole file was read as Windows writes: Jörg became JÃ¶rg."""
     damaged = "a,b\nJörg,José\nZoë,x\n".encode().replace(b"x", b"\xff")
-
     assert [(2, {"a": "Jörg", "b": "José"}), (3, {"a": "Zoë", "b": "\ufffd"})] == read(damaged)
 
 
@@ -53,7 +51,6 @@ def test_excels_first_line_is_passed_over() -> None:
 def test_rows_have_the_number_that_a_spreadsheet_shows() -> None:
     """A cell may have many lines; an empty row is one."""
     content = b'a,b\n1,"two\nlines"\n,\n3,4\n'
-
     assert [2, 4] == [number for number, _ in read(content)]
 
 
@@ -89,7 +86,6 @@ def test_tables_of_the_csv_module_are_read_back(rows: list[list[str]]) -> None:
     table.writerow(["a", "b", "c"])
     table.writerows(rows)
     content = line.getvalue().encode()
-
     assert rows == [list(fields.values()) for _, fields in read(content)]
 
 
@@ -97,7 +93,6 @@ def test_spreadsheet_is_its_csv(tmp_path: Path) -> None:
     table = tmp_path / "x.csv"
     table.write_text('name,text,stars,,last\nJörg,"a <b> & long text\nof two lines",5,,x\n,,4,,\n')
     (file,) = parts_of(spreadsheet(table, tmp_path / "x.xlsx"))
-
     assert [
         (2, {"name": "Jörg", "text": "a <b> & long text\nof two lines", "stars": 5.0, "last": "x"}),
         (3, {"name": "", "text": "", "stars": 4.0, "last": ""}),
@@ -132,13 +127,11 @@ def test_ods_is_read(tmp_path: Path, name: str) -> None:
     opendocument(tmp_path / "x.ods")
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.write(tmp_path / "x.ods", "reviews.ods")
-
     assert ROWS == rows_of(tmp_path / name)
 
 
 def test_hidden_sheet_is_not_read_and_named() -> None:
     (file,) = parts_of(SAMPLES / "excel97.xls")
-
     assert ['sheet "Old" (hidden)'] == source_of(file).unread
 
 
@@ -162,7 +155,6 @@ def test_sheets_with_the_same_columns_are_one_table(shop: Shop, tmp_path: Path) 
 def test_workbook_with_only_hidden_tables_is_refused(tmp_path: Path) -> None:
     opendocument(tmp_path / "x.ods", hidden=True)
     (file,) = parts_of(tmp_path / "x.ods")
-
     with pytest.raises(ImportRefusedError, match='sheet "Reviews" is hidden'):
         source_of(file)
 
@@ -173,7 +165,6 @@ def test_date_of_a_cell_is_the_one_that_excel_shows(tmp_path: Path, flag: str, d
     dated(tmp_path / "x.xlsx", flag)
     (file,) = parts_of(tmp_path / "x.xlsx")
     (row,) = (fields for _, fields in workbook.rows(workbook.converted(file)))
-
     assert day == moment(row["date"]).date().isoformat()
 
 
@@ -181,7 +172,6 @@ def test_date_of_a_cell_is_the_one_that_excel_shows(tmp_path: Path, flag: str, d
 def test_broken_workbook_is_refused_with_a_way_out(content: bytes) -> None:
     with pytest.raises(ImportRefusedError) as caught:
         workbook.converted(part(content))
-
     assert "save as CSV" in caught.value.remedy
 
 
@@ -206,7 +196,6 @@ def test_windows_mac_and_dos_tables_are_told_apart(encoding: str, end: str, sent
     line = sentence.translate(NOT_IN_DOS) if encoding == "cp850" else sentence
     name, text = line.split(";")
     content = f"a;b{end}{name};{text}{end}".encode(encoding)
-
     assert [(2, {"a": name, "b": text})] == read(content)
 
 

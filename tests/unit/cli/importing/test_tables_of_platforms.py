@@ -71,20 +71,17 @@ BEDS = "Positive review: The beds"
 def test_half_that_says_nothing_is_left_out(liked: str, disliked: str, text: str | None) -> None:
     """That nothing was good is criticism, which stays."""
     table = f"Guest name,Review date,Positive review,Negative review,Review score\nAnn,2025-03-14,{liked},{disliked},8\n"
-
     assert [text] == [review["text"] for review in reviews(table)]
 
 
 def test_column_that_is_no_half_keeps_what_it_says() -> None:
     table = "Stars,Date,Name,Review\n5,2025-03-14,Ann,Nothing\n4,2025-03-15,Ben,-\n"
-
     assert ["Nothing", "-"] == [review["text"] for review in reviews(table)]
 
 
 def test_parts_of_a_name_and_a_text_are_joined() -> None:
     table = "Stars,Date,First name,Last name,One,Two\n5,2025-03-14,Jane,Doe,Good.,Also cheap.\n4,2025-03-15,Max,,,Ok.\n"
     first, second = reviews(table, text="One+Two")
-
     assert ("Jane Doe", "Good.\n\nAlso cheap.") == (first["author"], first["text"])
     assert ("Max", "Ok.") == (second["author"], second["text"])
 
@@ -94,14 +91,12 @@ def test_parts_of_a_name_and_a_text_are_joined() -> None:
 )
 def test_best_rating_has_many_names(best: str) -> None:
     table = f"rating,{best},date,author,text\n4,10,2025-03-14,Ann,Good\n5,10,2025-03-15,Bob,Ok\n"
-
     assert [2, 3] == [review["rating"] for review in reviews(table)]
 
 
 def test_columns_of_one_name_are_two() -> None:
     """The second one took the place of the first."""
     table = "Stars,Date,Name,Comment,Comment\n5,2025-03-14,Ann,Good,Thanks\n"
-
     assert ["Good"] == [review["text"] for review in reviews(table)]
 
 

@@ -138,7 +138,6 @@ UNSET, TEN, SHOWN = Scale(), Scale(best=10), Scale(best=5, is_set=False)
 def test_rating_outside_its_scale_is_refused(value: object, scale: Scale, mentioned: str) -> None:
     with pytest.raises(RowRefusedError) as caught:
         scale.stars(value)
-
     assert mentioned == caught.value.note
 
 
@@ -155,7 +154,6 @@ def test_rating_outside_its_scale_is_refused(value: object, scale: Scale, mentio
 )
 def test_scale_is_read_from_its_worst_to_its_best(text: str, values: dict[str, int]) -> None:
     scale = Scale.parsed(text)
-
     assert values == {value: scale.stars(value).stars for value in values}
 
 
@@ -169,7 +167,6 @@ def test_a_recommendation_is_five_or_one_where_that_is_wanted() -> None:
     scale = Scale(recommended=True)
     words = ("Recommended", "not recommended", "Doesn't recommend")
     note = ("recommendation",)
-
     assert [(5, note), (1, note), (1, note)] == [scale.stars(word) for word in words]
 
 
@@ -215,7 +212,6 @@ SPELLINGS = [line.split(": ", 1) for line in DATES.strip().splitlines()]
 )
 def test_dates_as_people_write_them(text: str, expected: str) -> None:
     reading, _ = reading_of([("date", text)])
-
     assert expected == reading(text).date().isoformat()
 
 
@@ -290,7 +286,6 @@ def test_column_of_dates_is_read_as_written(days: list[datetime.datetime], patte
 )
 def test_days_are_read_as_people_of_other_countries_write_them(text: str, day: str) -> None:
     reading, _ = reading_of([("date", text), ("date", "14.12.2026")])
-
     assert day == reading(text).date().isoformat()
 
 

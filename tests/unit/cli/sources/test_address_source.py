@@ -237,7 +237,6 @@ def test_one_redirect_elsewhere_has_no_header(business: Business, stub: Stub) ->
         other.answer = lambda _: response(table("ab"))
         assert "ok" == (synced(business)).state.state
         assert [None] == [asked.headers.get("authorization") for asked in other.asked]
-
         other.answer = lambda _: response(status=302, Location=f"{stub.url}/r.csv")
         outcome = synced(business, full=True)
         assert "stopped" == outcome.state.state

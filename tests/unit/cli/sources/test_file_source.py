@@ -119,7 +119,6 @@ def test_time_zone_is_that_of_earlier_imports(business: Business) -> None:
     put(business, f"{rows}2,5,2026-11-01T23:30:00Z,Bob\n", age=1800)
     business.sync()
     reviews = json.loads(business.reviews_file.read_text())["reviews"]
-
     assert ["2026-11-02"] * 2 == [review["date"] for review in reviews]
 
 

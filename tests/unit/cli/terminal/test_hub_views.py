@@ -144,7 +144,6 @@ def test_an_active_subscription_that_is_to_end_shows_both() -> None:
     pending = {**msgspec.convert(PENDING["pending"], dict), "mode": "unsubscribe"}
     changes = {**LEASE, "state": "removal pending", "pending": {**pending, "next_attempt_at": None}}
     output = shown(one(changes))
-
     assert "lease          9 d 0 h left" in output
     assert "requested      unsubscribe, 2026-11-21 06:59:00 UTC" in output
     assert "verifications  1 so far; they end in 9 min" in output
@@ -176,7 +175,6 @@ def test_a_push_tells_whom_it_has_reached(result: PushResult, output: str) -> No
 )
 def test_a_block_tells_what_it_has_removed(removed: int, output: str, *, dry_run: bool) -> None:
     answer = Blocked(value="x.example", removed=removed)
-
     assert hub_views.blocked_text(answer, dry_run=dry_run).startswith(output)
 
 

@@ -112,7 +112,6 @@ def test_line_without_a_value_is_not_shown() -> None:
         SNAPSHOT, updated_at=None, insights=False, review_count=1, published_at=NOW
     )
     output = shown(msgspec.structs.replace(OK, snapshot=snapshot))
-
     assert "serving    1 review, published 2026-11-21 10:12:00 UTC (0 s ago)\n" in output
     assert "updated" not in output
 
@@ -181,7 +180,6 @@ def test_status_and_reload_say_where_insights_are_from(origin: InsightsOrigin, l
 )
 def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], output: str) -> None:
     hub = msgspec.convert({**STATE, **changes}, HubState)
-
     status = msgspec.structs.replace(OK, hub=hub)
     assert output in shown(status)
     warns = bool(changes.keys() & {"paused", "store", "opened_networks"})
@@ -192,7 +190,6 @@ def test_times_are_utc_whatever_zone_they_come_in() -> None:
     bergen = datetime.timezone(datetime.timedelta(hours=1))
     snapshot = msgspec.structs.replace(SNAPSHOT, published_at=STARTED.astimezone(bergen))
     status = msgspec.structs.replace(OK, snapshot=snapshot)
-
     assert shown(status) == shown(OK)
 
 

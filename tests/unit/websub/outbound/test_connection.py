@@ -384,7 +384,6 @@ def test_close_notify_with_the_response_is_read(ca_file: Path) -> None:
     session.server.sendall(RESPONSE)
     session.server.shutdown()
     session.client.dataReceived(session.server.bio_read(65_536))
-
     assert 2 == len(session.results)
     assert not session.client.is_reusable
 

@@ -37,7 +37,6 @@ def state(parser: ResponseParser) -> tuple[int | None, bytes, bool]:
 
 def test_head_has_status_and_fields() -> None:
     head = parse_head(b"HTTP/1.0 404 Not  Found\t\xe9\r\nA-b:  c \t\r\nA-B:d\r\nEmpty:")
-
     assert (0, 404) == (head.minor_version, head.status)
     assert {b"a-b": b"c, d", b"empty": b""} == head.fields
 

@@ -28,7 +28,6 @@ def refusal(path: Path) -> ImportRefusedError:
 def test_document_is_to_be_saved_as_a_table(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(FILES[name])
     error = refusal(tmp_path / name)
-
     assert f"{name}: neither JSON, nor a spreadsheet" in error.detail
     assert "save it as CSV or XLSX" in error.remedy
 
@@ -37,12 +36,10 @@ def test_document_is_to_be_saved_as_a_table(tmp_path: Path, name: str) -> None:
 def test_document_that_is_a_zip_is_to_be_saved_as_a_table(tmp_path: Path, member: str) -> None:
     with zipfile.ZipFile(tmp_path / "a.numbers", "w") as archive:
         archive.writestr(member, "x")
-
     assert "as CSV or XLSX" in refusal(tmp_path / "a.numbers").remedy
 
 
 def test_spreadsheet_beside_others_is_not_passed_over_without_a_word(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("date,rating\n2025-03-14,5\n")
     (tmp_path / "b.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
-
     assert ["b.xls"] == chosen(parts_of(tmp_path), "auto").ignored

@@ -37,7 +37,6 @@ def test_the_elements_of_an_array_are_those_of_a_decoder(
     )
     document = Document(text.encode(), "x.json")
     elements = document.elements("reviews")
-
     assert values == [document.value(raw) for raw in elements]
     assert values == [json.loads(bytes(raw)) for raw in elements]
 
@@ -45,7 +44,6 @@ def test_the_elements_of_an_array_are_those_of_a_decoder(
 @given(st.lists(st.dictionaries(st.text(), VALUES), min_size=2, max_size=4))
 def test_lines_are_values_one_after_the_other(values: list[dict[str, object]]) -> None:
     text = "\n".join(json.dumps(row) for row in values).encode()
-
     assert (values, True) == decoded(text, "x")
 
 
@@ -102,7 +100,6 @@ def test_rows_of_several_lists_are_read_in_their_order() -> None:
     text = b'{"A": {"reviews": [1, 2]}, "b": 3, "C": {"reviews": [4], "d": 5}, "e": [{"x": [6]}, null, {"x": {}, "y": 7}]}'
     document, _ = decoded(text, "x")
     layouts = [("A", "reviews", EACH), ("C", "reviews", EACH), ("e", EACH, "x", EACH)]
-
     assert [[1, 2], [4], [6]] == [
         rows for layout in layouts for rows, _ in lists_at(document, layout)
     ]
@@ -137,6 +134,5 @@ def test_half_characters_and_nan_are_replaced() -> None:
     document = Document(text, "x")
     (raw,) = document.elements("reviews")
     value = document.value(raw)
-
     assert {"\ufffd": ["a\ufffd", None, "\U0001f600", 123456789012345678901234]} == value
     assert value == json.loads(bytes(raw))

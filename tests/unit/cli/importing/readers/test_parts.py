@@ -35,14 +35,12 @@ def test_tar_archive_is_recognized_by_its_first_bytes(tmp_path: Path, name: str)
         archive.addfile(photo, io.BytesIO(bytes(photo.size)))
     text = content.getvalue()
     (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("tgz") else text)
-
     assert f"{name} is a tar archive" in refusal(tmp_path / name).detail
 
 
 def test_pipe_is_to_be_standard_input(tmp_path: Path) -> None:
     """It is read twice, and lost its first bytes."""
     os.mkfifo(tmp_path / "pipe")
-
     assert "reviewsctl import -" in refusal(tmp_path / "pipe").remedy
 
 
@@ -86,14 +84,12 @@ def test_bad_listing_of_a_location_keeps_no_reviews_back(tmp_path: Path) -> None
         archive.writestr("Takeout/location-1/data.json", '{"title": "Acme"}')
     path.write_bytes(path.read_bytes().replace(b'"Acme"', b'"Bcme"'))
     (part,) = parts_of(path)
-
     assert ("1", "") == (part.location.id, part.location.title)
 
 
 def test_folder_with_an_archive_alone_names_it(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "takeout-1.zip", "w") as archive:
         archive.writestr("a.csv", TABLE)
-
     assert "takeout-1.zip" in refusal(tmp_path).remedy
 
 
@@ -101,7 +97,6 @@ def test_folder_with_an_archive_alone_names_it(tmp_path: Path) -> None:
 def test_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(TABLE)
     (tmp_path / "b").mkdir(mode=0)
-
     assert str(tmp_path / "b") in refusal(tmp_path).detail
 
 
@@ -109,5 +104,4 @@ def test_too_many_files_are_no_part_without_reviews(tmp_path: Path) -> None:
     """A part of a Takeout would be passed over for it."""
     for number in range(1_001):
         (tmp_path / f"{number}.csv").write_bytes(TABLE)
-
     assert not isinstance(refusal(tmp_path), NoReviewsError)
