@@ -177,9 +177,7 @@ def test_port_that_cannot_be_used_is_an_error_of_usage(
     assert message in done.stderr
 
 
-def test_port_after_a_default_in_use_is_used_and_named(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_port_after_a_default_in_use_is_used_and_named(capsys: pytest.CaptureFixture[str]) -> None:
     """Two demos, or any other program on 8080, must not keep a newcomer out."""
     with socket.create_server(("127.0.0.1", 0)) as occupied:
         default = occupied.getsockname()[1]

@@ -102,9 +102,7 @@ def answers(port: int) -> bool:
 # -- what systemd hears
 
 
-def test_ready_comes_after_the_first_publication_and_all_listeners(
-    new_daemon: Daemon,
-) -> None:
+def test_ready_comes_after_the_first_publication_and_all_listeners(new_daemon: Daemon) -> None:
     """O1: a long start asks for time and says what it does."""
     daemon = new_daemon
     write_data(daemon.data, reviews=3_000)
@@ -236,9 +234,7 @@ def test_taken_port_ends_the_start_before_anything_is_published(tmp_path: Path) 
     assert [] == list(daemon.state.glob("snapshots/*"))
 
 
-def test_status_shows_first_publication_while_it_runs_and_when_it_fails(
-    new_daemon: Daemon,
-) -> None:
+def test_status_shows_first_publication_while_it_runs_and_when_it_fails(new_daemon: Daemon) -> None:
     """Both listeners are bound before; connections wait until there is something to serve."""
     daemon = new_daemon
     daemon.launch()

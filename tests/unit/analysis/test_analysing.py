@@ -105,9 +105,7 @@ _TEXTS = st.one_of(st.text(max_size=300), st.lists(_WORDS, max_size=60).map(" ".
 
 @examples(20)
 @given(st.lists(st.tuples(st.none() | _TEXTS, st.integers(1, 5)), max_size=25))
-def test_any_text_makes_valid_insights_verbatim(
-    texts: list[tuple[str | None, int]],
-) -> None:
+def test_any_text_makes_valid_insights_verbatim(texts: list[tuple[str | None, int]]) -> None:
     reviews = _reviews(texts)
     analysis = analyse(reviews, _BUSINESS, _SETTINGS)
     assert _findings(reviews, analysis) == []

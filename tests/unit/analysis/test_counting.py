@@ -472,9 +472,9 @@ def test_what_most_reviews_praise_is_named_first() -> None:
 
 @pytest.mark.parametrize(("good", "named"), [(4, True), (6, False)])
 def test_good_reviews_are_not_summed_up_by_criticism_alone(good: int, *, named: bool) -> None:
-    others = [(_review(f"g{i}", text="Thanks!"), WORDLESS) for i in range(good)]
+    silent_reviews = [(_review(f"g{i}", text="Thanks!"), WORDLESS) for i in range(good)]
     priced = [(_review(f"n{i}", 1, text=_STEEP), _priced("negative")) for i in range(5)]
-    assert named is ("criticized" in str(_count(*others, *priced).summary))
+    assert named is ("criticized" in str(_count(*silent_reviews, *priced).summary))
 
 
 @pytest.mark.parametrize(
@@ -577,9 +577,9 @@ def test_divided_opinions_stand_between_praise_and_criticism() -> None:
 @pytest.mark.parametrize(("silent", "is_named"), [(30, True), (60, False)])
 def test_sentences_name_what_a_seventh_of_reviews_mention(silent: int, *, is_named: bool) -> None:
     """Five of 58 reviews spoke of the speed of a vet; summary and answer said that all praise it."""
-    others = [(_review(f"s{i}", text="Thanks!"), WORDLESS) for i in range(silent)]
+    silent_reviews = [(_review(f"s{i}", text="Thanks!"), WORDLESS) for i in range(silent)]
     praise = [(_review(f"p{i}", text="Fair price."), _priced("positive")) for i in range(5)]
-    insights = _count(*others, *praise)
+    insights = _count(*silent_reviews, *praise)
     assert is_named is ("praised" in str(insights.summary))
     assert is_named is (len(insights.faq) == 1)
 
@@ -738,10 +738,10 @@ def test_statements_on_aspects_name_the_languages_with_rules() -> None:
         (_review(f"r{i}"), msgspec.structs.replace(_priced("positive"), language="en"))
         for i in range(5)
     ]
-    others = [("de", 2), ("es", 1), ("pl", 1)]
+    silent_reviews = [("de", 2), ("es", 1), ("pl", 1)]
     more = [
         (_review(f"{language}{i}"), Labels(language=language))
-        for language, count in others
+        for language, count in silent_reviews
         for i in range(count)
     ]
     insights = _count(*priced, *more)

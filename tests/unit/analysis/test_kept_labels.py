@@ -16,20 +16,20 @@ def line(text: str, rating: int = 5, labels: ReviewAnswer = GOOD) -> bytes:
 
 
 def test_label_is_found_by_text_with_rating() -> None:
-    kept = KeptLabels(line("a") + line("a", labels=ReviewAnswer()) + line("b"))
-    last = kept.find(text_key("a", 5))
+    labels_file = KeptLabels(line("a") + line("a", labels=ReviewAnswer()) + line("b"))
+    last = labels_file.find(text_key("a", 5))
     assert last is not None
-    assert (ReviewAnswer(), None) == (last.labels, kept.find(text_key("a", 4)))
-    assert line("b") == kept.encoded({text_key("b", 5)})
-    assert line("a", labels=ReviewAnswer()) + line("b") == kept.encoded()
+    assert (ReviewAnswer(), None) == (last.labels, labels_file.find(text_key("a", 4)))
+    assert line("b") == labels_file.encoded({text_key("b", 5)})
+    assert line("a", labels=ReviewAnswer()) + line("b") == labels_file.encoded()
 
 
 def test_broken_lines_are_a_finding() -> None:
     """The other lines are used, and a last line without an end was cut, which is none."""
-    kept = KeptLabels(b"{}\n" + line("a") + b"[" * 100_000 + b"\n\xff\n" + line("b")[:9])
+    labels_file = KeptLabels(b"{}\n" + line("a") + b"[" * 100_000 + b"\n\xff\n" + line("b")[:9])
     reason = "3 lines, the first is 1, are not of a label; rules read the reviews"
-    assert [Diagnostic(file="insights.labels", reason=reason)] == kept.faults()
-    assert kept.find(text_key("a", 5)) is not None
+    assert [Diagnostic(file="insights.labels", reason=reason)] == labels_file.faults()
+    assert labels_file.find(text_key("a", 5)) is not None
     assert [] == KeptLabels(line("a")).faults()
 
 

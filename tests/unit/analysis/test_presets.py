@@ -55,8 +55,8 @@ def test_quality_of_a_doctor_is_the_care(
     assert {"work_quality": label} == {name: a.label for name, a in settings.aspects.items()}
     rules = Rules(vet, settings)
     for text, stars, sentiment in ((praise, 5, "positive"), (blame, 1, "negative")):
-        found = {aspect.id: aspect.sentiment for aspect in rules.label(text, stars).aspects}
-        assert sentiment == found.get("work_quality")
+        expected = {aspect.id: aspect.sentiment for aspect in rules.label(text, stars).aspects}
+        assert sentiment == expected.get("work_quality")
 
 
 def test_one_of_the_nine_has_a_label_and_no_words_of_its_own() -> None:
@@ -87,7 +87,7 @@ def test_aspect_of_the_owner_comes_before_that_of_the_trade() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "stars", "found"),
+    ("text", "stars", "expected"),
     [
         ("Das Zimmer war geräumig.", 5, {"rooms": "positive"}),
         ("The hotel is in the perfect location.", 5, {"location": "positive"}),
@@ -95,10 +95,12 @@ def test_aspect_of_the_owner_comes_before_that_of_the_trade() -> None:
         ("Great location, and breakfast was poor.", 4, {"location": "positive", "breakfast": "negative"}),
     ],
 )  # fmt: skip
-def test_reviews_in_both_languages_are_read(text: str, stars: int, found: dict[str, str]) -> None:
+def test_reviews_in_both_languages_are_read(
+    text: str, stars: int, expected: dict[str, str]
+) -> None:
     hotel = business("Hotel", "de")
     labels = Rules(hotel, with_aspects(InsightSettings(), hotel)).label(text, stars)
-    assert found.items() <= {aspect.id: aspect.sentiment for aspect in labels.aspects}.items()
+    assert expected.items() <= {aspect.id: aspect.sentiment for aspect in labels.aspects}.items()
 
 
 @pytest.mark.parametrize(
@@ -125,18 +127,18 @@ def test_praise_of_service_is_no_kindness_where_service_is_aspect(language: str,
 def test_kind_waiter_is_praise_of_the_service_and_kindness() -> None:
     place = business("Restaurant")
     rules = Rules(place, with_aspects(InsightSettings(), place))
-    found = {aspect.id for aspect in rules.label("The waiter was kind and friendly.", 5).aspects}
-    assert {"service", "friendliness"} <= found
+    expected = {aspect.id for aspect in rules.label("The waiter was kind and friendly.", 5).aspects}
+    assert {"service", "friendliness"} <= expected
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [("Wir wurden sehr gut bedient.", True), ("Mit den Klassikern ist man besser bedient.", False)],
 )
-def test_idiom_of_being_served_is_not_about_the_service(text: str, *, found: bool) -> None:
+def test_idiom_of_being_served_is_not_about_the_service(text: str, *, expected: bool) -> None:
     place = business("Restaurant", "de")
     labels = Rules(place, with_aspects(InsightSettings(), place)).label(text, 4)
-    assert found is ("service" in {aspect.id for aspect in labels.aspects})
+    assert expected is ("service" in {aspect.id for aspect in labels.aspects})
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from reviewsd.domain.reviews import Business
 
 def _said(text: str, stars: int, language: str = "en") -> str | None:
     rules = Rules(Business(name="Blake", language=language), InsightSettings(language=language))
-    found = [a.sentiment for a in rules.label(text, stars).aspects if a.id == "recommendation"]
-    return found[0] if found else None
+    sentiments = [a.sentiment for a in rules.label(text, stars).aspects if a.id == "recommendation"]
+    return sentiments[0] if sentiments else None
 
 
 @pytest.mark.parametrize(

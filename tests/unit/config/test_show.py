@@ -14,9 +14,10 @@ def test_values_are_those_of_json(tmp_path: Path) -> None:
     """``service install`` and ``doctor`` look for lists; a tuple was taken for no list, and so for no address."""
     file = tmp_path / "reviewsd.yaml"
     file.write_text(f"base_url: http://localhost:8080\ndata_dir: data\nlisten: {LISTEN}\n")
-    shown = show.shown(load.load(file, {}))
+    effective = show.shown(load.load(file, {}))
     decoded = {
-        item["key"]: item["value"] for item in json.loads(msgspec.json.encode(shown))["settings"]
+        item["key"]: item["value"]
+        for item in json.loads(msgspec.json.encode(effective))["settings"]
     }
-    assert json.loads(LISTEN) == shown.value("listen")
-    assert decoded == {setting.key: setting.value for setting in shown.settings}
+    assert json.loads(LISTEN) == effective.value("listen")
+    assert decoded == {setting.key: setting.value for setting in effective.settings}

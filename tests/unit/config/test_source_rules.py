@@ -35,8 +35,8 @@ def test_files_start_at_the_folder_of_the_configuration(write: Write, tmp_path: 
 
 
 def test_two_sources_of_one_name_are_refused(write: Write) -> None:
-    shown = "\n".join(refused(write(BASE + PORTAL + PORTAL)))
-    assert "sources[1].name: two sources have this name" in shown
+    output = "\n".join(refused(write(BASE + PORTAL + PORTAL)))
+    assert "sources[1].name: two sources have this name" in output
 
 
 @pytest.mark.parametrize(
@@ -52,16 +52,16 @@ def test_two_sources_of_one_name_are_refused(write: Write) -> None:
 def test_literal_secret_is_refused_without_being_quoted(write: Write, key: str, file: str) -> None:
     """Faults of the configuration end in logs and bug reports."""
     source = f"  - name: a\n    type: trustpilot\n    business_unit: b.example\n    {key}: s3cret\n"
-    shown = "\n".join(refused(write(BASE + source)))
-    assert f"name that by {file}" in shown
-    assert "FILE:7:" in shown
-    assert "s3cret" not in shown
+    output = "\n".join(refused(write(BASE + source)))
+    assert f"name that by {file}" in output
+    assert "FILE:7:" in output
+    assert "s3cret" not in output
 
 
 def test_query_of_an_address_is_not_shown(write: Write) -> None:
-    shown = show.shown(load.load(write(BASE + PORTAL), {})).value("sources")
-    assert "hush" not in str(shown)
-    assert "https://shop.example/r.csv?***" in str(shown)
+    output = show.shown(load.load(write(BASE + PORTAL), {})).value("sources")
+    assert "hush" not in str(output)
+    assert "https://shop.example/r.csv?***" in str(output)
 
 
 @pytest.mark.parametrize("url", ["http://shop.example/r?token=hush", "https://[::1/?token=hush"])

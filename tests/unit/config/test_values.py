@@ -43,7 +43,7 @@ def test_relative_file_gives_absolute_paths(
 
 
 @pytest.mark.parametrize(
-    ("written", "origin"),
+    ("address", "origin"),
     [
         ("https://reviews.example.com", "https://reviews.example.com"),
         ("https://reviews.example.com/", "https://reviews.example.com"),
@@ -54,8 +54,8 @@ def test_relative_file_gives_absolute_paths(
         ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example"),
     ],
 )
-def test_base_url_is_an_origin_in_normal_form(write: Write, written: str, origin: str) -> None:
-    config = load(write(f"base_url: {written}\ndata_dir: /srv"), {}).config
+def test_base_url_is_an_origin_in_normal_form(write: Write, address: str, origin: str) -> None:
+    config = load(write(f"base_url: {address}\ndata_dir: /srv"), {}).config
     assert origin == config.base_url
 
 
@@ -89,9 +89,7 @@ def test_listeners_are_twisted_endpoints(write: Write, endpoint: str) -> None:
     assert (endpoint,) == config.listen
 
 
-def test_address_of_target_in_configuration_is_refused_without_being_shown(
-    write: Write,
-) -> None:
+def test_address_of_target_in_configuration_is_refused_without_being_shown(write: Write) -> None:
     """It has a token, and the refusal goes to the log."""
     (line,) = refused(write(BASE + "notify:\n  - url: slack://Secret\n    name: a\n    stars: 2"))
     assert line.startswith("FILE:4:5: notify[0].url: unknown key: an address holds a password")
@@ -154,22 +152,22 @@ def test_port_that_nobody_listens_on_is_a_warning(
 
 
 @pytest.mark.parametrize(
-    ("written", "origin"),
+    ("address", "origin"),
     [
         ("app://obsidian.md", "app://obsidian.md"),
         ("Chrome-Extension://ABCDEFGHIJKLMNOP/", "chrome-extension://abcdefghijklmnop"),
         ("vscode-webview://1a-2b:80", "vscode-webview://1a-2b:80"),
     ],
 )
-def test_origin_of_an_app_is_allowed(write: Write, written: str, origin: str) -> None:
+def test_origin_of_an_app_is_allowed(write: Write, address: str, origin: str) -> None:
     """The 403 of MCP names this key as the remedy, whatever the scheme of the page."""
-    config = load(write(BASE + f"mcp: {{allowed_origins: ['{written}']}}"), {}).config
+    config = load(write(BASE + f"mcp: {{allowed_origins: ['{address}']}}"), {}).config
     assert (origin,) == convert.allowed_origins(config)
 
 
-@pytest.mark.parametrize("written", ["file://", "app:x", "null", "app://", "-x://a", "app://a/b"])
-def test_origin_without_a_host_is_refused(write: Write, written: str) -> None:
-    (finding, *_) = refused(write(BASE + f"mcp: {{allowed_origins: ['{written}']}}"))
+@pytest.mark.parametrize("address", ["file://", "app:x", "null", "app://", "-x://a", "app://a/b"])
+def test_origin_without_a_host_is_refused(write: Write, address: str) -> None:
+    (finding, *_) = refused(write(BASE + f"mcp: {{allowed_origins: ['{address}']}}"))
     assert "mcp.allowed_origins[0]: " in finding
 
 

@@ -112,9 +112,7 @@ def test_of_several_faults_the_first_of_the_table_is_named(url: str, expected: R
 
 
 @pytest.mark.parametrize("authority", ["example.com:1:2", "exa[mple.com", "[::1", "[1::2::3]"])
-def test_malformed_address_or_port_differs_from_one_that_is_not_allowed(
-    authority: str,
-) -> None:
+def test_malformed_address_or_port_differs_from_one_that_is_not_allowed(authority: str) -> None:
     error = refused(f"https://{authority}/")
     assert ("ip-literal", "the host has a malformed IP address or port") == (
         error.refusal.value,

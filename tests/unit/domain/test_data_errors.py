@@ -21,7 +21,7 @@ from tests.support.examples import examples
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "printed"),
     [
         ({"a": 1}, "object"),
         ([1], "array"),
@@ -40,8 +40,8 @@ from tests.support.examples import examples
         ),
     ],
 )
-def test_a_value_is_shown_short_and_on_one_line(value: object, shown: str) -> None:
-    assert shown == show(value)
+def test_a_value_is_shown_short_and_on_one_line(value: object, printed: str) -> None:
+    assert printed == show(value)
 
 
 @pytest.mark.parametrize(

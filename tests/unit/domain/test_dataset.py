@@ -320,9 +320,7 @@ def cpu(text: bytes) -> float:
 
 
 @pytest.mark.parametrize("wrong", [{"rating": 7}, {"date": "x", "source": 1}, {"verified": None}])
-def test_faulty_file_is_refused_as_quickly_as_a_good_one_loads(
-    wrong: dict[str, object],
-) -> None:
+def test_faulty_file_is_refused_as_quickly_as_a_good_one_loads(wrong: dict[str, object]) -> None:
     """Explaining every one of a million took minutes."""
     good, bad = faulty(3_000), faulty(3_000, **wrong)
     assert min(cpu(bad) for _ in range(3)) < min(cpu(good) for _ in range(3))

@@ -136,7 +136,7 @@ def test_ratings_without_words_may_be_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("category", "meant"),
+    ("category", "category_type"),
     [
         ("plumber", "Plumber"),
         ("Bike shop", "BikeStore"),
@@ -160,10 +160,12 @@ def test_ratings_without_words_may_be_alike() -> None:
         ("Coffee house", "CafeOrCoffeeShop"),
     ],
 )
-def test_category_with_a_word_of_a_type_or_trade_is_recognized(category: str, meant: str) -> None:
-    assert [f'$.business.category: {NO_TYPE}, got "{category}"; did you mean "{meant}"?'] == found(
-        review(0), top={"business": {"name": "B", "category": category}}
-    )
+def test_category_with_a_word_of_a_type_or_trade_is_recognized(
+    category: str, category_type: str
+) -> None:
+    assert [
+        f'$.business.category: {NO_TYPE}, got "{category}"; did you mean "{category_type}"?'
+    ] == found(review(0), top={"business": {"name": "B", "category": category}})
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_review_may_name_a_location_by_id_or_alias(name: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "shown", "hint"),
+    ("name", "message", "hint"),
     [
         ("dovr", '"dovr"', '; did you mean "dover"?'),
         ("Dover Harbor", '"Dover Harbor"', ""),  # a name may change, an id stays
@@ -44,9 +44,9 @@ def test_review_may_name_a_location_by_id_or_alias(name: str | None) -> None:
         ("x" * 100_000, f'"{"x" * 36}...', ""),
     ],
 )
-def test_review_with_an_unknown_location_is_refused(name: str, shown: str, hint: str) -> None:
+def test_review_with_an_unknown_location_is_refused(name: str, message: str, hint: str) -> None:
     remedy = hint or "; add it to the aliases of its location, or import again"
-    reason = f"expected an id or alias of business.locations, got {shown}{remedy}"
+    reason = f"expected an id or alias of business.locations, got {message}{remedy}"
     assert [("$.reviews[1].location", reason)] == refused([DOVER, KITTERY], "dover", name)
 
 
@@ -144,5 +144,5 @@ def test_location_as_a_business_has_the_address_of_its_own_alone(
 ) -> None:
     """The address of the head office would send customers to another town."""
     business = Business(name="Acme", phone="1", address=Address(city="Rye"))
-    shown = locations.as_business(business, Location(id="dover", **location))
-    assert expected == {name: getattr(shown, name) for name in expected}
+    message = locations.as_business(business, Location(id="dover", **location))
+    assert expected == {name: getattr(message, name) for name in expected}

@@ -45,12 +45,12 @@ MEANT = {
 
 
 @pytest.mark.parametrize(
-    ("name", "known"),
-    [(name, known) for known, names in MEANT.items() for name in names.split()],
+    ("name", "meaning"),
+    [(name, meaning) for meaning, names in MEANT.items() for name in names.split()],
 )
-def test_typing_error_and_synonym_mean_a_known_name(name: str, known: str) -> None:
+def test_typing_error_and_synonym_mean_a_known_name(name: str, meaning: str) -> None:
     """A filter that is left out returns everything."""
-    assert (known,) == similar_names(name, KNOWN)
+    assert (meaning,) == similar_names(name, KNOWN)
 
 
 OTHERS = """
@@ -113,8 +113,8 @@ def test_every_synonym_leads_somewhere() -> None:
     """A row without a parameter of any door would be dead."""
     planned = {"sort", "changed_since"}
     tools = (row for tool in TOOLS for row in tool.parameters)
-    known = {*planned, *KNOWN, *(row.name for row in (*tools, *EMBED_PARAMETERS))}
-    assert [] == [name for name, candidates in SYNONYMS.items() if known.isdisjoint(candidates)]
+    meaning = {*planned, *KNOWN, *(row.name for row in (*tools, *EMBED_PARAMETERS))}
+    assert [] == [name for name, candidates in SYNONYMS.items() if meaning.isdisjoint(candidates)]
 
 
 @given(st.text(max_size=2 * MAX_NAME_LENGTH))

@@ -321,9 +321,7 @@ def test_failures_are_never_more_than_two(history: list[tuple[Event, int]]) -> N
 
 
 @given(histories)
-def test_failed_verification_leaves_active_fact_as_it_was(
-    history: list[tuple[Event, int]],
-) -> None:
+def test_failed_verification_leaves_active_fact_as_it_was(history: list[tuple[Event, int]]) -> None:
     for before, event, _, after in lived(history):
         if isinstance(event, SubscriptionRequested | NotConfirmed | Unreachable):
             assert (before and before.active) == (after and after.active)

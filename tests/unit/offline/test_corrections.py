@@ -113,7 +113,7 @@ def test_two_copies_that_are_hidden_are_one_review_of_a_selection() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "left"),
+    ("action", "expected"),
     [
         ("hide", {"anonymous", "shown"}),
         ("hide-text", {"anonymous", "shown"}),
@@ -122,7 +122,7 @@ def test_two_copies_that_are_hidden_are_one_review_of_a_selection() -> None:
     ],
 )
 def test_copies_that_are_left_are_those_that_no_such_correction_reaches(
-    action: Literal[Action, "erase"], left: set[str]
+    action: Literal[Action, "erase"], expected: set[str]
 ) -> None:
     names = ("hidden", "anonymous", "shown")
     copies = [{**review(name, text="great  WORK"), "source": name} for name in names]
@@ -136,7 +136,7 @@ def test_copies_that_are_left_are_those_that_no_such_correction_reaches(
         after = reviews.with_erasure(chosen, NOW)
     else:
         after = reviews.with_correction(chosen, action, "request", NOW)
-    assert left == {copy.id for copy in after.copies_left(chosen, action)}
+    assert expected == {copy.id for copy in after.copies_left(chosen, action)}
 
 
 @pytest.mark.parametrize("text", [None, "", "Great!"])

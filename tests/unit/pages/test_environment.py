@@ -10,8 +10,8 @@ HOSTILE = "</script><b>]]>\"'&\x00\u202e"
 
 def test_html_is_escaped_without_forbidden_characters() -> None:
     templates = Templates({"a.html": '<p title="{{ x }}">{{ x }}</p>'}, {"x": HOSTILE})
-    shown = "&lt;/script&gt;&lt;b&gt;]]&gt;&#34;&#39;&amp;\ufffd\ufffd"
-    assert f'<p title="{shown}">{shown}</p>' == templates.render("a.html")
+    escaped = "&lt;/script&gt;&lt;b&gt;]]&gt;&#34;&#39;&amp;\ufffd\ufffd"
+    assert f'<p title="{escaped}">{escaped}</p>' == templates.render("a.html")
 
 
 def test_compiled_template_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,9 +55,7 @@ def test_records_of_a_few_reviews(tmp_path: Path, count: int) -> None:
     assert content.endswith(b'"reviews":[' + b",".join(slices) + b"]}")
 
 
-def test_every_file_is_in_manifest_with_its_size_and_digest(
-    made: tuple[Path, Manifest],
-) -> None:
+def test_every_file_is_in_manifest_with_its_size_and_digest(made: tuple[Path, Manifest]) -> None:
     folder, manifest = made
     result = {
         name: layout.File(size=len(content), sha256=hashlib.sha256(content).hexdigest())

@@ -85,9 +85,7 @@ def test_without_corrections_nothing_is_told_of_them(directories: Directories) -
     assert plain == (directories.current / "reviews.json").read_bytes()
 
 
-def test_removed_reviews_of_file_are_told_until_they_come_back(
-    directories: Directories,
-) -> None:
+def test_removed_reviews_of_file_are_told_until_they_come_back(directories: Directories) -> None:
     removed = [{"id": "x", "at": AT}, {"id": "a", "at": AT}]
     content = {"business": {"name": "Acme"}, "reviews": [review("a")], "removed": removed}
     (directories.data / "reviews.json").write_text(json.dumps(content))
@@ -152,9 +150,7 @@ def test_broken_or_missing_corrections_keep_the_last_snapshot(
     assert directories.publish(lifted=frozenset({"shrink"})).result in {"refused", "unchanged"}
 
 
-def test_lost_corrections_are_refused_before_any_publication(
-    directories: Directories,
-) -> None:
+def test_lost_corrections_are_refused_before_any_publication(directories: Directories) -> None:
     """Hidden reviews would be shown by a copy of the directory, and by a new server."""
     directories.write(review("a", text="secret"))
     directories.publish()

@@ -179,9 +179,7 @@ def test_an_empty_text_is_none(plain: bool) -> None:
 
 
 @pytest.mark.parametrize("extra", [{}, {"extra": 1}], ids=["plain", "with a member of its own"])
-def test_listed_review_says_when_it_changed_not_when_it_came(
-    extra: dict[str, object],
-) -> None:
+def test_listed_review_says_when_it_changed_not_when_it_came(extra: dict[str, object]) -> None:
     """An agent that asks for changes wants to know when; two times for each review are many tokens."""
     stamps = {"added_at": "2026-11-24T08:30:00Z", "changed_at": "2026-11-24T11:00:00+01:00"}
     result = json.loads(listed(*rendered({**REVIEW, **stamps, **extra})))

@@ -111,9 +111,7 @@ def test_changes_are_analysed(directories: Directories, monkeypatch: pytest.Monk
     assert [2, 1, 1, 3] == analysed(results)
 
 
-def test_settings_republish_and_edit_that_says_same_does_not(
-    directories: Directories,
-) -> None:
+def test_settings_republish_and_edit_that_says_same_does_not(directories: Directories) -> None:
     publish(directories, *REVIEWS)
     settings = directories.data / "insights.yaml"
     settings.write_text("technicians: [{name: Priya Raman, aliases: [Priya]}]")

@@ -102,9 +102,7 @@ def directories(tmp_path: Path) -> Directories:
     return directories
 
 
-def test_data_that_need_more_memory_are_refused_by_the_limit(
-    directories: Directories,
-) -> None:
+def test_data_that_need_more_memory_are_refused_by_the_limit(directories: Directories) -> None:
     before = directories.manifest()
     directories.write(review("a", text="x" * 6_000_000))
     low = msgspec.structs.replace(directories.job(), memory=MemoryLimit(25 * MIB, "what there is"))

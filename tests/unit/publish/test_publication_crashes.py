@@ -107,14 +107,14 @@ def test_killed_at_any_step_the_process_leaves_a_whole_snapshot(
     for number, step in enumerate(spread(len(STAGES), 2)):
         shutil.copytree(editions[number % 2], directories.data, dirs_exist_ok=True)
         with begun(directories.job()) as (process, output):
-            told: dict[object, None] = {}  # in their order
+            sizes: dict[object, None] = {}  # in their order
             for line in output:
                 message = _line.decode(line)
-                told[message.stage if isinstance(message, Step) else message.result] = None
-                if len(told) > step:
+                sizes[message.stage if isinstance(message, Step) else message.result] = None
+                if len(sizes) > step:
                     break
             process.kill()
-        assert STAGES[: step + 1] == tuple(told)
+        assert STAGES[: step + 1] == tuple(sizes)
         directories.manifest()
         assert directories.publish().result in {"published", "unchanged"}
         directories.check_tidy()
@@ -172,14 +172,14 @@ class Mortal:
         named = {n for n, event in enumerate(done, 1) if event not in {"open", "os.remove"}}
         return sorted(named.union(n + 1 for n in spread(len(done), 7, offset)))
 
-    def publish(self, left: int, sign: signal.Signals) -> int:
+    def publish(self, steps_left: int, sign: signal.Signals) -> int:
         """Wait status."""
-        self._order(left, sign)
+        self._order(steps_left, sign)
         return int(self._line())
 
-    def _order(self, left: int, sign: signal.Signals) -> None:
+    def _order(self, steps_left: int, sign: signal.Signals) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{left} {sign.value}\n")
+        self._process.stdin.write(f"{steps_left} {sign.value}\n")
         self._process.stdin.flush()
 
     def _line(self) -> str:

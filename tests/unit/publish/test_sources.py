@@ -137,12 +137,12 @@ def test_a_large_file_is_copied_and_mapped(tmp_path: Path) -> None:
     assert [] == list(copies.iterdir())
 
 
-@pytest.mark.parametrize("left", [0, 100])
+@pytest.mark.parametrize("strikes_left", [0, 100])
 def test_a_large_file_that_is_cut_while_reading_is_unsettled(
-    tmp_path: Path, before_opening: Strikes, left: int
+    tmp_path: Path, before_opening: Strikes, strikes_left: int
 ) -> None:
     write(tmp_path, "x" * LARGE)
-    before_opening("reviews.json", lambda: os.truncate(tmp_path / "reviews.json", left))
+    before_opening("reviews.json", lambda: os.truncate(tmp_path / "reviews.json", strikes_left))
     with pytest.raises(Unsettled):
         read(tmp_path, LARGE, tmp_path)
 

@@ -156,9 +156,7 @@ def test_each_turn_has_its_own_budget(bench: Bench) -> None:
         max_size=30,
     )
 )
-def test_turn_stays_within_budget_with_any_work(
-    jobs: list[tuple[str, list[float], bool]],
-) -> None:
+def test_turn_stays_within_budget_with_any_work(jobs: list[tuple[str, list[float], bool]]) -> None:
     bench = Bench()
     bench.occupy()
     waiting = [bench.wait(client, *lengths, fails=fails) for client, lengths, fails in jobs]

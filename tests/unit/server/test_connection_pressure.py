@@ -81,9 +81,7 @@ def test_reading_is_resumed_after_the_last_response(listener: MemoryListener) ->
 # Slow readers -------------------------------------------------------------------------------------
 
 
-def test_slow_reader_gets_next_response_after_taking_first(
-    listener: MemoryListener,
-) -> None:
+def test_slow_reader_gets_next_response_after_taking_first(listener: MemoryListener) -> None:
     client = listener.sent(ask("/large") + ask() + ask("/later"), ask(), slow=True)
     assert 1 == len(listener.routes.requests)
     assert client.received.count(b"HTTP/1.1") == 1

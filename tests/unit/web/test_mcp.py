@@ -471,9 +471,7 @@ def test_other_spelling_of_the_path_is_the_same_endpoint(harness: Harness, path:
     assert _undated(answers[0]) == _undated(answers[1])
 
 
-def test_too_large_body_with_trailing_slash_is_refused_as_json_rpc(
-    harness: Harness,
-) -> None:
+def test_too_large_body_with_trailing_slash_is_refused_as_json_rpc(harness: Harness) -> None:
     head = HEAD.replace(b"/mcp", b"/mcp/") + b"Connection: close\r\n"
     answer = harness.send(head + b"Content-Length: %d\r\n\r\n" % (MCP_MAX_BODY + 1)).value()
     assert b"HTTP/1.1 413 " == answer[:13]

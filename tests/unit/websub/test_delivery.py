@@ -82,9 +82,7 @@ def delivering(behavior: Behavior) -> Iterator[HubProcess]:
 
 
 @pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
-def test_content_is_signed_by_secret(
-    method: Literal["sha1", "sha256", "sha384", "sha512"],
-) -> None:
+def test_content_is_signed_by_secret(method: Literal["sha1", "sha256", "sha384", "sha512"]) -> None:
     """W19."""
     with hub_process(Settings(signature_method=method)) as process:
         process.post(secret="käse")

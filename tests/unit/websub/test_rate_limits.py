@@ -139,9 +139,7 @@ def test_success_ends_the_back_off_and_the_count(failures: int) -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 2 * DAY))))
-def test_back_off_follows_20_failures_for_up_to_a_day(
-    attempts: list[tuple[bool, float]],
-) -> None:
+def test_back_off_follows_20_failures_for_up_to_a_day(attempts: list[tuple[bool, float]]) -> None:
     backoffs, now, failures = Backoffs(), 0.0, 0
     for succeeds, pause in attempts:
         now += pause

@@ -87,9 +87,7 @@ def test_other_archives_are_refused(
     assert not (tmp_path / "restored").exists()
 
 
-def test_archive_with_any_changed_bit_is_refused_unless_its_files_are_same(
-    tmp_path: Path,
-) -> None:
+def test_archive_with_any_changed_bit_is_refused_unless_its_files_are_same(tmp_path: Path) -> None:
     """A few bits mean nothing, as those of the time in the header of gzip."""
     content = archive(tmp_path / "b.tar.gz", config=CONFIG, reviews=REVIEWS)
     for bit in range(len(content) * 8):
@@ -283,20 +281,20 @@ def test_log_of_corrections_keeps_the_lines_since_the_backup(ctl: Ctl, tmp_path:
 
 
 def test_kept_versions_are_one_line_of_their_number(ctl: Ctl, tmp_path: Path) -> None:
-    file, kept = tmp_path / "backup.tar.gz", tmp_path / "restored/.reviewsctl/history"
+    file, versions = tmp_path / "backup.tar.gz", tmp_path / "restored/.reviewsctl/history"
     names = [f"data/.reviewsctl/history/{number}" for number in range(18)]
     archive(file, *names, reviews=REVIEWS)
     command = ("restore", str(file), "--config", str(tmp_path / "r.yaml"))
-    kept.mkdir(parents=True)
-    (kept / "0").touch()
+    versions.mkdir(parents=True)
+    (versions / "0").touch()
     announced = ctl(*command, "--dry-run").stdout.splitlines()
     assert [
         f"would write {tmp_path}/restored/reviews.json",
-        f"would replace 1 file in {kept}",
-        f"would write 17 files in {kept}",
+        f"would replace 1 file in {versions}",
+        f"would write 17 files in {versions}",
     ] == announced[:3]
     assert 19 == len(json.loads(ctl(*command, "--dry-run", "--json").stdout)["actions"])
-    assert f"wrote 17 files in {kept}" in ctl(*command, "--force").stdout.splitlines()
+    assert f"wrote 17 files in {versions}" in ctl(*command, "--force").stdout.splitlines()
 
 
 TABLE = "ID,Date,Stars,Name,Review\n1,2026-03-14,5,Jane Doe,Quick.\n"

@@ -423,8 +423,8 @@ def test_erased_review_is_in_no_file_but_as_removed(shop: Shop, data: Path, tmp_
         encoded(KeptLabel(text=key, model=SECRET, lists="", labels=ReviewAnswer()))
         for key in (text_key(SECRET, 5), "0" * 32)
     ]
-    kept = encoded(KeptLabel(text=remaining, model="tiny", lists="", labels=ReviewAnswer()))
-    (data / "insights.labels").write_bytes(b"".join((*lines, kept)))
+    label_line = encoded(KeptLabel(text=remaining, model="tiny", lists="", labels=ReviewAnswer()))
+    (data / "insights.labels").write_bytes(b"".join((*lines, label_line)))
     address = f"https://reviews.example.com/r/{ERASED}.md"
     out, _ = shop.run("reviews", "erase", address, "--reason", "request", "--yes")
     assert "not erased: copies" in out
@@ -438,7 +438,7 @@ def test_erased_review_is_in_no_file_but_as_removed(shop: Shop, data: Path, tmp_
     assert [ERASED] == [review["id"] for review in served["removed"]]
     assert 25 == len(served["reviews"])
     assert {"r01": {}} == json.loads(files["insights.json"])["per_review"]
-    assert kept == files["insights.labels"]
+    assert label_line == files["insights.labels"]
     assert "NOT" not in out
 
 

@@ -97,7 +97,7 @@ class Data:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with such data, of which each test gets a copy."""
     folder = tmp_path_factory.mktemp("made")
     Data(Ctl({"PYTHONPATH": str(CLI), "PYTHONWARNINGS": "error"}), folder).make()
@@ -105,8 +105,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def data(ctl: Ctl, tmp_path: Path, made: Path) -> Data:
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+def data(ctl: Ctl, tmp_path: Path, template: Path) -> Data:
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
     return Data(ctl, tmp_path)
 
 
@@ -168,20 +168,20 @@ def test_import_that_is_refused_takes_no_erased_review_out(data: Data) -> None:
 )
 def test_command_drops_erased_review_of_an_older_copy(data: Data, command: tuple[str, ...]) -> None:
     data.put_older_copy()
-    (other,) = [item["id"] for item in data.listed() if item["id"] != data.erased]
-    assert BACK in data.run(*[word.format(other=other) for word in command])
+    (remaining,) = [item["id"] for item in data.listed() if item["id"] != data.erased]
+    assert BACK in data.run(*[word.format(other=remaining) for word in command])
     assert not data.has_guest()
     assert not data.kept_guests()
-    assert [other] == [item["id"] for item in data.listed()]
+    assert [remaining] == [item["id"] for item in data.listed()]
 
 
 @pytest.mark.parametrize("text", [b"{ broken", b'{"summary": "\xff"}'])
 def test_reply_is_refused_where_insights_keep_an_erased_review(data: Data, text: bytes) -> None:
     data.put_older_copy()
     (data.folder / "insights.json").write_bytes(text)
-    (other,) = [item["id"] for item in data.listed() if item["id"] != data.erased]
+    (remaining,) = [item["id"] for item in data.listed() if item["id"] != data.erased]
     before = data.files()
-    out = data.run("reviews", "reply", other, "Thank you!", code=1)
+    out = data.run("reviews", "reply", remaining, "Thank you!", code=1)
     assert "insights.json, which may quote an erased review, cannot be read" in out
     assert before == data.files()
 
@@ -284,9 +284,7 @@ def test_restore_refuses_before_it_writes_where_corrections_cannot_be_merged(
     assert before == data.files()
 
 
-def test_restore_of_invalid_reviews_says_that_erased_ones_are_restored(
-    data: Data,
-) -> None:
+def test_restore_of_invalid_reviews_says_that_erased_ones_are_restored(data: Data) -> None:
     """They are not served."""
     data.reviews.write_text('{"reviews": [7]}')
     data.back_up()
@@ -296,9 +294,7 @@ def test_restore_of_invalid_reviews_says_that_erased_ones_are_restored(
     assert data.reviews.exists()
 
 
-def test_restore_of_a_backup_without_corrections_leaves_the_daemon_to_refuse(
-    data: Data,
-) -> None:
+def test_restore_of_a_backup_without_corrections_leaves_the_daemon_to_refuse(data: Data) -> None:
     (data.folder / "corrections.json").unlink()
     data.back_up()
     shutil.rmtree(data.folder)

@@ -49,8 +49,8 @@ def test_the_request_is_what_the_daemon_lets_in(daemon: AdminFake) -> None:
     """A2: another Host, an Origin or a Sec-Fetch header would be a 403."""
     daemon.script = {BLOCKS: document({"blocks": []})}
     Client(daemon.path).blocks()
-    (asked,) = daemon.asked
-    assert asked.headers == {
+    (request,) = daemon.asked
+    assert request.headers == {
         "Host": "reviewsd",
         "Accept": "application/json",
         "Accept-Encoding": "identity",
@@ -194,11 +194,11 @@ def test_peer_that_does_not_speak_http_is_no_daemon(
 
 def test_peer_is_observed_even_when_the_request_is_refused(daemon: AdminFake) -> None:
     """A3: a mismatch of versions explains the refusal, so it must be known."""
-    seen: list[Peer] = []
+    peers: list[Peer] = []
     daemon.script = {BLOCKS: document({}, status=400, Reviewsd_Version="9.9\x9b")}
     with pytest.raises(errors.Refused):
-        Client(daemon.path, observe=seen.append).blocks()
-    assert [Peer(1, "9.9\\u009b")] == seen
+        Client(daemon.path, observe=peers.append).blocks()
+    assert [Peer(1, "9.9\\u009b")] == peers
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: 
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printed"),
     [
         ("\x1b[31mred", "\\u001b[31mred"),
         ("\x9b31m \x7f", "\\u009b31m \\u007f"),
@@ -226,8 +226,8 @@ def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: 
         ("Jörg 👩‍🔧 日本", "Jörg 👩‍🔧 日本"),
     ],
 )
-def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
-    assert shown == printable(text)
+def test_control_characters_are_shown_not_sent(text: str, printed: str) -> None:
+    assert printed == printable(text)
 
 
 @given(

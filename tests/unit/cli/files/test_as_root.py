@@ -137,10 +137,12 @@ def test_an_import_leaves_the_file_to_its_owner(ctl: Ctl, shop: Path) -> None:
     file = shop / "data/reviews.json"
     file.chmod(0o640)
     assert "" == imports(ctl, file.parent)
-    kept = file.parent / ".reviewsctl"
-    expected = {file: 0o640, kept / "imports.json": 0o640}
-    expected |= dict.fromkeys((kept / "history").iterdir(), 0o600)
-    expected |= dict.fromkeys((kept, kept / "history"), stat.S_IMODE(file.parent.stat().st_mode))
+    kept_folder = file.parent / ".reviewsctl"
+    expected = {file: 0o640, kept_folder / "imports.json": 0o640}
+    expected |= dict.fromkeys((kept_folder / "history").iterdir(), 0o600)
+    expected |= dict.fromkeys(
+        (kept_folder, kept_folder / "history"), stat.S_IMODE(file.parent.stat().st_mode)
+    )
     assert {path: (JO, mode) for path, mode in expected.items()} == {
         path: (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) for path in expected
     }

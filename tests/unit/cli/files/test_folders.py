@@ -169,15 +169,15 @@ def test_folder_that_is_not_there_is_not_made_unasked(tmp_path: Path) -> None:
 
 def test_draft_of_a_killed_command_is_removed_by_the_next_one(tmp_path: Path) -> None:
     """Not that of one that runs, and no file of another name."""
-    left, other = ".reviews.json-0123456789abcdef.new", ".mine.new"
-    for name in (left, other):
+    leftover, own = ".reviews.json-0123456789abcdef.new", ".mine.new"
+    for name in (leftover, own):
         (tmp_path / name).write_text("all reviews")
     with opened(tmp_path) as folder, folder.draft("reviews.json") as running:
-        assert left not in names(tmp_path)
+        assert leftover not in names(tmp_path)
         folder.write("sources.json", b"{}", 0o600)
         running.file.write(b"whole")
         running.put(0o600)
-    assert {other, "reviews.json", "sources.json"} == names(tmp_path)
+    assert {own, "reviews.json", "sources.json"} == names(tmp_path)
 
 
 def test_draft_is_read_by_its_descriptor_whatever_has_its_name(tmp_path: Path) -> None:

@@ -236,9 +236,9 @@ def test_help_names_all_that_can_be_mapped() -> None:
     assert list(GUESSES) == [name.strip() for name in listed.split(",")]
 
 
-@pytest.mark.parametrize("others", [[], [""], ["a month ago", None]])
-def test_column_of_ages_is_refused_with_the_reason(others: list[str | None]) -> None:
-    rows = [{"when": value} for value in ("3 weeks ago", *others)]
+@pytest.mark.parametrize("cells", [[], [""], ["a month ago", None]])
+def test_column_of_ages_is_refused_with_the_reason(cells: list[str | None]) -> None:
+    rows = [{"when": value} for value in ("3 weeks ago", *cells)]
     with pytest.raises(SayMoreError, match='are ages, for example "3 weeks ago"'):
         dates_of(rows, Settings(), "when")
 

@@ -8,11 +8,11 @@ NAMES = ["Dvořák", "Łukasz", "Zöhrer", "Füßl", "François", "Peña", "Citt
 
 
 @pytest.mark.parametrize("text", [*NAMES, "Kinder 👶👍", "„Sehr schön“, 5 €"])
-@pytest.mark.parametrize("written", ["utf-8", "cp1252", "mac_roman", "ascii"])
+@pytest.mark.parametrize("damaged", ["utf-8", "cp1252", "mac_roman", "ascii"])
 @pytest.mark.parametrize("read", ["utf-8", "cp1252", "mac_roman"])
-def test_text_in_a_wrong_encoding_is_damaged(text: str, written: str, read: str) -> None:
+def test_text_in_a_wrong_encoding_is_damaged(text: str, damaged: str, read: str) -> None:
     """Whatever letters the encoding has not became question marks."""
-    wrong = text.encode(written, "replace").decode(read, "replace")
+    wrong = text.encode(damaged, "replace").decode(read, "replace")
     assert (wrong != text) is is_damaged(wrong, text)
 
 

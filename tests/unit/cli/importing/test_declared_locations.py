@@ -210,9 +210,9 @@ def test_new_place_that_is_like_a_known_one_is_a_question(shop: Shop, day: str) 
     shop.imported(houses(shop, JO, row.format("Kittery"), BO), settings=HOUSES)
     with pytest.raises(
         SayMoreError, match='"Kitery" is a new place, of 1 review; did you mean "Kittery"'
-    ) as asked:
+    ) as question:
         shop.imported(houses(shop, JO, row.format("Kitery"), BO), settings=HOUSES)
-    assert "Correct it in the table; if it is a place of its own: --yes" == asked.value.remedy
+    assert "Correct it in the table; if it is a place of its own: --yes" == question.value.remedy
     shop.imported(houses(shop, JO, row.format("Kitery"), BO), settings=HOUSES, yes=True)
     assert "Kitery" == located(shop)["Ann"]
     shop.imported(houses(shop, JO, row.format("Kitery"), BO), settings=HOUSES)
@@ -247,12 +247,12 @@ def test_place_that_takes_reviews_of_a_declared_one_is_a_question(shop: Shop) ->
     shop.imported(export, settings=Settings(source="web", location="dover"))
     by_column = Settings(columns={"location": "Location"}, source="web")
     moves = '1 review of "dover" would move to "10", 1 of "dover" to "7.5": new places'
-    with pytest.raises(SayMoreError, match=moves) as asked:
+    with pytest.raises(SayMoreError, match=moves) as question:
         shop.imported(export, settings=by_column)
     assert (
         'If you have renamed "Dover Harbor": write "10" into its aliases in reviews.json; '
         "if they are places of their own: --yes; if the column has no places: --map location="
-        == asked.value.remedy
+        == question.value.remedy
     )
     assert {"Jo": "dover", "Ann": "dover"} == located(shop)
     (note,) = [
@@ -275,9 +275,11 @@ def test_platform_that_moves_reviews_to_a_new_place_is_asked_about(
     export.write_text(json.dumps([row]))
     shop.imported(export)
     export.write_text(json.dumps([row | {"place_id": "99", "name": "Acme York"}]))
-    with pytest.raises(SayMoreError, match='1 review of "22" would move to "Acme York"') as asked:
+    with pytest.raises(
+        SayMoreError, match='1 review of "22" would move to "Acme York"'
+    ) as question:
         shop.imported(export)
-    assert asked.value.remedy == (
+    assert question.value.remedy == (
         'If you have renamed "Dover Harbor": write "99" into its aliases in reviews.json; '
         "if it is a place of its own: --yes"
     )
@@ -291,15 +293,13 @@ def test_deleted_row_leaves_though_its_place_is_called_otherwise_now(shop: Shop)
     declare(shop, RENAMED, KITTERY)
     rows = [JO, "2,Dover,1,2026-01-02,So.,Ann", "4,Kittery,5,2026-01-04,Well.,Cy"]
     shop.imported(houses(shop, *rows), settings=HOUSES)
-    left = [JO.replace("Dover", "Harbor House"), rows[2]]
-    notes = shop.imported(houses(shop, *left), settings=HOUSES, replace=True, yes=True).notes
+    remaining = [JO.replace("Dover", "Harbor House"), rows[2]]
+    notes = shop.imported(houses(shop, *remaining), settings=HOUSES, replace=True, yes=True).notes
     assert {"Jo": "Harbor House", "Cy": "Kittery"} == located(shop)
     assert not [note for note in notes if note.startswith("kept")]
 
 
-def test_edited_row_without_an_id_is_its_review_under_a_renamed_place(
-    shop: Shop,
-) -> None:
+def test_edited_row_without_an_id_is_its_review_under_a_renamed_place(shop: Shop) -> None:
     """A second review beside it would be shown, even if it is hidden."""
     declare(shop, RENAMED, KITTERY)
     rows = ["Dover,5,2026-01-01,Good work all the day.,Jo", "Kittery,5,2026-01-04,Well.,Cy"]
@@ -318,10 +318,10 @@ def test_export_of_the_wrong_place_is_a_question(shop: Shop, tmp_path: Path) -> 
     export = table(tmp_path / "a.csv", CSV)
     shop.imported(export, location="dover")
     moves = '2 reviews of "dover" would move to "kittery"'
-    with pytest.raises(SayMoreError, match=moves) as asked:
+    with pytest.raises(SayMoreError, match=moves) as question:
         shop.imported(export, location="kittery")
     remedy = "If this export is of dover: --set location=dover; if they are to move: --yes"
-    assert remedy == asked.value.remedy
+    assert remedy == question.value.remedy
     assert {"Jo": "dover", "Ann": "dover"} == located(shop)
     more = table(tmp_path / "b.csv", CSV + "Bo,3,2026-01-03,New.\nCy,3,2026-01-04,New.\n")
     with pytest.raises(SayMoreError, match=moves):
@@ -333,9 +333,11 @@ def test_export_of_the_wrong_place_is_a_question(shop: Shop, tmp_path: Path) -> 
 def test_review_shared_with_another_place_is_no_question(shop: Shop, tmp_path: Path) -> None:
     """Two guests of one day without a name and words have one id, which a sync would be stopped by."""
     shop.imported(table(tmp_path / "a.csv", CSV), location="dover")
-    other = "".join(f"Al,{star},2026-01-03,\n" for star in (5, 4, 3))
-    shop.imported(table(tmp_path / "b.csv", CSV.splitlines()[0] + "\n" + other), location="kittery")
-    both = table(tmp_path / "b.csv", f"{CSV}{other}".replace("Jo,5,2026-01-01,Good.\n", ""))
+    guests = "".join(f"Al,{star},2026-01-03,\n" for star in (5, 4, 3))
+    shop.imported(
+        table(tmp_path / "b.csv", CSV.splitlines()[0] + "\n" + guests), location="kittery"
+    )
+    both = table(tmp_path / "b.csv", f"{CSV}{guests}".replace("Jo,5,2026-01-01,Good.\n", ""))
     shop.imported(both, location="kittery")
     assert {"Jo": "dover", "Ann": "kittery", "Al": "kittery"} == located(shop)
 
@@ -352,23 +354,23 @@ def test_swapped_places_are_a_question(shop: Shop, swapped: int, *, is_question:
     trial = shop.imported(houses(shop, *rows), settings=HOUSES, dry_run=True)
     assert is_question is any("would move" in note for note in trial.notes)
     if is_question:
-        with pytest.raises(SayMoreError, match="would move") as asked:
+        with pytest.raises(SayMoreError, match="would move") as question:
             shop.imported(houses(shop, *rows), settings=HOUSES)
-        assert "Correct the table; if they are to move: --yes" == asked.value.remedy
+        assert "Correct the table; if they are to move: --yes" == question.value.remedy
 
 
 @pytest.mark.parametrize(
-    ("known", "name"),
+    ("spelling", "name"),
     [("Gmünd", "Gmuend"), ("Gmünd", "Gmund"), ("Malmö", "Malmoe"), ("Liège", "Liege")],
 )
-def test_place_with_and_without_umlauts_is_a_question(shop: Shop, known: str, name: str) -> None:
+def test_place_with_and_without_umlauts_is_a_question(shop: Shop, spelling: str, name: str) -> None:
     """One shop had two public pages."""
-    for places in ((known,), ()):
+    for places in ((spelling,), ()):
         declare(shop, DOVER, *({"id": "x", "name": place} for place in places))
-        rows = [f"1,{known},5,2026-01-01,Good.,Jo", f"2,{name},5,2026-01-02,Good.,Ann"]
-        with pytest.raises(SayMoreError, match=f'"{name}"|"{known}"') as asked:
+        rows = [f"1,{spelling},5,2026-01-01,Good.,Jo", f"2,{name},5,2026-01-02,Good.,Ann"]
+        with pytest.raises(SayMoreError, match=f'"{name}"|"{spelling}"') as question:
             shop.imported(houses(shop, *rows), settings=HOUSES)
-        assert "did you mean" in asked.value.detail
+        assert "did you mean" in question.value.detail
 
 
 @pytest.mark.parametrize(
@@ -417,9 +419,11 @@ def test_row_that_moves_to_another_place_makes_no_table_older(shop: Shop) -> Non
     shop.imported(houses(shop, JO, ann, BO, cy), settings=HOUSES)
     shop.imported(houses(shop, JO, ann, moved, cy), settings=HOUSES)
     assert "Kittery" == located(shop)["Bo"]
-    with pytest.raises(SayMoreError, match="older than the last import") as asked:
+    with pytest.raises(SayMoreError, match="older than the last import") as question:
         shop.imported(houses(shop, JO, ann.replace("4", "1")), settings=HOUSES)
-    assert "newest review is of 2026-01-02, the last import's of 2026-01-03" in asked.value.detail
+    assert (
+        "newest review is of 2026-01-02, the last import's of 2026-01-03" in question.value.detail
+    )
 
 
 def test_locations_of_a_table_without_declared_ones_are_noted(shop: Shop, tmp_path: Path) -> None:

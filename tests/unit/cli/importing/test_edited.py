@@ -77,11 +77,11 @@ def test_text_and_id_that_a_row_gets_at_once_are_of_its_review(shop: Shop) -> No
 
 
 def test_text_that_may_be_of_an_erased_review_is_filled_into_no_other(shop: Shop) -> None:
-    erased, other = (
+    erased, wordless = (
         "2026-03-14,5,Ann Lee,They broke the vase in the hall.\n",
         "2026-03-14,5,Ann Lee,\n",
     )
-    imported(shop, erased, other, BO)
+    imported(shop, erased, wordless, BO)
     erase_all(shop, *[review["id"] for review in shop.file["reviews"] if "They" in str(review)])
     imported(shop, "2026-03-14,5,Ann Lee,A vase was broken.\n", BO, replace=False)
     assert "vase" not in published(shop)
@@ -90,9 +90,9 @@ def test_text_that_may_be_of_an_erased_review_is_filled_into_no_other(shop: Shop
 def test_reviews_without_a_name_whose_texts_are_filled_in_are_a_question(shop: Shop) -> None:
     rows = [f"2026-03-1{day},5,,{{}}\n" for day in range(4)]
     imported(shop, *(row.format("") for row in rows))
-    with pytest.raises(SayMoreError, match="4 of 4 new reviews have the author, day") as asked:
+    with pytest.raises(SayMoreError, match="4 of 4 new reviews have the author, day") as question:
         imported(shop, *(row.format("Lovely.") for row in rows), replace=False)
-    assert asked.value.remedy.startswith("If so, and the table has all reviews: --replace;")
+    assert question.value.remedy.startswith("If so, and the table has all reviews: --replace;")
     imported(shop, *(row.format("Lovely.") for row in rows), replace=True, yes=True)
     assert 4 == len(shop.file["reviews"])
     more = [f"2026-03-2{day},5,,Fine.\n" for day in range(4)]

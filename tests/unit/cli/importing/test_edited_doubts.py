@@ -78,9 +78,7 @@ def test_row_that_may_be_one_of_a_hidden_and_a_shown_review_is_hidden(shop: Shop
     )
 
 
-def test_row_that_may_be_two_reviews_has_neither_words_nor_author_of_one(
-    shop: Shop,
-) -> None:
+def test_row_that_may_be_two_reviews_has_neither_words_nor_author_of_one(shop: Shop) -> None:
     imported(shop, ANN)
     correct(shop, "Ann Lee", "anonymize")
     imported(shop, ANN, ANN.replace(",1,", ",3,").replace("blue", "red"))
@@ -214,8 +212,8 @@ def test_new_id_of_an_export_is_another_review(shop: Shop, tmp_path: Path) -> No
     shop.imported(google(tmp_path / "a.json", first, second))
     shop.edit("Ann", owner_reply=REPLY)
     correct(shop, "Ann")
-    other = {"author": "New", "text": "Other words", "reviewer": {"displayName": "Ann"}}
-    result = shop.imported(google(tmp_path / "b.json", other, second), replace=True, yes=True)
+    customer = {"author": "New", "text": "Other words", "reviewer": {"displayName": "Ann"}}
+    result = shop.imported(google(tmp_path / "b.json", customer, second), replace=True, yes=True)
     assert {"Other words": "shown", "The words of Bo": "shown"} == states(shop)
     assert shop.reviews["Ann"]["owner_reply"] is None
     (note,) = result.merge.corrected
@@ -319,8 +317,8 @@ def test_owner_says_that_a_row_is_no_edited_version_of_an_erased_review(
     note = "\n".join(result.notes)
     (review_id,) = re.findall("reviewsctl reviews restore ([^,]+), then", note)
     if has_ids:
-        other = rows[0].replace("Ann Lee", "Cy Orr").replace("They broke", "All is well in")
-        imported(shop, other.replace("03-14", "03-20"), rows[1], header=header, replace=replace)
+        customer = rows[0].replace("Ann Lee", "Cy Orr").replace("They broke", "All is well in")
+        imported(shop, customer.replace("03-14", "03-20"), rows[1], header=header, replace=replace)
         assert {"Bo Li"} == shop.reviews.keys()
     take_again(shop, review_id)
     for _ in range(2):
@@ -334,8 +332,8 @@ def test_id_of_an_export_is_known_when_it_is_erased(shop: Shop, tmp_path: Path) 
     ann = {"author": "Ann", "text": "They broke the blue vase."}
     shop.imported(google(tmp_path / "a.json", ann, {"author": "Bo"}))
     erase(shop, "Ann")
-    other = {**ann, "author": "New", "reviewer": {"displayName": "Ann"}, "stars": "ONE"}
-    shop.imported(google(tmp_path / "b.json", other, {"author": "Bo"}))
+    customer = {**ann, "author": "New", "reviewer": {"displayName": "Ann"}, "stars": "ONE"}
+    shop.imported(google(tmp_path / "b.json", customer, {"author": "Bo"}))
     assert {"Ann", "Bo"} == shop.reviews.keys()
 
 
@@ -375,11 +373,11 @@ def test_export_of_the_owner_has_second_reviews_of_the_day_of_a_withheld_one(
     content["reviews"] = [item for item in content["reviews"] if "blue" not in item["text"]]
     own = tmp_path / "own.json"
     own.write_text(json.dumps(content))
-    other = Shop(tmp_path / "other")
-    other.folder.mkdir()
-    (other.folder / "corrections.json").write_bytes(overlay_file(shop))
-    result = other.imported(own)
-    assert {"All well": "shown", "Quick and clean.": "shown"} == states(other)
+    customer = Shop(tmp_path / "other")
+    customer.folder.mkdir()
+    (customer.folder / "corrections.json").write_bytes(overlay_file(shop))
+    result = customer.imported(own)
+    assert {"All well": "shown", "Quick and clean.": "shown"} == states(customer)
     assert [] == result.merge.corrected
 
 
@@ -393,9 +391,7 @@ def test_second_review_beside_an_erased_one_is_taken(shop: Shop) -> None:
         assert [] == result.merge.corrected
 
 
-def test_second_review_that_file_has_stays_when_erased_one_leaves_table(
-    shop: Shop,
-) -> None:
+def test_second_review_that_file_has_stays_when_erased_one_leaves_table(shop: Shop) -> None:
     imported(shop, ANN, BO)
     erase(shop, "Ann Lee")
     imported(shop, ANN, EDITED, BO)

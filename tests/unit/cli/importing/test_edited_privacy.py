@@ -34,9 +34,7 @@ def angry(stars: int, end: str = "") -> str:
     return f"2026-03-14,{stars},Ann Lee,{THEFT}{end}.\n"
 
 
-def test_reply_to_hidden_review_is_not_published_under_one_that_owner_shows(
-    shop: Shop,
-) -> None:
+def test_reply_to_hidden_review_is_not_published_under_one_that_owner_shows(shop: Shop) -> None:
     imported(shop, ANN, BO)
     shop.edit("Ann Lee", owner_reply=REPLY)
     correct(shop, "Ann Lee")
@@ -274,9 +272,7 @@ def test_old_row_beside_the_edited_one_shows_neither(
         assert "Bo Li" in published(shop)
 
 
-def test_other_customer_with_words_of_hidden_review_that_table_has_is_shown(
-    shop: Shop,
-) -> None:
+def test_other_customer_with_words_of_hidden_review_that_table_has_is_shown(shop: Shop) -> None:
     imported(shop, LONG, BO)
     correct(shop, "Ann Lee")
     other = LONG.replace("Ann Lee", "Cy Orr").replace("03-14", "03-20")
@@ -418,12 +414,12 @@ def test_corrected_review_that_left_the_file_returns_corrected(
     shop: Shop, wrong: str, right: str, action: Action, *, has_ids: bool
 ) -> None:
     """Its row was taken out, and put back with a correction, and maybe with an id."""
-    others = [BO, "2026-01-01,5,Cy Orr,Fine.\n"]
-    imported(shop, LONG, *others)
+    remaining = [BO, "2026-01-01,5,Cy Orr,Fine.\n"]
+    imported(shop, LONG, *remaining)
     correct(shop, "Ann Lee", action)
-    imported(shop, *others)
+    imported(shop, *remaining)
     assert {"Bo Li", "Cy Orr"} == shop.reviews.keys()
-    rows = [LONG.replace(wrong, right), *others]
+    rows = [LONG.replace(wrong, right), *remaining]
     header = f"id,{HEADER}" if has_ids else HEADER
     for _ in range(2):
         imported(shop, *(with_ids(*rows) if has_ids else rows), header=header)

@@ -72,12 +72,12 @@ def test_row_that_is_entered_again_with_a_new_id_stays_hidden(
 def test_import_hides_no_other_review_that_is_like_a_hidden_one(shop: Shop, again: str) -> None:
     """Three customers wrote the same on one day; the next import of the same table hid all."""
     imported(shop, f"1,{ANNA}", f"2,{ANNA}", f"3,{ANNA}")
-    first, *others = [review["id"] for review in shop.file["reviews"]]
+    first, *later_ids = [review["id"] for review in shop.file["reviews"]]
     correct_one(shop, first)
     for row in (ANNA, again):
         imported(shop, f"1,{row}", f"2,{ANNA}", f"3,{ANNA}")
         entries = corrections.read(shop.folder).reviews
-        assert set(others) == {e.review.id for e in entries if e.correction is None}
+        assert set(later_ids) == {e.review.id for e in entries if e.correction is None}
 
 
 def test_both_texts_of_a_hidden_review_are_known_after_an_undo(shop: Shop) -> None:
@@ -116,9 +116,7 @@ def test_swapped_ids_show_no_hidden_review_and_name_it(shop: Shop, row: str, *, 
     assert {"Super Schnitt.", "Sabine ist die Beste."} == shown(shop)
 
 
-def test_review_hidden_by_swapped_ids_is_named_when_they_are_right_again(
-    shop: Shop,
-) -> None:
+def test_review_hidden_by_swapped_ids_is_named_when_they_are_right_again(shop: Shop) -> None:
     hidden_and_edited(shop)
     imported(shop, f"1,{USCHI}", f"2,{NEW}", f"3,{ANKE}")
     result = imported(shop, f"1,{NEW}", f"2,{USCHI}", f"3,{ANKE}")

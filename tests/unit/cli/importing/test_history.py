@@ -146,7 +146,7 @@ def test_undo_of_an_undo_brings_all_back(three: Shop) -> None:
 def test_undo_says_which_change_it_takes_back_and_brings_back(three: Shop) -> None:
     """Both printed the same counts, and an owner did not know whether his reply was there."""
     target = three.folder / "reviews.json"
-    said = [
+    lines_of_versions = [
         [
             line
             for line in undo(target, 1, NOW).lines(target, 1, "reviews undo")
@@ -155,7 +155,7 @@ def test_undo_says_which_change_it_takes_back_and_brings_back(three: Shop) -> No
         for _ in range(2)
     ]
     assert [["it takes back the import of 3.json"], ["it brings back the import of 3.json"]] == [
-        [line.partition(" (")[0] for line in lines] for lines in said
+        [line.partition(" (")[0] for line in lines] for lines in lines_of_versions
     ]
 
 

@@ -88,9 +88,7 @@ def test_a_second_import_changes_nothing(
 
 
 @given(st.lists(FOUND))
-def test_order_of_export_does_not_matter_to_what_is_known(
-    reviews: list[PlatformReview],
-) -> None:
+def test_order_of_export_does_not_matter_to_what_is_known(reviews: list[PlatformReview]) -> None:
     unique = {entry.key: entry for entry in entries(reviews)}
     text, result = merge(None, list(unique.values()))
     again, second = merge(text, list(reversed(unique.values())))
@@ -183,15 +181,15 @@ def test_null_and_absent_are_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("members", "kept"),
+    ("members", "expected"),
     [
         (b'"x_tags":["boiler", 1e2],"x_n":1.50', b'"x_tags":["boiler", 1e2],"x_n":1.50'),
         (b'"y":"\\ud800","z":NaN', b'"y":"\xef\xbf\xbd","z":null'),
     ],
     ids=["verbatim", "what only lenient readers accept"],
 )
-def test_changed_review_keeps_members_that_no_export_has(members: bytes, kept: bytes) -> None:
+def test_changed_review_keeps_members_that_no_export_has(members: bytes, expected: bytes) -> None:
     there = b'{"reviews": [{"id":"x","rating":1,%b}]}' % members
     text, _ = merge(there, [Entry(key="x", source="google", record={"id": "x", "rating": 5})])
     stamp = b'"changed_at":"2026-11-22T00:00:00Z"'
-    assert b'{"id":"x","rating":5,%b,%b}' % (kept, stamp) in text
+    assert b'{"id":"x","rating":5,%b,%b}' % (expected, stamp) in text

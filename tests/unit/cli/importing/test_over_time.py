@@ -34,10 +34,10 @@ def moved(shop: Shop, folder: Path) -> Shop:
     """Import the reviews.json of a shop into a new one."""
     own = folder / "own.json"
     own.write_bytes((shop.folder / "reviews.json").read_bytes())
-    other = Shop(folder / "other")
-    other.folder.mkdir()
-    other.imported(own)
-    return other
+    target = Shop(folder / "other")
+    target.folder.mkdir()
+    target.imported(own)
+    return target
 
 
 # Members that an export does not have
@@ -184,18 +184,18 @@ def test_many_that_are_no_longer_public_are_a_question(shop: Shop, tmp_path: Pat
     assert 20 == len(shop.reviews)
 
 
-@pytest.mark.parametrize("lost", [6, 7])
-def test_loss_of_more_than_a_tenth_is_refused_without_a_terminal(shop: Shop, lost: int) -> None:
+@pytest.mark.parametrize("losses", [6, 7])
+def test_loss_of_more_than_a_tenth_is_refused_without_a_terminal(shop: Shop, losses: int) -> None:
     rows = many(60)
     imported(shop, *rows)
     before = (shop.folder / "reviews.json").read_bytes()
-    fewer = (rows[0], *rows[lost + 1 :])
-    if lost > 6:
+    fewer = (rows[0], *rows[losses + 1 :])
+    if losses > 6:
         with pytest.raises(SayMoreError, match="7 of 60"):
             imported(shop, *fewer, replace=True)
         assert before == (shop.folder / "reviews.json").read_bytes()
-    imported(shop, *fewer, replace=True, yes=lost > 6)
-    assert 60 - lost == len(shop.reviews)
+    imported(shop, *fewer, replace=True, yes=losses > 6)
+    assert 60 - losses == len(shop.reviews)
 
 
 def test_reviews_older_than_the_oldest_of_the_export_are_not_removed(shop: Shop) -> None:

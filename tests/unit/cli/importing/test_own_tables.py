@@ -82,9 +82,9 @@ def test_days_are_read_as_a_spreadsheet_writes_them(
 
 
 def test_days_that_can_be_read_in_two_ways_are_a_question(shop: Shop) -> None:
-    with pytest.raises(SayMoreError, match="can be read in two ways") as asked:
+    with pytest.raises(SayMoreError, match="can be read in two ways") as question:
         spreadsheet(shop, ("3/4/2026", "4/5/2026"), ("1/2/2026", "2/3/2026"))
-    assert 'Say which it is: --set "date_format=' in asked.value.remedy
+    assert 'Say which it is: --set "date_format=' in question.value.remedy
 
 
 def test_day_that_is_none_is_named_with_one_remedy(shop: Shop) -> None:

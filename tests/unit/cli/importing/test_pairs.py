@@ -122,8 +122,8 @@ def test_another_source_day_author_or_location_is_no_evidence(members: dict[str,
 
 
 def differing(*members: str) -> dict[str, Any]:
-    others = {"author": "Bo", "date": "2026-03-20", "text": OTHER, "rating": 2}
-    return {name: others[name] for name in members}
+    differences = {"author": "Bo", "date": "2026-03-20", "text": OTHER, "rating": 2}
+    return {name: differences[name] for name in members}
 
 
 TWO_OF_THREE = [
@@ -157,9 +157,7 @@ def test_fewer_than_four_words_are_a_doubt_of_the_day_or_author(member: str, sta
 
 
 @pytest.mark.parametrize("text", ["", None, "...", " "])
-def test_stars_alone_are_a_doubt_under_another_name_on_an_empty_day(
-    text: str | None,
-) -> None:
+def test_stars_alone_are_a_doubt_under_another_name_on_an_empty_day(text: str | None) -> None:
     absent, row = [review("a", text=text)], review("b", "Bo", text=text)
     assert ({}, {"b": ["a"]}) == found(absent, [row], "a")
     assert ({}, {}) == found(absent, [row])

@@ -519,12 +519,12 @@ def test_review_of_a_customer_without_consent_is_left_out(tmp_path: Path, name: 
 def test_column_of_yes_and_no_is_a_question(tmp_path: Path, name: str) -> None:
     """A customer may have said no in it; a column with nothing but yes holds nobody back."""
     export = FLAGS.format(name)
-    with pytest.raises(SayMoreError, match="may say whether a review is public") as asked:
+    with pytest.raises(SayMoreError, match="may say whether a review is public") as question:
         imported(tmp_path, "x.csv", export)
     _, all_of = imported(tmp_path, "x.csv", export.replace("nein", "ja"))
     (tmp_path / "reviews.json").unlink()
     _, some = imported(tmp_path, "x.csv", export, public={name: ["ja"]})
-    assert f"public={name}=ja" in str(asked.value.remedy)
+    assert f"public={name}=ja" in str(question.value.remedy)
     assert (["Good.", "No."], ["Good."]) == (texts(all_of), texts(some))
 
 

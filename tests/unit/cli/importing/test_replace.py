@@ -72,12 +72,12 @@ def test_replace_deletes_at_its_source_and_location_only(shop: Shop, tmp_path: P
     """An export says nothing of other platforms, nor of the other locations of a business."""
     shop.imported(google(tmp_path / "a.json", A, {**B, "text": "Old text"}))
     content = shop.file
-    others: dict[str, dict[str, Any]] = {
+    neighbors: dict[str, dict[str, Any]] = {
         "old": {"location": None},
         "elsewhere": {"location": "9"},
         "yelp": {"source": "yelp"},
     }
-    for name, members in others.items():
+    for name, members in neighbors.items():
         content["reviews"].append({**shop.reviews["B"], **members, "id": name, "author": name})
     (shop.folder / "reviews.json").write_text(json.dumps(content))
     export = google(tmp_path / "b.json", A)
@@ -86,8 +86,8 @@ def test_replace_deletes_at_its_source_and_location_only(shop: Shop, tmp_path: P
         heading = f"{is_done} removed, as they are not public, or not in the export: 1 review"
         listed = shop.lines[shop.lines.index(heading) :][1]
         assert '  B, 2026-01-01, google, 5/5, "Old text"' == listed
-    shown = lines(shop.options, result, [], undo="")
-    assert "imported 0 new, 0 changed, 1 unchanged, 1 removed, 0 refused" in shown[0]
+    report_lines = lines(shop.options, result, [], undo="")
+    assert "imported 0 new, 0 changed, 1 unchanged, 1 removed, 0 refused" in report_lines[0]
     assert {"A", "old", "elsewhere", "yelp"} == shop.reviews.keys()
 
 

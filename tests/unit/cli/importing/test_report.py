@@ -46,14 +46,14 @@ def test_ordinary_import_is_reported_in_four_lines(shop: Shop) -> None:
 def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop) -> None:
     bad = ["2025-03-20,9,Eve,Wow", ",5,Max,Nice", "2025-03-21,,Zoe,", "2025-03-22,,Al,", "x,5,Bo,"]
     file = export(shop, *GOOD, *bad)
-    shown = report(shop, file)
-    at = shown.index("imported 7 new, 0 changed, 0 unchanged, 5 refused (details with --verbose)")
+    printed = report(shop, file)
+    at = printed.index("imported 7 new, 0 changed, 0 unchanged, 5 refused (details with --verbose)")
     assert [
         '  row 9: rating "9" is above five; correct it in the file and import it again',
         "  row 10: no date",
         "  row 11: no rating",
         "  and 2 more refused",
-    ] == shown[at + 2 : at + 6]
+    ] == printed[at + 2 : at + 6]
     assert '  row 13: date "x" is not understood: write the day, as 2026-03-14' in report(
         shop, file, verbose=True
     )
@@ -69,15 +69,15 @@ def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop) -> Non
 def test_refused_row_after_a_line_break_without_quotes_names_the_row_before(
     shop: Shop, rows: tuple[str, str], rest: str
 ) -> None:
-    shown = report(shop, export(shop, *rows, ",5,Max,Nice", *GOOD))
-    at = shown.index("imported 8 new, 0 changed, 0 unchanged, 2 refused (details with --verbose)")
+    printed = report(shop, export(shop, *rows, ",5,Max,Nice", *GOOD))
+    at = printed.index("imported 8 new, 0 changed, 0 unchanged, 2 refused (details with --verbose)")
     assert [
         (
             f'  row 3: date "{rest}" is not understood: write the day, as 2026-03-14; '
             "this may be the rest of row 2 (a line break without quotes)"
         ),
         "  row 4: no date",
-    ] == shown[at + 2 : at + 4]
+    ] == printed[at + 2 : at + 4]
 
 
 @pytest.mark.parametrize("total", [",4.5,Total,", ",31,Total,"])

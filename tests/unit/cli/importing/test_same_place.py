@@ -91,11 +91,11 @@ def test_location_that_may_be_declared_one_is_question(shop: Shop, listing: dict
     declare(shop, GENT | {"phone": "0032 (0)9 123 45 67"}, ANTWERP)
     export = takeout(shop.folder, n1=listing)
     text = f'"{listing["title"]}" \\(1\\) would become a place of its own, and may be your "Gent"'
-    with pytest.raises(SayMoreError, match=text) as asked:
+    with pytest.raises(SayMoreError, match=text) as question:
         shop.imported(export)
     assert (
         'If so: --set location=g, or write "1" into its aliases; if it is a place of its own: --yes'
-        == asked.value.remedy
+        == question.value.remedy
     )
     assert {"Gent": [], "Antwerpen": []} == aliases(shop)
     shop.imported(export, location="g")
@@ -116,10 +116,10 @@ def test_two_locations_in_the_street_of_one_are_a_question(shop: Shop) -> None:
     declare(shop, GENT | {"address": address, "aliases": ["1"]}, ANTWERP)
     cafe = titled("Koffie", storefrontAddress=MARKET)
     export = takeout(shop.folder, n1=titled("Gent"), n2=cafe)
-    with pytest.raises(SayMoreError, match='may be your "Gent"') as asked:
+    with pytest.raises(SayMoreError, match='may be your "Gent"') as question:
         shop.imported(export, location="all")
     assert 'If so: write "2" into its aliases; if it is a place of its own: --yes' == (
-        asked.value.remedy
+        question.value.remedy
     )
 
 
@@ -142,9 +142,9 @@ def test_shops_of_a_chain_with_one_title_are_not_one(shop: Shop) -> None:
 def test_another_business_at_the_same_address_is_a_question(shop: Shop) -> None:
     """The hotel got the reviews of the café behind its door."""
     declare(shop, GENT | {"address": {"city": "Gent", "street": "Korenmarkt 5"}}, ANTWERP)
-    other = {"title": "Hotel Post", "storefrontAddress": MARKET}
+    namesake = {"title": "Hotel Post", "storefrontAddress": MARKET}
     with pytest.raises(SayMoreError):
-        shop.imported(takeout(shop.folder, n1=other))
+        shop.imported(takeout(shop.folder, n1=namesake))
     assert {"Gent": [], "Antwerpen": []} == aliases(shop)
 
 

@@ -206,9 +206,7 @@ def test_apify_as_lines_is_the_same(tmp_path: Path) -> None:
     assert sample(tmp_path, "apify.json").file == Imported(tmp_path / "lines", dataset).file
 
 
-def test_trustpilot_is_read_in_spellings_of_all_years_and_without_addresses(
-    tmp_path: Path,
-) -> None:
+def test_trustpilot_is_read_in_spellings_of_all_years_and_without_addresses(tmp_path: Path) -> None:
     done = sample(tmp_path, "trustpilot.csv")
     newer = Imported(tmp_path / "newer", SAMPLES / "trustpilot_newer.csv")
     api = Imported(tmp_path / "api", SAMPLES / "trustpilot_api.json")

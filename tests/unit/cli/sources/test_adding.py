@@ -66,18 +66,18 @@ hub: {min_interval: 1}  # slow
 
 
 @pytest.mark.parametrize(
-    ("name", "left"),
+    ("name", "remaining"),
     [
         ("old", ["# of the shop", "# of the portal", "name: portal", "min_interval: 1}  # slow"]),
         ("portal", ["# of the shop", "type: file  # ours", "# of the portal", "min_interval: 1}"]),
     ],
 )
-def test_source_is_removed_and_all_else_stays(name: str, left: list[str]) -> None:
+def test_source_is_removed_and_all_else_stays(name: str, remaining: list[str]) -> None:
     text = without_source(BASE + SECTION, name)
     document = yaml.safe_load(text)
     assert [{"old": "portal", "portal": "old"}[name]] == [it["name"] for it in document["sources"]]
     assert {"min_interval": 1} == document["hub"]
-    assert not [words for words in (*BASE.splitlines(), *left) if words not in text]
+    assert not [words for words in (*BASE.splitlines(), *remaining) if words not in text]
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n# the end\n", "\nhub: {min_interval: 1}\n"])
@@ -108,13 +108,13 @@ def test_faulty_source_is_not_written(file: Path, tmp_path: Path) -> None:
     with pytest.raises(CommandError) as caught:
         add(file, {}, "file", "shop", [("pth", "x"), ("secret", "hush"), ("import.map", "id=Nr")])
     assert "nothing was written" == caught.value.title
-    said = f"{caught.value.detail}\n{caught.value.remedy}"
-    assert 'pth: unknown key "pth"' in said
-    assert 'import.map: expected object, got string "id=Nr"; ' in said
-    assert said.endswith("columns by --set import.map.KEY=VALUE.")
-    assert "hush" not in said
+    message = f"{caught.value.detail}\n{caught.value.remedy}"
+    assert 'pth: unknown key "pth"' in message
+    assert 'import.map: expected object, got string "id=Nr"; ' in message
+    assert message.endswith("columns by --set import.map.KEY=VALUE.")
+    assert "hush" not in message
     # its line would be in no file
-    assert str(file) not in said
+    assert str(file) not in message
     assert BASE == file.read_text()
 
     add(file, {}, "file", "shop", [("path", "x"), ("import.verified", "true")])

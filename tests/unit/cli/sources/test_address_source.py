@@ -39,10 +39,10 @@ def business(tmp_path: Path, stub: Stub) -> Business:
 def synced(business: Business, *, full: bool = False) -> Outcome:
     (outcome,) = business.sync(full=full)
     lines = report.lines(outcome, 0, 0, dry_run=False)
-    shown = [json.dumps(report.document(outcome)), *lines]
+    outputs = [json.dumps(report.document(outcome)), *lines]
     files = [file for file in business.folder.rglob("*") if file.is_file()]
-    kept = [file for file in files if file.name not in {"reviewsd.yaml", "portal.header"}]
-    for content in (*map(str.encode, shown), *(file.read_bytes() for file in kept)):
+    copies = [file for file in files if file.name not in {"reviewsd.yaml", "portal.header"}]
+    for content in (*map(str.encode, outputs), *(file.read_bytes() for file in copies)):
         assert HUSH.encode() not in content
         assert b"s3cret" not in content
     assert [] == list((business.folder / "state" / "spool").iterdir())
@@ -232,12 +232,12 @@ def test_redirect_at_the_same_origin_keeps_the_header(business: Business, stub: 
 
 
 def test_one_redirect_elsewhere_has_no_header(business: Business, stub: Stub) -> None:
-    with Stub() as other:
-        stub.answer = lambda _: response(status=307, Location=f"{other.url}/x?key=1")
-        other.answer = lambda _: response(table("ab"))
+    with Stub() as elsewhere:
+        stub.answer = lambda _: response(status=307, Location=f"{elsewhere.url}/x?key=1")
+        elsewhere.answer = lambda _: response(table("ab"))
         assert "ok" == (synced(business)).state.state
-        assert [None] == [asked.headers.get("authorization") for asked in other.asked]
-        other.answer = lambda _: response(status=302, Location=f"{stub.url}/r.csv")
+        assert [None] == [asked.headers.get("authorization") for asked in elsewhere.asked]
+        elsewhere.answer = lambda _: response(status=302, Location=f"{stub.url}/r.csv")
         outcome = synced(business, full=True)
         assert "stopped" == outcome.state.state
         assert "redirects to" in outcome.state.detail

@@ -177,7 +177,7 @@ def test_disabled_source_is_run_only_by_name(business: Business) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gone", "reads", "left"),
+    ("author", "reads", "remaining"),
     [
         ("2", ("abc", "ac"), "abc"),
         ("2", ("abc", "ac", "ac"), "ac"),
@@ -188,25 +188,25 @@ def test_disabled_source_is_run_only_by_name(business: Business) -> None:
     ids=["missed once", "missed twice", "returned", "kept", "before the oldest"],
 )
 def test_review_goes_after_the_reads_without_it(
-    business: Business, gone: str, reads: tuple[str, ...], left: str
+    business: Business, author: str, reads: tuple[str, ...], remaining: str
 ) -> None:
     """An export may begin later than the reviews; only a platform that was asked has all."""
-    business.configure(SHOP.replace("gone: 1", f"gone: {gone}"))
+    business.configure(SHOP.replace("gone: 1", f"gone: {author}"))
     for number, numbers in enumerate(reads):
         business.now += SEVEN_HOURS
         put(business, table(numbers) + "\n" * number)
         business.sync()
-    assert [f"Ann {name}" for name in left] == business.authors
+    assert [f"Ann {name}" for name in remaining] == business.authors
 
 
 def test_missing_reviews_are_told_with_the_time_of_their_removal(business: Business) -> None:
     """Else "0 gone" reads as if the source had them."""
     business.configure(SHOP.replace("gone: 1", "gone: 3"))
-    told = []
+    messages = []
     for number in range(5):
         put(business, table("abcd" if number == 0 else "ad") + "\n" * number)
         (outcome,) = business.sync()
-        told.append([*report.lines(outcome, 0, 4, dry_run=False)][1:])
+        messages.append([*report.lines(outcome, 0, 4, dry_run=False)][1:])
         listed = [line.strip() for line in report.lines(outcome, 0, 4, dry_run=False, verbose=True)]
         missing = ["missing: Ann b, 2026-01-15, shop", "missing: Ann c, 2026-01-16, shop"]
         assert missing * (number in (1, 2)) == [
@@ -214,7 +214,7 @@ def test_missing_reviews_are_told_with_the_time_of_their_removal(business: Busin
         ]
         business.now += SEVEN_HOURS
     text = "      2 missing; removed if a read after 2030-01-0{} UTC misses them too"
-    assert [[], [text.format("1 19:00")], [text.format("1 20:00")], [], []] == told
+    assert [[], [text.format("1 19:00")], [text.format("1 20:00")], [], []] == messages
 
 
 def test_edited_reviews_of_a_table_without_ids_are_not_missing(business: Business) -> None:
@@ -235,10 +235,10 @@ def test_edited_reviews_of_a_table_without_ids_are_not_missing(business: Busines
 def test_edited_row_is_its_review_before_the_second_read(business: Business) -> None:
     """Else both were shown for hours, and then the old one went, with its reply and its address."""
     business.configure(SHOP.replace("gone: 1", "gone: 2"))
-    head, other = "rating,date,author,text\n", "4,2026-01-05,Uwe,Late\n"
+    head, late_row = "rating,date,author,text\n", "4,2026-01-05,Uwe,Late\n"
     ids = []
     for text in ("Lovely and quick", "Lovely and very quick"):
-        put(business, f"{head}5,2026-01-02,Jane,{text}\n{other}")
+        put(business, f"{head}5,2026-01-02,Jane,{text}\n{late_row}")
         (outcome,) = business.sync()
         ids.append(json.loads(business.reviews_file.read_text())["reviews"][0]["id"])
     assert ["Jane", "Uwe"] == business.authors

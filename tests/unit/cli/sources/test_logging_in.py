@@ -31,21 +31,21 @@ def tokens(tmp_path: Path, stub: Stub) -> GoogleTokens:
 
 
 def test_pasted_address_ends_the_login(tokens: GoogleTokens, stub: Stub) -> None:
-    shown: list[str] = []
+    prompts: list[str] = []
 
     def pasted() -> Iterator[str]:
         yield "nonsense\n"
         yield "\n"
-        query = parse_qs(urlsplit(shown[1].strip()).query)
+        query = parse_qs(urlsplit(prompts[1].strip()).query)
         yield f"{query['redirect_uri'][0]}?state={query['state'][0]}&code=c0de\n"
 
-    log_in(tokens, shown.append, pasted())
-    assert "that address belongs to another login" == shown[-1]
+    log_in(tokens, prompts.append, pasted())
+    assert "that address belongs to another login" == prompts[-1]
     assert "r" == tokens.load().refresh_token
-    (asked,) = stub.asked
-    assert "c0de" == asked.form["code"]
-    challenge = hashlib.sha256(asked.form["code_verifier"].encode()).digest()
-    assert base64.urlsafe_b64encode(challenge).decode().rstrip("=") in shown[1]
+    (request,) = stub.asked
+    assert "c0de" == request.form["code"]
+    challenge = hashlib.sha256(request.form["code_verifier"].encode()).digest()
+    assert base64.urlsafe_b64encode(challenge).decode().rstrip("=") in prompts[1]
 
 
 @pytest.mark.parametrize(
@@ -57,22 +57,22 @@ def test_pasted_address_ends_the_login(tokens: GoogleTokens, stub: Stub) -> None
     ],
 )
 def test_address_of_another_login_is_refused(tokens: GoogleTokens, query: str, fault: str) -> None:
-    shown: list[str] = []
+    prompts: list[str] = []
 
     def pasted() -> Iterator[str]:
-        state = parse_qs(urlsplit(shown[1].strip()).query)["state"][0]
+        state = parse_qs(urlsplit(prompts[1].strip()).query)["state"][0]
         yield f"http://127.0.0.1:8765/?{query.replace('STATE', state)}"
 
     with pytest.raises(ReadFailedError, match="no address was pasted"):
-        log_in(tokens, shown.append, pasted())
-    assert fault == shown[-1]
+        log_in(tokens, prompts.append, pasted())
+    assert fault == prompts[-1]
 
 
 def test_login_address_has_a_challenge_and_no_secret(tokens: GoogleTokens, stub: Stub) -> None:
-    shown: list[str] = []
+    prompts: list[str] = []
     with pytest.raises(ReadFailedError, match="no address was pasted"):
-        log_in(tokens, shown.append, [])
+        log_in(tokens, prompts.append, [])
     assert [] == stub.asked
-    assert "code_challenge_method=S256" in shown[1]
-    assert "access_type=offline&prompt=consent" in shown[1]
-    assert "s3cret" not in shown[1]
+    assert "code_challenge_method=S256" in prompts[1]
+    assert "access_type=offline&prompt=consent" in prompts[1]
+    assert "s3cret" not in prompts[1]

@@ -93,8 +93,8 @@ class Place:
         outcome = run.run(self.reader())
         self.state = outcome.state
         kept = (self.folder / "reviews.json").read_text() if self.authors else ""
-        shown = f"{outcome}{kept}"
-        assert [] == [secret for secret in SECRETS if secret in shown]
+        output = f"{outcome}{kept}"
+        assert [] == [secret for secret in SECRETS if secret in output]
         assert [] == list((self.folder / "spool").iterdir())
         return outcome
 
@@ -144,18 +144,18 @@ def test_refused_row_of_a_platform_holds_back_its_own_review_alone(
     platform = google_at(60) if name == "google" else trustpilot_at(60)
     stub.answer = platform
     place.sync()
-    gone, refused = place.authors[:2]
+    removed, refused = place.authors[:2]
     for key, row in list(platform.reviews.items()):
         if f"'{refused}'" in str(row):
             row.update(createTime="soon", createdAt="soon")
-        if f"'{gone}'" in str(row):
+        if f"'{removed}'" in str(row):
             del platform.reviews[key]
     for _ in range(2):
         place.now += datetime.timedelta(days=1)
         outcome = place.sync()
     assert (59, False, True) == (
         len(place.authors),
-        gone in place.authors,
+        removed in place.authors,
         refused in place.authors,
     )
     assert outcome.state.detail.startswith("1 of 59 rows was refused (")

@@ -85,8 +85,8 @@ def test_path_that_fits_no_file_is_said_when_it_is_added(business: Business, ctl
     """A mistyped name showed at the next sync alone, and there without the file that was meant."""
     business.export(table("ab"))
     add = ("sources", "add", "file")
-    told = ctl(*add, "own", "--set", "path=in/shpo.csv", "--set", "import.source=own").stdout
-    added, note, *_ = told.splitlines()
+    output = ctl(*add, "own", "--set", "path=in/shpo.csv", "--set", "import.source=own").stdout
+    added, note, *_ = output.splitlines()
     detail = f"there is no file {business.folder}/in/shpo.csv"
     remedy = 'Put an export there, or change its path; did you mean "shop.csv"?'
     assert (f"added to {business.folder}/reviewsd.yaml", f"note: {detail}. {remedy}") == (
@@ -106,9 +106,9 @@ def test_path_that_fits_no_file_is_said_when_it_is_added(business: Business, ctl
 def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
     """Only here it is seen that a column is not taken, such as one of ids in another language."""
     export = business.export("")
-    written = export.stat().st_mtime
+    modified_at = export.stat().st_mtime
     export.write_bytes("Nr;Bewertung;Datum;Name\n1;5;13.11.2026;Jürgen\n".encode("cp1252"))
-    os.utime(export, (written, written))
+    os.utime(export, (modified_at, modified_at))
     read, form, columns, new, end = ctl("sources", "test", "shop").stdout.splitlines()
     assert "Jürgen" in new
     assert read.startswith("shop  1 review read: 1 new, 0 changed, 0 gone (")
@@ -118,8 +118,8 @@ def test_trial_shows_how_a_table_is_read(business: Business, ctl: Ctl) -> None:
     )
     assert columns.endswith("; not taken: Nr")
     assert "nothing was written" == end
-    (told,) = map(json.loads, ctl("sources", "test", "shop", "--json").stdout.splitlines())
-    assert [form.strip(), columns.strip()] == told["shown"]
+    (output,) = map(json.loads, ctl("sources", "test", "shop", "--json").stdout.splitlines())
+    assert [form.strip(), columns.strip()] == output["shown"]
     assert 1 == len(ctl("sync").stdout.splitlines())
 
 
@@ -188,8 +188,8 @@ def test_sync_tells_what_it_takes_of_edits_by_hand(business: Business, ctl: Ctl)
 
     text = business.reviews_file.read_text()
     business.reviews_file.write_text(text.replace("Thanks", "Typed again."))
-    told = json.loads(ctl("sync", "--full", "--json").stdout)
-    assert [overwritten] == told["notes"]
+    output = json.loads(ctl("sync", "--full", "--json").stdout)
+    assert [overwritten] == output["notes"]
 
 
 def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, ctl: Ctl) -> None:
@@ -199,24 +199,24 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
     assert 0 == ctl("sync").returncode
     refused = table("abd").replace("b,5,2026-01-15", ",5,4.5.20224")
     business.export(refused)
-    told = "1 of 3 rows was refused, so no review is removed (row 3: "
-    assert told in ctl("sources", "test", "shop").stdout
+    output = "1 of 3 rows was refused, so no review is removed (row 3: "
+    assert output in ctl("sources", "test", "shop").stdout
     done = ctl("sync", "--quiet")
     assert (0, "") == (done.returncode, done.stdout)
-    assert f"      warning: {told}" in done.stderr
+    assert f"      warning: {output}" in done.stderr
     assert ["Ann a", "Ann b", "Ann c", "Ann d"] == business.authors
     unchanged = ctl("sync")
     assert "unchanged" in unchanged.stdout
-    assert f"      warning: {told}" in unchanged.stdout
+    assert f"      warning: {output}" in unchanged.stdout
     assert "" == ctl("sync", "--quiet").stderr
     _, row, detail, remedy = ctl("sources", "list").stdout.splitlines()
     assert ["shop", "file", "warn"] == row.split()[:3]
-    assert told in detail
+    assert output in detail
     assert "Correct such rows" in remedy
     now = datetime.datetime.now(datetime.UTC)
     (diagnosis,) = overview.diagnoses(business.folder / "data", now)
     assert "warn" == diagnosis.verdict
-    assert told in diagnosis.detail
+    assert output in diagnosis.detail
     document = json.loads(ctl("sync", "--full", "--json").stdout)
     assert ("warn", 3, 1) == (document["state"], document["rows"], document["refused"])
     assert ["row 3"] == [refusal["where"] for refusal in document["refusals"]]
@@ -224,7 +224,7 @@ def test_refused_row_is_named_wherever_the_source_is_shown(business: Business, c
     (business.folder / "in" / "shop.csv").unlink()
     assert 1 == ctl("sync").returncode
     business.export(refused)
-    assert f"      warning: {told}" in ctl("sync", "--quiet").stderr
+    assert f"      warning: {output}" in ctl("sync", "--quiet").stderr
 
     business.export(table("abd"))
     assert "3 reviews read" in ctl("sync").stdout

@@ -6,9 +6,7 @@ from reviewsctl.terminal.progress import Progress, progress_line
 from reviewsd.api.jobs import Step
 
 
-def test_without_a_terminal_a_line_comes_every_10_s(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_without_a_terminal_a_line_comes_every_10_s(capsys: pytest.CaptureFixture[str]) -> None:
     """A reload of a few seconds wrote a line for each tenth of each stage into the log of a script."""
     now = 0.0
     progress = Progress(lambda: now)
