@@ -1,14 +1,14 @@
 """A shop whose customers edit their reviews in a table without ids, and whose owner corrects some."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from reviewsctl.corrections import deciding, files
 from reviewsctl.corrections.output import Output
 from reviewsctl.importing.options import SyncedRead
 from reviewsctl.importing.report import ImportResult
 from reviewsd.domain.corrected import shown
-from reviewsd.domain.corrections import Action, Overlay
+from reviewsd.domain.corrections import Action, Overlay, Reason
 from reviewsd.offline import corrections
 from tests.support.shop import Shop, table
 
@@ -18,6 +18,9 @@ EDITED = "2026-03-14,2,Ann Lee,They broke the vase in the hall.\n"
 BO = "2026-03-15,5,Bo Li,Quick and clean.\n"
 REPLY = {"text": "Sorry, Ann.", "date": "2026-03-16"}
 
+Decision = Action | Literal["erase"]
+"""What an owner decides about a review."""
+
 
 def imported(
     shop: Shop, *rows: str, header: str = HEADER, replace: bool = True, **options: Any
@@ -26,21 +29,23 @@ def imported(
     return shop.imported(export, source="website", replace=replace, **options)
 
 
-def correct(shop: Shop, author: str, action: Action = "hide") -> str:
-    """Correct the reviews of an author, and return the id of the last one."""
+def correct(shop: Shop, author: str, action: Decision = "hide") -> str:
+    """Correct or erase the reviews of an author, and return the id of the last one."""
     chosen = [review["id"] for review in shop.file["reviews"] if review["author"] == author]
-    for identifier in chosen:
-        correct_one(shop, identifier, action)
+    decide(shop, action, *chosen)
     return str(chosen[-1])
 
 
-def correct_one(shop: Shop, identifier: str, action: Action = "hide") -> None:
-    reviews = files.read(shop.folder / "reviews.json")
-    chosen = [entry.review for entry in reviews.reviews if entry.review.id == identifier]
-    corrected = reviews.with_correction(
-        chosen, action, None if action == "restore" else "request", shop.now
-    )
-    files.write(shop.folder / "reviews.json", corrected)
+def decide(shop: Shop, action: Decision, *ids: str) -> None:
+    """Correct or erase reviews by their ids."""
+    target = shop.folder / "reviews.json"
+    reviews = files.read(target)
+    chosen = [entry.review for entry in reviews.reviews if entry.review.id in ids]
+    if action == "erase":
+        files.erase(target, reviews.with_erasure(chosen, shop.now), shop.now)
+    else:
+        reason: Reason | None = None if action == "restore" else "request"
+        files.write(target, reviews.with_correction(chosen, action, reason, shop.now))
 
 
 def states(shop: Shop) -> dict[str, str]:
@@ -80,21 +85,7 @@ def synced(
     return imported(shop, *rows, header=header, synced=read)
 
 
-def erase(shop: Shop, author: str) -> None:
-    """Erase the reviews of an author."""
-    erase_all(
-        shop, *[review["id"] for review in shop.file["reviews"] if review["author"] == author]
-    )
-
-
 def take_again(shop: Shop, review_id: str) -> None:
     """Have imports take a row that they have left out, as ``reviews restore`` does."""
     output = Output(as_json=False)
     assert [] == deciding.take([review_id], "", shop.folder, None, output, dry_run=False)
-
-
-def erase_all(shop: Shop, *ids: str) -> None:
-    target = shop.folder / "reviews.json"
-    reviews = files.read(target)
-    chosen = [entry.review for entry in reviews.reviews if entry.review.id in ids]
-    files.erase(target, reviews.with_erasure(chosen, shop.now), shop.now)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.undo import undo
-from reviewsd.domain.corrections import Action
-from tests.support.edited import HEADER, correct_one, erase_all, imported, published_reviews
+from tests.support.edited import HEADER, Decision, decide, imported, published_reviews
 from tests.support.shop import Shop
 
 SECRET: Final = "my old aunt"
@@ -96,7 +95,7 @@ def shown(shop: Shop, action: str) -> list[Any]:
 )
 def test_what_is_withheld_stays_so_in_any_order_of_steps(
     steps: list[tuple[Step, bool, dict[str, str]]],
-    action: Action | Literal["erase"],
+    action: Decision,
     names: dict[str, str],
     time: str,
     *,
@@ -113,10 +112,7 @@ def test_what_is_withheld_stays_so_in_any_order_of_steps(
         (chosen,) = [
             review["id"] for review in shop.file["reviews"] if SECRET in (review["text"] or "")
         ]
-        if action == "erase":
-            erase_all(shop, chosen)
-        else:
-            correct_one(shop, chosen, action)
+        decide(shop, action, chosen)
         for step, replace, options in steps:
             if step[0] == "undo":
                 with contextlib.suppress(ImportRefusedError):  # there are fewer versions

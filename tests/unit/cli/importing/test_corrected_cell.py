@@ -2,17 +2,14 @@
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from reviewsd.api.texts import RUN, is_nameless, words_of
-from tests.support.edited import correct_one, erase_all, imported, published_reviews
+from tests.support.edited import Decision, decide, imported, published_reviews
 from tests.support.shop import Shop
-
-if TYPE_CHECKING:
-    from reviewsd.domain.corrections import Action
 
 
 class Row(NamedTuple):
@@ -114,7 +111,7 @@ def test_corrected_cell_makes_nothing_public(
     added: list[Row],
     left_out: set[int],
     cell: str,
-    action: str,
+    action: Decision,
     data: st.DataObject,
     *,
     replace: bool,
@@ -137,10 +134,7 @@ def test_corrected_cell_makes_nothing_public(
             if (review["date"], review["rating"], review["author"], review["text"] or "")
             == old.facts
         ]
-        if action == "erase":
-            erase_all(shop, chosen)
-        else:
-            correct_one(shop, chosen, cast("Action", action))
+        decide(shop, action, chosen)
         assert not is_public(shop, old, action)
         for _ in range(2):
             last = Row("2026-03-21", 5, "Zoe Zeta", "Fine.")  # so that none is empty

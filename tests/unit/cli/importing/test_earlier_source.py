@@ -7,7 +7,7 @@ import pytest
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.settings import Settings
-from tests.support.edited import correct, erase, states
+from tests.support.edited import correct, states
 from tests.support.shop import Shop, google, table
 
 ROWS = (
@@ -66,7 +66,7 @@ def test_row_with_an_id_is_known_after_it_was_edited(shop: Shop) -> None:
 def test_erased_review_of_a_renamed_source_stays_away(shop: Shop, *, with_ids: bool) -> None:
     file = export(shop, *ROWS, with_ids=with_ids)
     shop.imported(file, source="crads")
-    erase(shop, "Cy")
+    correct(shop, "Cy", "erase")
     renamed(shop, file)
     shop.imported(file, source="cards")
     assert {"Ann", "Bo"} == shop.reviews.keys()

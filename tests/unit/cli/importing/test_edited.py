@@ -18,7 +18,7 @@ from tests.support.edited import (
     HEADER,
     REPLY,
     correct,
-    erase_all,
+    decide,
     imported,
     log,
     overlay_file,
@@ -82,7 +82,9 @@ def test_text_that_may_be_of_an_erased_review_is_filled_into_no_other(shop: Shop
         "2026-03-14,5,Ann Lee,\n",
     )
     imported(shop, erased, wordless, BO)
-    erase_all(shop, *[review["id"] for review in shop.file["reviews"] if "They" in str(review)])
+    decide(
+        shop, "erase", *[review["id"] for review in shop.file["reviews"] if "They" in str(review)]
+    )
     imported(shop, "2026-03-14,5,Ann Lee,A vase was broken.\n", BO, replace=False)
     assert "vase" not in published(shop)
 

@@ -19,9 +19,7 @@ from tests.support.edited import (
     HEADER,
     REPLY,
     correct,
-    correct_one,
-    erase,
-    erase_all,
+    decide,
     imported,
     log,
     overlay_file,
@@ -282,7 +280,7 @@ def test_edits_of_more_than_a_tenth_are_no_question(shop: Shop) -> None:
 @pytest.mark.parametrize("replace", [False, True])
 def test_edited_version_of_an_erased_review_is_not_taken(shop: Shop, *, replace: bool) -> None:
     imported(shop, ANN, BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     edited = EDITED.replace("Ann Lee", "ann  LEE")
     result = imported(shop, edited, BO, replace=replace)
     assert {"Bo Li"} == shop.reviews.keys()
@@ -309,7 +307,7 @@ def test_owner_says_that_a_row_is_no_edited_version_of_an_erased_review(
     """An id says nothing: the table may just have got ids."""
     header, ids = (f"id,{HEADER}", ["1,", "2,"]) if has_ids else (HEADER, ["", ""])
     imported(shop, ANN, BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     rows = [f"{ids[0]}{EDITED}", f"{ids[1]}{BO}"]
     for _ in range(2):
         result = imported(shop, *rows, header=header, replace=replace)
@@ -331,7 +329,7 @@ def test_id_of_an_export_is_known_when_it_is_erased(shop: Shop, tmp_path: Path) 
     """The platform says that another id is another review."""
     ann = {"author": "Ann", "text": "They broke the blue vase."}
     shop.imported(google(tmp_path / "a.json", ann, {"author": "Bo"}))
-    erase(shop, "Ann")
+    correct(shop, "Ann", "erase")
     customer = {**ann, "author": "New", "reviewer": {"displayName": "Ann"}, "stars": "ONE"}
     shop.imported(google(tmp_path / "b.json", customer, {"author": "Bo"}))
     assert {"Ann", "Bo"} == shop.reviews.keys()
@@ -345,7 +343,7 @@ def test_erased_review_is_not_taken_after_several_corrections(
     """One at a time: the name, a slip in the text, the day."""
     row = LONG
     imported(shop, row, BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     for index in order:
         row = row.replace(*CORRECTIONS[index])
         result = imported(shop, row, BO, replace=replace, yes=True)
@@ -366,9 +364,9 @@ def test_export_of_the_owner_has_second_reviews_of_the_day_of_a_withheld_one(
     imported(shop, ANN, EDITED.replace("They broke the vase in the hall.", "All well"), BO)
     ids = {review["text"]: review["id"] for review in shop.file["reviews"]}
     if action == "hide":
-        correct_one(shop, ids["They broke the blue vase."])
+        decide(shop, "hide", ids["They broke the blue vase."])
     else:
-        erase_all(shop, ids["They broke the blue vase."])
+        decide(shop, "erase", ids["They broke the blue vase."])
     content = shop.file
     content["reviews"] = [item for item in content["reviews"] if "blue" not in item["text"]]
     own = tmp_path / "own.json"
@@ -384,7 +382,7 @@ def test_export_of_the_owner_has_second_reviews_of_the_day_of_a_withheld_one(
 def test_second_review_beside_an_erased_one_is_taken(shop: Shop) -> None:
     """The table has the erased one too, so that the second one is no edited version of it."""
     imported(shop, ANN, BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     for _ in range(2):
         result = imported(shop, ANN, EDITED, BO)
         assert "They broke the vase in the hall." == shop.reviews["Ann Lee"]["text"]
@@ -393,7 +391,7 @@ def test_second_review_beside_an_erased_one_is_taken(shop: Shop) -> None:
 
 def test_second_review_that_file_has_stays_when_erased_one_leaves_table(shop: Shop) -> None:
     imported(shop, ANN, BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     imported(shop, ANN, EDITED, BO)
     imported(shop, EDITED, BO)
     assert {"Ann Lee", "Bo Li"} == shop.reviews.keys()
@@ -404,7 +402,7 @@ def test_second_review_that_file_has_stays_when_erased_one_leaves_table(shop: Sh
 )
 def test_others_are_taken_after_an_erasure(shop: Shop, author: str, day: str) -> None:
     imported(shop, ANN, BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     result = imported(shop, EDITED.replace("Ann Lee", author).replace("2026-03-14", day), BO)
     assert 2 == len(shop.file["reviews"])
     assert [] == result.merge.corrected
@@ -417,7 +415,7 @@ def test_erased_review_whose_author_is_corrected_is_not_taken(
     shop: Shop, first: str, author: str, *, replace: bool
 ) -> None:
     imported(shop, ANN.replace("Ann Lee", first), BO)
-    erase(shop, first)
+    correct(shop, first, "erase")
     corrected = ANN.replace("Ann Lee", author).replace(",1,", ",2,")
     imported(shop, corrected, BO, replace=replace)
     assert {"Bo Li"} == shop.reviews.keys()
@@ -438,7 +436,7 @@ def test_erased_review_without_a_name_is_known_by_its_words(
     shop: Shop, text: str, stars: int, day: int, *, is_taken: bool, replace: bool
 ) -> None:
     imported(shop, ANN.replace("Ann Lee", "Anonymous"), BO)
-    erase(shop, "Anonymous")
+    correct(shop, "Anonymous", "erase")
     imported(shop, f"2026-03-{day},{stars},A Trustpilot user,{text}\n", BO, replace=replace)
     assert is_taken is ("A Trustpilot user" in shop.reviews)
 
@@ -449,6 +447,6 @@ def test_text_of_an_erased_review_is_known_under_another_name_on_another_day(
 ) -> None:
     """Of four words or more, as in a guest book; fewer are many people's."""
     imported(shop, f"2026-03-14,1,Ann Lee,{text}", BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     imported(shop, f"2026-04-20,2,Zoe Roe,{text}", BO, replace=False)
     assert is_taken is ("Zoe Roe" in shop.reviews)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from typing import Literal
 
 import pytest
 
@@ -15,10 +14,9 @@ from tests.support.edited import (
     EDITED,
     HEADER,
     REPLY,
+    Decision,
     correct,
-    correct_one,
-    erase,
-    erase_all,
+    decide,
     imported,
     published,
     published_reviews,
@@ -34,13 +32,17 @@ def angry(stars: int, end: str = "") -> str:
     return f"2026-03-14,{stars},Ann Lee,{THEFT}{end}.\n"
 
 
+def id_of_theft(shop: Shop) -> str:
+    return str(next(review["id"] for review in shop.file["reviews"] if "wallet" in review["text"]))
+
+
 def test_reply_to_hidden_review_is_not_published_under_one_that_owner_shows(shop: Shop) -> None:
     imported(shop, ANN, BO)
     shop.edit("Ann Lee", owner_reply=REPLY)
     correct(shop, "Ann Lee")
     imported(shop, EDITED, BO, replace=False)
     new = next(review for review in shop.file["reviews"] if "hall" in review["text"])
-    correct_one(shop, new["id"], "restore")
+    decide(shop, "restore", new["id"])
     imported(shop, EDITED, BO)
     assert "restore" == states(shop)["They broke the vase in the hall."]
     assert "owner_reply" not in shop.reviews["Ann Lee"]
@@ -58,16 +60,14 @@ def test_row_that_is_hidden_is_not_called_new_as_well(shop: Shop) -> None:
 def test_words_of_a_hidden_review_count_for_more_than_its_stars(shop: Shop) -> None:
     """It was raised to five stars, and the other review of that day with five has gone."""
     imported(shop, angry(1), KIND, BO)
-    correct_one(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
+    decide(shop, "hide", id_of_theft(shop))
     imported(shop, angry(5, " but it is solved"), BO)
     assert "hide" == states(shop)[f"{THEFT} but it is solved."]
 
 
 def test_swapped_stars_hide_the_same_words(shop: Shop) -> None:
     imported(shop, angry(1), KIND, BO)
-    correct_one(
-        shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]), "hide-text"
-    )
+    decide(shop, "hide-text", id_of_theft(shop))
     imported(shop, angry(5, " twice"), KIND.replace(",5,", ",1,").replace("view", "sea view"), BO)
     assert states(shop) == {
         f"{THEFT} twice.": "hide-text",
@@ -78,7 +78,7 @@ def test_swapped_stars_hide_the_same_words(shop: Shop) -> None:
 
 def test_two_rows_with_the_words_of_a_hidden_review_are_both_hidden(shop: Shop) -> None:
     imported(shop, angry(1), KIND, BO)
-    correct_one(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
+    decide(shop, "hide", id_of_theft(shop))
     imported(shop, angry(1, " once"), angry(5, " twice"), BO)
     hidden = [f"{THEFT} once.", f"{THEFT} twice."]
     assert ["hide", "hide"] == [states(shop)[text] for text in hidden]
@@ -86,7 +86,7 @@ def test_two_rows_with_the_words_of_a_hidden_review_are_both_hidden(shop: Shop) 
 
 def test_review_whose_row_is_not_taken_for_an_erased_one_stays(shop: Shop) -> None:
     imported(shop, angry(1), BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     imported(shop, angry(1), KIND, BO)
     shop.edit("Ann Lee", owner_reply=REPLY)
     imported(shop, KIND.replace("view", "sea view"), BO)
@@ -97,8 +97,8 @@ def test_review_whose_row_is_not_taken_for_an_erased_one_stays(shop: Shop) -> No
 def test_second_review_of_day_of_erased_one_can_be_corrected(shop: Shop, *, replace: bool) -> None:
     """Its row has the words of the review that the file has."""
     imported(shop, angry(1), KIND, BO)
-    correct_one(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
-    erase_all(shop, next(r["id"] for r in shop.file["reviews"] if "wallet" in r["text"]))
+    decide(shop, "hide", id_of_theft(shop))
+    decide(shop, "erase", id_of_theft(shop))
     shop.edit("Ann Lee", owner_reply=REPLY)
     edited = KIND.replace("view", "sea view").replace(",5,", ",4,")
     result = imported(shop, edited, BO, replace=replace)
@@ -116,7 +116,7 @@ def test_second_review_of_day_of_erased_one_can_be_corrected(shop: Shop, *, repl
 
 def test_edited_one_of_two_erased_reviews_of_a_day_is_not_taken(shop: Shop) -> None:
     imported(shop, angry(1), KIND, BO)
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     imported(shop, angry(1, " twice"), KIND, BO)
     assert {"Quick and clean."} == set(states(shop))
     imported(shop, angry(1), KIND, KIND.replace("view", "dog"), BO)
@@ -125,7 +125,7 @@ def test_edited_one_of_two_erased_reviews_of_a_day_is_not_taken(shop: Shop) -> N
 
 def test_erased_review_with_a_short_name_is_known_in_full(shop: Shop) -> None:
     imported(shop, angry(1).replace("Ann Lee", "Ann L."), BO)
-    erase(shop, "Ann L.")
+    correct(shop, "Ann L.", "erase")
     imported(shop, angry(1, " twice"), BO)
     assert {"Quick and clean."} == set(states(shop))
 
@@ -220,13 +220,10 @@ def test_review_is_known_by_the_id_that_its_row_gets_later(shop: Shop, *, replac
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("action", ["hide", "anonymize", "erase"])
 def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
-    shop: Shop, action: Action | Literal["erase"], *, replace: bool
+    shop: Shop, action: Decision, *, replace: bool
 ) -> None:
     imported(shop, ANN, BO)
-    if action == "erase":
-        erase(shop, "Ann Lee")
-    else:
-        correct(shop, "Ann Lee", action)
+    correct(shop, "Ann Lee", action)
     for row in (ANN, "2026-04-01,3,Cy Orr,All other words than before.\n"):
         rows = with_ids(row, BO)
         imported(shop, *rows, header=f"id,{HEADER}", replace=replace, yes=True)
@@ -239,14 +236,11 @@ def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("action", ["hide", "anonymize", "erase"])
 def test_decision_after_a_row_got_its_id_holds_whatever_the_row_says(
-    shop: Shop, action: Action | Literal["erase"], *, replace: bool
+    shop: Shop, action: Decision, *, replace: bool
 ) -> None:
     imported(shop, ANN, BO)
     imported(shop, *with_ids(ANN, BO), header=f"id,{HEADER}", replace=replace)
-    if action == "erase":
-        erase(shop, "Ann Lee")
-    else:
-        correct(shop, "Ann Lee", action)
+    correct(shop, "Ann Lee", action)
     rows = with_ids("2026-04-01,3,Cy Orr,All other words than before.\n", BO)
     for _ in range(2):
         imported(shop, *rows, header=f"id,{HEADER}", replace=replace, yes=True)
@@ -257,13 +251,10 @@ def test_decision_after_a_row_got_its_id_holds_whatever_the_row_says(
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("action", ["hide", "anonymize", "erase"])
 def test_old_row_beside_the_edited_one_shows_neither(
-    shop: Shop, action: Action | Literal["erase"], *, replace: bool
+    shop: Shop, action: Decision, *, replace: bool
 ) -> None:
     imported(shop, LONG, BO)
-    if action == "erase":
-        erase(shop, "Ann Lee")
-    else:
-        correct(shop, "Ann Lee", action)
+    correct(shop, "Ann Lee", action)
     edited = LONG.replace("vase", "vase twice")
     imported(shop, edited, BO, replace=replace)
     for rows in ((LONG, edited, BO), (edited, BO, LONG), (edited, BO)):
@@ -313,16 +304,13 @@ CHEF = "2026-05-04,1,Uwe Gro\u00df,Der Chef Karl war frech und unversch\u00e4mt 
     ],
 )
 def test_name_and_text_that_are_corrected_at_once_show_no_corrected_review(
-    shop: Shop, name: str, text: str, action: Action | Literal["erase"], *, replace: bool
+    shop: Shop, name: str, text: str, action: Decision, *, replace: bool
 ) -> None:
     """The day, and a similar name or four words in a row, are a doubt; of an erased text no words are kept."""
     if action == "erase" and name == "Zoe Roe":
         text = CHEF.rpartition(",")[2].strip()
     imported(shop, CHEF, BO)
-    if action == "erase":
-        erase(shop, "Uwe Gro\u00df")
-    else:
-        correct(shop, "Uwe Gro\u00df", action)
+    correct(shop, "Uwe Gro\u00df", action)
     result = imported(shop, f"2026-05-04,1,{name},{text}\n", BO, replace=replace)
     public = published_reviews(shop)
     assert action == "hide-text" or name not in {review["author"] for review in public}
@@ -354,7 +342,7 @@ def test_later_id_is_known_though_names_are_short_and_rows_have_times(
 
 def test_erased_review_is_known_by_its_later_id_though_its_name_was_short(shop: Shop) -> None:
     imported(shop, TIMED, BO, names="short")
-    erase(shop, "Ann L.")
+    correct(shop, "Ann L.", "erase")
     for row in (TIMED, TIMED.replace("They broke the blue vase of my old aunt.", "Other words")):
         imported(shop, *with_ids(row, BO), header=f"id,{HEADER}")
         assert {"Bo L."} == shop.reviews.keys()
@@ -466,7 +454,7 @@ def test_erased_review_does_not_come_back_by_undo(shop: Shop) -> None:
     """A kept version has it as it was before its row was edited."""
     imported(shop, LONG, BO)
     imported(shop, LONG.replace("vase", "vase twice"), BO.replace("Quick", "Very quick"))
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     for version in (1, 1):
         undo(shop.folder / "reviews.json", version, shop.now)
         assert "Ann" not in json.dumps(shop.file)
@@ -479,7 +467,7 @@ def test_erased_review_does_not_come_back_by_a_copied_version(shop: Shop) -> Non
     imported(shop, LONG, BO)
     folder = shop.folder / ".reviewsctl/history"
     copies = {path: path.read_bytes() for path in folder.glob("reviews-*")}
-    erase(shop, "Ann Lee")
+    correct(shop, "Ann Lee", "erase")
     for path, copy in copies.items():
         path.write_bytes(copy)
     for _ in range(2):
@@ -489,17 +477,14 @@ def test_erased_review_does_not_come_back_by_a_copied_version(shop: Shop) -> Non
 
 @pytest.mark.parametrize("action", ["hide", "erase"])
 def test_decision_after_an_undo_holds_for_what_the_undo_took_back(
-    shop: Shop, action: Action | Literal["erase"]
+    shop: Shop, action: Decision
 ) -> None:
     """Undone once more, the review is back as its edited row had it."""
     imported(shop, LONG, BO)
     for word in ("twice", "three times"):
         imported(shop, LONG.replace("vase", f"vase {word}"), BO.replace("Quick", f"Quick {word}"))
     undo(shop.folder / "reviews.json", 2, shop.now)
-    if action == "erase":
-        erase(shop, "Ann Lee")
-    else:
-        correct(shop, "Ann Lee")
+    correct(shop, "Ann Lee", action)
     for version in (1, 2, 1, 1):
         undo(shop.folder / "reviews.json", version, shop.now)
         assert "Ann" not in published(shop)

@@ -6,7 +6,7 @@ from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.undo import undo
 from reviewsd.domain.corrections import Action
 from reviewsd.offline import corrections
-from tests.support.edited import HEADER, correct, correct_one, published, states, synced
+from tests.support.edited import HEADER, correct, decide, published, states, synced
 from tests.support.edited import imported as imported_table
 from tests.support.shop import Shop
 
@@ -73,7 +73,7 @@ def test_import_hides_no_other_review_that_is_like_a_hidden_one(shop: Shop, agai
     """Three customers wrote the same on one day; the next import of the same table hid all."""
     imported(shop, f"1,{ANNA}", f"2,{ANNA}", f"3,{ANNA}")
     first, *later_ids = [review["id"] for review in shop.file["reviews"]]
-    correct_one(shop, first)
+    decide(shop, "hide", first)
     for row in (ANNA, again):
         imported(shop, f"1,{row}", f"2,{ANNA}", f"3,{ANNA}")
         entries = corrections.read(shop.folder).reviews
@@ -111,7 +111,7 @@ def test_swapped_ids_show_no_hidden_review_and_name_it(shop: Shop, row: str, *, 
         f"{review}); if it is another review: reviewsctl reviews restore {review}"
     )
     assert not named(imported(shop, *rows))
-    correct_one(shop, review, "restore")
+    decide(shop, "restore", review)
     imported(shop, *rows)
     assert {"Super Schnitt.", "Sabine ist die Beste."} == shown(shop)
 
@@ -124,7 +124,7 @@ def test_review_hidden_by_swapped_ids_is_named_when_they_are_right_again(shop: S
     assert named(result)[-1].endswith(
         f"; if it is another review: reviewsctl reviews restore {review}"
     )
-    correct_one(shop, review, "restore")
+    decide(shop, "restore", review)
     imported(shop, f"1,{NEW}", f"2,{USCHI}", f"3,{ANKE}")
     assert {"Super Schnitt.", "Sabine ist die Beste."} == shown(shop)
 
