@@ -322,11 +322,3 @@ def test_review_that_was_erased_under_another_source_is_a_question(
     out = data.run(*("import", str(data.table), "--source", "portal"), code=2)
     assert '1 review of "portal", which is a new source, was erased under the name "website"' in out
     assert not data.has_guest()
-
-
-def test_undo_keeps_no_version_with_an_erased_review(data: Data) -> None:
-    data.put_older_copy()
-    data.run("reviews", "undo")
-    kept = (data.folder / ".reviewsctl/history").glob("reviews-*.json.gz")
-    assert [] == [path for path in kept if GUEST.encode() in gzip.decompress(path.read_bytes())]
-    assert not data.has_guest()
