@@ -18,7 +18,9 @@ from reviewsd.domain.json_file import BOM, line_and_column
 MAX_BYTES: Final = 1 << 26
 """Largest file in which paths are located."""
 
-_STEP: Final = re.compile(r'\.(?P<name>[^.\[]+)|\[(?P<index>[0-9]+)\]|\[(?P<quoted>"[^]]*)\]')
+_STEP: Final = re.compile(
+    r'\.(?P<name>[^.\[]+)|\[(?P<index>[0-9]+)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]'
+)
 _ITEMS: Final = msgspec.json.Decoder(list[Raw])
 
 PathSteps: TypeAlias = tuple[str | int, ...]
@@ -112,13 +114,14 @@ def _walk(value: bytes, begin: int, targets: Mapping[str, PathSteps]) -> Iterato
 
 
 def _parts(value: bytes) -> Iterator[tuple[str | int, Raw, int]]:
-    """Yield name or index, value and offset of each part of an object or an array."""
+    """Yield name or index, value and offset of each part of an object or an array; a scalar has none."""
     if value.startswith(b"["):
         end = 1
         for index, item in enumerate(_ITEMS.decode(value)):
             offset = value.index(item, end)
             end = offset + len(item)
             yield index, item, offset
+    if not value.startswith(b"{"):
         return
     members = strict_json.split(value)
     for name, offset, _ in strict_json.walk(value, members):

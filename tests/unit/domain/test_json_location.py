@@ -43,6 +43,19 @@ def test_a_path_has_a_line_and_a_column(path: str, line: int, column: int) -> No
     assert (line, column) == (place.line, place.column)
 
 
+@pytest.mark.parametrize("name", ["a]b", "]", '"]', "\\]", "[0]", "ä.b"])
+def test_path_through_any_name_has_a_location(name: str) -> None:
+    path = f"{member('$', name)}.b"
+    assert 8 == locate(json.dumps({name: {"b": 1}}, indent=1).encode(), [path])[path].column
+
+
+def test_path_into_a_scalar_has_the_location_of_the_scalar() -> None:
+    """The paths after it keep theirs."""
+    paths = ["$.a.b", "$.a[0]", "$.c[0]"]
+    places = locate(b'{"a": 1, "c": [2]}', paths)
+    assert [7, 7, 16] == [places[path].column for path in paths]
+
+
 def drawn(place: TextLocation) -> tuple[str, ...]:
     """Return the lines below the headline of a diagnostic at the location."""
     result = Diagnostic(file="f", line=place.line, column=place.column, reason="r")
@@ -111,6 +124,8 @@ def paths(value: object, here: str = "$") -> dict[str, object]:
 def test_at_every_place_told_the_value_begins(document: object, indent: int | None) -> None:
     text = json.dumps(document, indent=indent, ensure_ascii=False)
     values = paths(document)
-    for path, place in locate(text.encode("utf-8", "surrogatepass"), values).items():
+    places = locate(text.encode("utf-8", "surrogatepass"), values)
+    assert values.keys() == places.keys()
+    for path, place in places.items():
         rest = "\n".join(text.split("\n")[place.line - 1 :])[place.column - 1 :]
         assert values[path] == json.JSONDecoder().raw_decode(rest)[0]
