@@ -46,6 +46,26 @@ _WORDS = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_UNQUOTED = 'a text that begins with "{here}" needs quotation marks'
+_SYNTAX = (
+    (
+        "mapping values are not",
+        'unexpected ":"; a text with a colon needs quotation marks, and each key a line of its own',
+    ),
+    ("expected ',' or", 'the "{opening}" in line {line} is not closed, or a comma is missing'),
+    ("end of stream", "the quotation mark in line {line} is not closed"),
+    ("cannot start any token", _UNQUOTED),
+    ("undefined alias", _UNQUOTED),
+    ("node content", _UNQUOTED),
+    ("expected ':'", "a key without a colon in line {line}"),
+    (
+        "unknown escape",
+        'a backslash is written "\\\\", or the text in single quotation marks',
+    ),
+    ("another document", "a second document; remove the line ---"),
+    ("", "the line does not fit those above; check the indentation and the quotation marks"),
+)
+"""Words of both of PyYAML's parsers about bad syntax, and the reason for people; the last is that of any others."""
 
 
 class Mark(NamedTuple):
@@ -123,16 +143,19 @@ class YamlDocument:
 
     def refuse_syntax(self, error: yaml.YAMLError) -> "YamlDocument":
         """Add the fault at which PyYAML stopped."""
-        place = self._mark(
-            getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        )
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        place = self._mark(mark)
         if isinstance(error, _TooDeepError):
             return self.refuse(place, f"expected at most {MAX_DEPTH} levels")
-        parts = [getattr(error, "context", None), getattr(error, "problem", None)]
-        reason = ", ".join(filter(None, parts)) or "cannot be read"
-        line = self._lines[place.line - 1]
-        if line[place.column - 1 : place.column] == "\t":
+        start = self._mark(getattr(error, "context_mark", None) or mark)
+        problem = getattr(error, "problem", None) or ""
+        reason = next(reason for words, reason in _SYNTAX if words in problem)
+        opening, here = (
+            self._lines[line - 1][column - 1 : column] for line, column in (start, place)
+        )
+        if here == "\t":
             reason = "found a tab; indent with spaces"
+        reason = reason.format(line=start.line, opening=opening, here=here)
         return self.refuse(place, f"no valid YAML: {reason}")
 
     def add(self, node: yaml.Node, path: str) -> YamlValue:

@@ -11,6 +11,9 @@ needs_libyaml = pytest.mark.skipif(
     not yaml.__with_libyaml__, reason="this PyYAML was built without libyaml"
 )
 
+_COLON = 'unexpected ":"; a text with a colon needs quotation marks, and each key a line of its own'
+_LINE = "the line does not fit those above; check the indentation and the quotation marks"
+
 TEXTS = st.one_of(
     st.text(alphabet="ab01: \n-[]{},'\"#&*!", max_size=30),
     st.text(alphabet="aé: \n-\t\u2028\x85🙂", max_size=20),
@@ -56,6 +59,35 @@ def test_bad_syntax_has_a_place(
     document = read(text.encode(), loader=loader or yaml.CSafeLoader)
     assert document.fatal
     assert [mark] == [(fault.line, fault.column) for fault in document.faults]
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, pytest.param(None, marks=needs_libyaml)])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: b: c", _COLON),
+        ("a\nb: 1", _COLON),
+        ("a: 1\n b: 2", _COLON),
+        ("a:\n - b: 1\n  c: [x", _LINE),
+        ("- a\nb: 1", _LINE),
+        ('a: "b" c', _LINE),
+        ("a:\n  b: [1, 2\n", 'the "[" in line 2 is not closed, or a comma is missing'),
+        ("{a: 1\nb: 2}", 'the "{" in line 1 is not closed, or a comma is missing'),
+        ("a: 'x\nb: 1\n", "the quotation mark in line 1 is not closed"),
+        ("a: @x", 'a text that begins with "@" needs quotation marks'),
+        ("a: *x", 'a text that begins with "*" needs quotation marks'),
+        ("a: }", 'a text that begins with "}" needs quotation marks'),
+        ("? a\n: - b\n  c\n", "a key without a colon in line 3"),
+        ('a: "C:\\qux"', 'a backslash is written "\\\\", or the text in single quotation marks'),
+        ("a: 1\n---\nb: 1", "a second document; remove the line ---"),
+    ],
+)
+def test_bad_syntax_is_explained_in_the_same_words_by_both_parsers(
+    loader: type[yaml.SafeLoader] | None, text: str, reason: str
+) -> None:
+    """An owner who names his staff in insights.yaml knows no block collections and indicators."""
+    (fault,) = read(text.encode(), loader=loader or yaml.CSafeLoader).faults
+    assert f"no valid YAML: {reason}" == fault.reason
 
 
 def test_values_and_keys_know_their_place() -> None:
