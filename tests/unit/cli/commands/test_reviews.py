@@ -351,13 +351,15 @@ def test_reviews_are_listed_by_each_platform_name(shop: Shop, data: Path, source
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [("linde", 2), ("Haus Linde", 2), ("HAUS LINDE", 2), ("22", 2), ("lnde", 0)]
+    ("name", "count"),
+    [("linde", 2), ("Haus Linde", 2), ("HAUS LINDE", 2), ("22", 2), ("quai", 0), ("Am Quai", 0)],
 )
 def test_reviews_are_listed_by_place_name(shop: Shop, data: Path, name: str, count: int) -> None:
     with edited(data) as file:
         file["business"]["locations"] = [
             {"id": "linde", "name": "Haus Linde", "aliases": ["22"]},
             {"id": "markt", "name": "Haus am Markt"},
+            {"id": "quai", "name": "Am Quai"},
         ]
         for number, place in enumerate(("linde", "22", "markt")):
             file["reviews"][number]["location"] = place
@@ -368,6 +370,34 @@ def test_reviews_are_listed_by_a_location_that_is_not_declared(shop: Shop, data:
     with edited(data) as file:
         file["reviews"][1]["location"] = "Mill"
     assert "1 of 25 reviews\n" == shop.run("reviews", "list", "--location", "mill")[1]
+
+
+def test_listing_of_an_unknown_location_names_those_that_there_are(shop: Shop, data: Path) -> None:
+    """A mistyped name counted no reviews, as if there were none of the place."""
+    with edited(data) as file:
+        file["business"]["locations"] = [
+            {"id": "linde", "name": "Haus Linde", "aliases": ["22"]},
+            {"id": "markt", "name": "Haus am Markt"},
+        ]
+        file["reviews"][0]["location"] = "22"
+    out, error = shop.run("reviews", "list", "--location", "lnde", code=4)
+    assert not out
+    assert 'not found: there is no location "lnde"; did you mean "linde"?' in error
+    assert "There are: linde, markt\n" in error
+
+
+def test_listing_of_a_location_where_none_is_known_is_an_error(shop: Shop) -> None:
+    assert "There are: none" in shop.run("reviews", "list", "--location", "x", code=4)[1]
+
+
+def test_listing_of_an_unknown_source_names_those_that_there_are(shop: Shop, data: Path) -> None:
+    """A platform is known, also before the first review is there."""
+    with edited(data) as file:
+        sources = {review["source"] for review in file["reviews"]}
+    error = shop.run("reviews", "list", "--source", "goggle", code=4)[1]
+    assert 'there is no source "goggle"; did you mean "google"?' in error
+    assert all(source in error.partition("There are: ")[2] for source in sources)
+    assert "0 of 25" in shop.run("reviews", "list", "--source", "Tripadvisor")[1]
 
 
 def test_reviews_of_an_author_are_listed_by_a_part_of_the_name(shop: Shop, data: Path) -> None:
