@@ -55,10 +55,10 @@ class SourceImport(ConfigSection, frozen=True, kw_only=True, rename={"from_": "f
     map: Annotated[dict[str, str], Meta(extra={"example": "{rating: Score, date: Visited}"})] = {}
     public: Annotated[dict[str, str], Meta(extra={"example": "{Status: published}"})] = {}
     date_format: NonEmptyText | None = None
-    timezone: NonEmptyText = "UTC"
+    timezone: NonEmptyText | None = None
     source: NonEmptyText | None = None
     scale: Annotated[int, Meta(ge=2, le=100)] | NonEmptyText | None = None
-    recommended: bool = False
+    recommended: bool | None = None
     verified: bool | None = None
     names: Literal["full", "short"] | None = None
     location: NonEmptyText | None = None

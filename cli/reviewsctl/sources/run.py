@@ -39,7 +39,6 @@ from reviewsd.config.source_schema import ReviewSource
 MAX_SECONDS: Final = 1800
 """For the reading of one source."""
 
-_DEFAULTS: Final = ("recommended=no", "timezone=UTC")  # of a source, and of an import without them
 _NAMED: Final = 3  # refused rows in the state
 _CORRECT: Final = "Correct such rows where they are written, if they are yours; a review of one that was imported before stays as it is."
 
@@ -215,7 +214,6 @@ class SourceRun:
         """
         section = self.source.import_
         pairs, columns = self._pairs()
-        pairs = [pair for pair in pairs if pair not in _DEFAULTS]  # that of earlier imports counts
         try:
             settings = parsed(pairs, self.now, columns=columns, source=section.source)
         except ImportRefusedError as fault:
@@ -254,7 +252,6 @@ class SourceRun:
         """Return the command that imports a file as a run would."""
         section = self.source.import_
         pairs, columns = self._pairs()
-        pairs = [pair for pair in pairs if pair not in _DEFAULTS]
         options = [("--from", section.from_)] if section.from_ != "auto" else []
         options += [("--source", section.source)] if section.source else []
         options += [("--map", column) for column in columns] + [("--set", pair) for pair in pairs]

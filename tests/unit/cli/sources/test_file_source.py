@@ -122,6 +122,19 @@ def test_time_zone_is_that_of_earlier_imports(business: Business) -> None:
     assert ["2026-11-02"] * 2 == [review["date"] for review in reviews]
 
 
+def test_time_zone_that_is_written_holds_against_that_of_earlier_imports(
+    business: Business,
+) -> None:
+    rows = "id,rating,date,author\n1,5,2026-11-01T23:30:00Z,Jane\n"
+    for age, name in ((1800, "Europe/Vienna"), (900, "UTC")):
+        business.configure(SHOP.replace("source: shop", f"source: shop, timezone: {name}"))
+        put(business, rows, age=age)
+        business.sync()
+    (review,) = json.loads(business.reviews_file.read_text())["reviews"]
+
+    assert "2026-11-01" == review["date"]
+
+
 def test_newest_file_counts(business: Business) -> None:
     put(business, table("ab"), "b.csv", age=100)
     put(business, table("z"), "a.csv", age=200)
