@@ -1,6 +1,6 @@
 """Reads the rows of all exports: each is staged, refused or skipped."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,7 +21,7 @@ from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MAX_LISTED
 from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import FUTURE, Entry
-from reviewsctl.importing.scales import unsettled
+from reviewsctl.importing.scales import Misfits
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
 from reviewsctl.importing.values import shown
@@ -52,6 +52,8 @@ class RowCounts:
     """The first of them: where, and why."""
     notes: Counter[str] = field(default_factory=Counter)
     """Rows that the result mentions, by the name of the note (``report``)."""
+    misfits: defaultdict[Reader, Misfits] = field(default_factory=lambda: defaultdict(Misfits))
+    """The ratings of each file that its scale does not fit."""
     titles: dict[str, str] = field(default_factory=dict)
     """The titles of the locations, by their ids."""
     ids: dict[str, str] = field(default_factory=dict)
@@ -111,8 +113,10 @@ def read_rows(
                 "its own"
             )
         counts.rows[format_.name] += 1
-        named = isinstance(outcome, RowRefusedError) and format_.tabular and outcome.own_id
+        refusal = outcome if isinstance(outcome, RowRefusedError) else None
+        named = refusal is not None and format_.tabular and refusal.own_id
         counts.add(f"{where}, id {shown(named)}" if named else where, outcome)
+        counts.misfits[read].add(where, refusal)
         if isinstance(outcome, Entry):
             staged.add(outcome)
             if format_.tabular:
@@ -188,7 +192,8 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
         SayMoreError: The scale of the ratings is open.
         ImportRefusedError: There is no review.
     """
-    unsettled(rows.notes, rows.rows.total(), rows.refusals)
+    for misfits in rows.misfits.values():
+        misfits.check()
     options.settings.publicity.settle()
     if len(staged):
         return

@@ -6,13 +6,22 @@ columns, and the ratings themselves. Evidence against five stars makes a questio
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
 from reviewsctl.importing.errors import RowRefusedError, SayMoreError
-from reviewsctl.importing.ratings import MAX_STARS, SCALES, Rating, Scale, rating_of
+from reviewsctl.importing.ratings import (
+    ABOVE_FIVE,
+    MAX_STARS,
+    SCALES,
+    UNSCALED,
+    Rating,
+    Scale,
+    rating_of,
+)
 from reviewsctl.importing.values import normal, shown, word
 from reviewsctl.importing.vocabulary.words import CELLS
 
@@ -49,6 +58,8 @@ _KNOWN: Final = (
     ("Hostaway", "public review", "guest name"),
 )
 """Platforms with ten points: a column that they have, and others of which they have one."""
+
+_MISFITS: Final = {ABOVE_FIVE: "ratings above five", UNSCALED: "ratings without a scale"}
 
 REMEDY: Final = (
     "Correct them in the file if they are mistyped. Else say the best rating there is, as in --set scale=10 "
@@ -97,25 +108,35 @@ def is_best(value: object) -> bool:
     return _best_in(value) in SCALES
 
 
-def unsettled(counts: Mapping[str, int], rows: int, refusals: Sequence[tuple[str, str]]) -> None:
-    """Refuse the import if rows further down do not fit what the first ones show.
+@dataclass(slots=True)
+class Misfits:
+    """The rows of one file whose ratings do not fit what its first rows show."""
 
-    Args:
-        counts: The notes on all rows.
-        rows: All rows.
-        refusals: The first rows that were refused: where, and why.
+    rows: int = 0
+    """All rows of the file."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """The misfits by the note of their refusal."""
+    examples: dict[str, str] = field(default_factory=dict)
+    """The first misfit of each note."""
 
-    Raises:
-        SayMoreError: The operator has to say the scale.
-    """
-    for name, what in (
-        ("above-five", "ratings above five"),
-        ("unscaled", "ratings without a scale"),
-    ):
-        count = counts.get(name, 0)
-        if count and not (name == "above-five" and _are_typos(count, rows)):
-            where, why = next(refusal for refusal in refusals if refusal[1].startswith("rating"))
-            raise SayMoreError(f"{what}: {count:,}, as in {where}: {why}", REMEDY)
+    def add(self, where: str, refusal: RowRefusedError | None) -> None:
+        """Count a row and why it was refused, if it was."""
+        self.rows += 1
+        if refusal is not None and refusal.note in _MISFITS:
+            self.counts[refusal.note] += 1
+            self.examples.setdefault(refusal.note, f"{where}: {refusal}")
+
+    def check(self) -> None:
+        """Refuse the import if they are no typing errors.
+
+        Raises:
+            SayMoreError: The operator has to say the scale.
+        """
+        for note, count in self.counts.items():
+            if note != ABOVE_FIVE or not _are_typos(count, self.rows):
+                raise SayMoreError(
+                    f"{_MISFITS[note]}: {count:,}, as in {self.examples[note]}", REMEDY
+                )
 
 
 def _are_typos(above: int, rows: int) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.outcomes import MAX_LISTED
 from reviewsctl.importing.readers.csv_file import EMPTY as EMPTY_EXPORT
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
@@ -151,6 +152,22 @@ def test_rows_above_five_behind_the_first_ones_are_a_question_if_they_are_many(s
     with pytest.raises(SayMoreError, match="ratings above five: 120, as in row 2102") as caught:
         report(shop, export(shop, *many, *["2025-04-01,9,Eve,Wow"] * 120))
     assert "Correct them in the file if they are mistyped." in caught.value.remedy
+
+
+def test_rows_above_five_are_named_behind_more_refused_rows_than_are_listed(shop: Shop) -> None:
+    many = [*GOOD * 300, *["x,5,Eve,Wow"] * (MAX_LISTED + 1), *["2025-04-01,9,Eve,Wow"] * 700]
+    with pytest.raises(SayMoreError, match='above five: 700, as in row 12103: rating "9" is above'):
+        report(shop, export(shop, *many))
+
+
+def test_rows_above_five_are_counted_for_each_file(shop: Shop, tmp_path: Path) -> None:
+    """Thirty points of a short table were typing errors beside a long table of stars."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    export(shop, *GOOD * 300).rename(folder / "a.csv")
+    export(shop, *GOOD * 300, *["2025-04-01,9,Eve,Wow"] * 120).rename(folder / "b.csv")
+    with pytest.raises(SayMoreError, match=r"above five: 120, as in b\.csv: row 2102"):
+        report(shop, folder)
 
 
 def test_reviews_that_left_a_table_are_named_as_long_as_they_stay(shop: Shop) -> None:
