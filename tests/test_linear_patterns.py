@@ -84,7 +84,7 @@ BY_HAND: list[tuple[str, Attack]] = [
     ("reviewsctl.files.folders:_DRAFT", (".a-", "0", "x")),
     ("reviewsctl.importing.ratings:_NUMBER", ("5/5", " ", "x")),
     ("reviewsctl.importing.ratings:_NUMBER", ("5/5.", "0", "x")),
-    ("reviewsctl.importing.scales:_OUT_OF", ("", "of ", "")),
+    ("reviewsctl.importing.scales:_IN_HEADING", ("", "of ", "")),
     ("reviewsctl.importing.times:_ZONE", ("", "+01", "x")),
     ("reviewsctl.importing.times:_ZONE", ("", "GMT", "x")),
 ]

@@ -6,6 +6,7 @@ columns, and the ratings themselves. Evidence against five stars makes a questio
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,49 +17,39 @@ from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.ratings import (
     ABOVE_FIVE,
     MAX_STARS,
-    SCALES,
     UNSCALED,
     Rating,
     Scale,
     rating_of,
 )
-from reviewsctl.importing.values import normal, shown, word
-from reviewsctl.importing.vocabulary.words import CELLS
+from reviewsctl.importing.values import normal, shown, word, words
+from reviewsctl.importing.vocabulary.words import CELLS, COLUMNS
 
 Fields = Mapping[str, object]
 ScaleOf = Callable[[Fields], Scale]
 """Returns the scale of a row's rating; raises RowRefusedError."""
 
-_RANGE: Final = re.compile(
-    r"(?<![0-9])([0-9]{1,3})\s*(?:-|\u2013|to|bis|à|a|tot)\s*([0-9]{1,3})(?![0-9])"
+_IN_HEADING: Final = re.compile(
+    r"(?:(?<![0-9])(?<![0-9][-./])(?P<worst>[0-9]{1,3})\s*(?:-|\u2013|to|bis|à|a|tot)"
+    r"|(?<![0-9])/|(?<!\bas )\b(?:out of|of|von|sur|su|de|van|max\.?))"
+    r"\s*(?P<best>[0-9]{1,3})(?![0-9]|[-./][0-9])",
+    re.IGNORECASE,
 )
-_OUT_OF: Final = re.compile(
-    r"(?:/|\b(?:out of|of|von|sur|su|de|van|max\.?))\s*([0-9]{1,3})(?![0-9])", re.IGNORECASE
-)
+"""A scale in the name of a column, which is no date: ``1-10``, ``/20``, ``von 10``."""
 _BEST: Final = re.compile(r"([0-9]{1,3})(?:[.,]0{1,6})?")
-_HEADER: Final = 100  # characters
 _PERCENT: Final = 100
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 _LOOKED_AT: Final = 20  # rows that show the columns of a platform
 _ENOUGH: Final = 5  # ratings, where the name of their column says nothing of stars
+_READ: Final = 500  # rows whose texts are compared with their ratings
 _CONTRARY: Final = 2  # ratings that contradict their texts
 _LOW, _HIGH = 2, 4  # of five or six
 _FEW: Final = 3  # ratings that are low by chance
 _OTHERS: Final = 4  # ratings that fit, where one is mistyped
 _ROWS_PER_TYPO: Final = 20
 _LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
-_KNOWN: Final = (
-    (
-        "Booking.com",
-        "review score",
-        "positive review|negative review|property reply|reservation number",
-    ),
-    ("Booking.com", "scoring review score", "content positive|content negative|reviewer name"),
-    ("Booking.com", "liked text", "disliked text"),
-    ("Hostaway", "public review", "guest name"),
-)
-"""Platforms with ten points: a column that they have, and others of which they have one."""
-
 _MISFITS: Final = {ABOVE_FIVE: "ratings above five", UNSCALED: "ratings without a scale"}
 
 REMEDY: Final = (
@@ -103,9 +94,10 @@ def scale_of(
     return lambda _: scale, evidence
 
 
-def is_best(value: object) -> bool:
-    """Return whether a cell may be the best rating there is."""
-    return _best_in(value) in SCALES
+def best_in(value: object) -> int | None:
+    """Return the best rating there is that a cell names; None if it is no number."""
+    match = _BEST.fullmatch(word(value) or "")
+    return None if match is None else int(match[1])
 
 
 @dataclass(slots=True)
@@ -148,17 +140,12 @@ def _beside(column: str, operator: Scale) -> ScaleOf:
     """Return the reading of ratings that have the best one beside them, each its own."""
 
     def read(row: Fields) -> Scale:
-        best = _best_in(row.get(column))
+        best = best_in(row.get(column))
         if best is None:
             raise RowRefusedError(f"best rating {shown(row.get(column) or '')} is not understood")
         return Scale(best=best, is_set=False, recommended=operator.recommended)
 
     return read
-
-
-def _best_in(value: object) -> int | None:
-    match = _BEST.fullmatch((word(value) or "")[:_HEADER])
-    return None if match is None else int(match[1])
 
 
 def _unused_worst(sample: Sequence[Fields], columns: Mapping[str, str], operator: Scale) -> str:
@@ -181,12 +168,9 @@ def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Sca
         and rating.number
         and not (rating.are_stars and rating.number <= MAX_STARS)
     ]
-    contrary, agreeing = _told(sample, columns)
-    header = (
-        None if "=" in column else _by_header(column)
-    )  # "1 = very good": which end is the best?
-    if header is not None:
-        if doubt := _turned(header, bare, contrary, agreeing):
+    # "1 = very good": which end is the best?
+    if "=" not in column and (header := _by_header(column)) is not None:
+        if doubt := _reversal(header, bare, *_by_texts(sample, columns)):
             raise SayMoreError(
                 f"the ratings in column {shown(column)} may have 1 as the best: {doubt}", REMEDY
             )
@@ -199,13 +183,15 @@ def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Sca
     stars = [number for number in bare if number <= MAX_STARS]
     judged = stars if _are_typos(above, len(bare)) else bare
     doubt = _doubt(column, ratings, judged)
-    words = normal(column).split()
-    if not doubt and any(part.startswith(CELLS.lists["stars"]) for part in words):
+    parts = normal(column).split()
+    if not doubt and any(part.startswith(CELLS.lists["stars"]) for part in parts):
         return Scale(best=MAX_STARS), f"column {shown(column)}"
-    doubt = doubt or _contradiction(contrary, agreeing)
+    doubt = doubt or _by_texts(sample, columns)[0]
     names = CELLS.lists["ratings"]
-    is_rating = any(part.endswith(names) or part.startswith(names) for part in words)
-    if not doubt and _are_stars(judged, 1 if is_rating else _ENOUGH):
+    is_rating = any(part.endswith(names) or part.startswith(names) for part in parts)
+    # ten points have few below six, school grades have mostly ones and twos
+    are_stars = max(judged) == MAX_STARS and sum(judged) >= _LOWEST_MEAN * len(judged)
+    if not doubt and are_stars and len(judged) >= (1 if is_rating else _ENOUGH):
         return Scale(best=MAX_STARS), "none is above, and five is among them"
     low, high = (f"{float(number):g}" for number in (min(bare), max(bare)))
     span = f"all are {low}" if low == high else f"they are from {low} to {high}"
@@ -218,91 +204,72 @@ def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Sca
 
 def _by_header(column: str) -> Scale | None:
     """Return the scale that the name of a column says: ``Rating (1-10)``, ``Note sur 20``."""
-    text = column[:_HEADER]
-    if match := _RANGE.search(text):
-        worst, best = int(match[1]), int(match[2])
-        if _may_be_grade(column) and worst > 0 and best <= MAX_STARS + 1:
-            return None  # which end is the best?
-        scale = Scale(best=best, worst=None if best == MAX_STARS and worst <= 1 else worst)
-        return scale if scale.is_possible else None
-    if match := _OUT_OF.search(text):
-        scale = Scale(best=int(match[1]))
-        return scale if scale.is_possible else None
-    return Scale(best=_PERCENT) if "%" in text else None
+    match = _IN_HEADING.search(column)
+    if match is None:
+        return Scale(best=_PERCENT) if "%" in column else None
+    worst, best = (None if number is None else int(number) for number in match.groups())
+    if worst and best and best <= MAX_STARS + 1 and _may_be_grade(column):
+        return None  # which end is the best?
+    if best == MAX_STARS and worst in (0, 1):
+        worst = None
+    scale = Scale(best=best, worst=worst)
+    return scale if scale.is_possible else None
 
 
 def platform_of(sample: Sequence[Fields]) -> str:
     """Return the title of the platform with ten points that has these columns, or nothing."""
     names = {normal(name) for row in sample[:_LOOKED_AT] for name in row}
-    for title, own, companions in _KNOWN:
-        if own in names and not names.isdisjoint(companions.split("|")):
-            return title
-    return ""
+    return next(
+        (
+            title
+            for title, columns in COLUMNS.platforms.items()
+            for own, companions in columns.items()
+            if own in names and not names.isdisjoint(companions)
+        ),
+        "",
+    )
 
 
-def _are_stars(bare: Sequence[Fraction], enough: int) -> bool:
-    """Return whether ratings are stars by themselves: five is the most, and most are not bad.
-
-    Ten points have few below six, school grades have mostly ones and twos.
-    """
-    return len(bare) >= enough and max(bare) == MAX_STARS and sum(bare) >= _LOWEST_MEAN * len(bare)
-
-
-def _told(
-    sample: Sequence[Fields], columns: Mapping[str, str]
-) -> tuple[list[tuple[Fraction, str]], int]:
-    """Return the low ratings of praise and the high ones of criticism, each with its word, and how many agree."""
-    contrary: list[tuple[Fraction, str]] = []
+def _by_texts(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[str, int]:
+    """Return that texts contradict their ratings, or nothing if most do not, and how many agree."""
+    contrary: list[str] = []
     agreeing = 0
-    for row in sample:
-        rating, (is_praise, told) = rating_of(row.get(columns["rating"])), _tone(row, columns)
-        if rating is None or rating.best is not None or rating.are_stars or not told:
+    for row in sample[:_READ]:
+        rating = rating_of(row.get(columns["rating"]))
+        if rating is None or rating.best is not None or rating.are_stars:
             continue
-        is_high = rating.number >= _HIGH
-        if not is_high and rating.number > _LOW:
+        praise, criticism = _judging_words(row, columns)
+        if bool(praise) is bool(criticism) or _LOW < rating.number < _HIGH:
             continue
-        if is_high is is_praise:
+        if bool(praise) is (rating.number >= _HIGH):
             agreeing += 1
         else:
-            contrary.append((rating.number, told))
-    return contrary, agreeing
+            contrary.append(f'{float(rating.number):g} beside "{praise or criticism}"')
+    is_doubt = len(contrary) >= _CONTRARY and len(contrary) > agreeing
+    return f"texts say the opposite, as {contrary[0]}" if is_doubt else "", agreeing
 
 
-def _tone(row: Fields, columns: Mapping[str, str]) -> tuple[bool, str]:
-    """Return whether a text praises, and the word that shows it; no word if it does both or neither."""
-    cells = (word(row.get(columns[name])) for name in ("title", "text") if name in columns)
-    told = normal(" ".join(filter(None, cells))).split()
-    if not CELLS.sets["turning"].isdisjoint(told):
-        return False, ""
+def _judging_words(row: Fields, columns: Mapping[str, str]) -> tuple[str, str]:
+    """Return the first word of praise and of criticism in a text; none if a word may turn it around."""
+    cells = (words(row.get(columns[name])) for name in ("title", "text") if name in columns)
+    text = unicodedata.normalize("NFKD", " ".join(filter(None, cells)).casefold())
+    parts = _WORD.findall(_ACCENTS.sub("", text))
+    if not CELLS.sets["turning"].isdisjoint(parts):
+        return "", ""
     praise, criticism = (
-        next((part for part in told if part in CELLS.sets[name]), "")
+        next((part for part in parts if part in CELLS.sets[name]), "")
         for name in ("praise", "criticism")
     )
-    return bool(praise), "" if praise and criticism else praise or criticism
+    return praise, criticism
 
 
-def _contradiction(contrary: Sequence[tuple[Fraction, str]], agreeing: int) -> str:
-    """Return that ratings contradict their texts; nothing if most do not."""
-    if len(contrary) < _CONTRARY or len(contrary) <= agreeing:
-        return ""
-    number, told = contrary[0]
-    return f'texts say the opposite, as {float(number):g} beside "{told}"'
-
-
-def _turned(
-    scale: Scale,
-    bare: Sequence[Fraction],
-    contrary: Sequence[tuple[Fraction, str]],
-    agreeing: int,
-) -> str:
+def _reversal(scale: Scale, bare: Sequence[Fraction], contradiction: str, agreeing: int) -> str:
     """Return why 1 may be the best of a scale that goes up to 5 or 6 by the name of its column, or nothing."""
     best = scale.best or 0
     if best not in (MAX_STARS, MAX_STARS + 1) or (scale.worst or 0) > best:
         return ""
-    if doubt := _contradiction(contrary, agreeing):
-        return doubt
     are_low = len(bare) >= _FEW and 2 * sum(bare) < (1 + best) * len(bare)
-    return "most are low" if are_low and not agreeing else ""
+    return contradiction or ("most are low" if are_low and not agreeing else "")
 
 
 def _doubt(column: str, ratings: Sequence[Rating], bare: Sequence[Fraction]) -> str:

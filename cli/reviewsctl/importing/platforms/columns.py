@@ -8,8 +8,8 @@ from functools import partial
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Fields, Head
 from reviewsctl.importing.publicity.signs import sign_of
-from reviewsctl.importing.ratings import rating_of
-from reviewsctl.importing.scales import is_best
+from reviewsctl.importing.ratings import SCALES, rating_of
+from reviewsctl.importing.scales import best_in
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import Reading, is_date, is_moment, reading_of, relative, zoned
 from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
@@ -226,7 +226,7 @@ def has_ratings(sample: Sequence[Fields], name: str) -> bool:
 
 def _are_bests(sample: Sequence[Fields], name: str) -> bool:
     values = [row.get(name) for row in sample if not is_nothing(row.get(name))]
-    return bool(values) and all(map(is_best, values))
+    return bool(values) and all(best_in(value) in SCALES for value in values)
 
 
 def _mapped(there: Mapping[str, str], mapped: Mapping[str, str]) -> dict[str, Sequence[str]]:

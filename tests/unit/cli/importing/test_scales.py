@@ -126,10 +126,22 @@ def test_rating_above_five_is_a_question_unless_all_others_are_stars(
         ("Rating (1-5)", ["4", "2"], [4, 2]),
         ("Rating %", ["80", "4"], [4, 1]),
         ("Note /5", ["4"], [4]),
+        ("RATING 1 TO 10", ["10", "4"], [5, 2]),
+        ("Bewertung 1 BIS 10", ["10", "4"], [5, 2]),
+        ("Rating 1-10 (2024)", ["10", "4"], [5, 2]),
+        (f"Rating{' of your stay' * 10} /10", ["10", "4"], [5, 2]),
     ],
 )
 def test_header_says_the_scale(name: str, values: list[str], stars: list[int]) -> None:
     assert stars == column(name, values)
+
+
+@pytest.mark.parametrize(
+    "date",
+    ["as of 12/2024", "as of 12/24", "as of 12", "05/24", "01-12-2024", "2024-05-12", "von 12.24"],
+)
+def test_date_in_a_header_is_no_scale(date: str) -> None:
+    assert [5, 4, 5, 3, 5] == column(f"Rating ({date})", OUT_OF_FIVE)
 
 
 GRADED = {
@@ -164,6 +176,34 @@ def test_praise_beside_four_of_five_agrees() -> None:
     rows: list[Fields] = [{"Rating": number, "Text": "Great"} for number in ["4", "4", "4", "5"]]
     scale, _ = scale_of(rows, {"rating": "Rating", "text": "Text"}, Scale())
     assert 4 == scale(rows[0]).stars("4").stars
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wasn't good",
+        "Wasn\u2019t good",
+        "The food isnt great",
+        "Ce n'était guère excellent",
+        f"Great {'idea ' * 30}but it was awful" * 2,
+        f"{'We went ' * 12}goodness knows why",
+        "so badly that nothing was good",
+    ],
+)
+def test_text_that_turns_its_praise_around_is_no_contradiction(text: str) -> None:
+    """Texts were cut at 100 characters, within words, and contractions taken apart."""
+    rows: list[Fields] = [{"Rating": number, "Text": text} for number in ["1", "1", "2"]]
+    rows += [{"Rating": "5", "Text": ""}] * 9
+    scale, _ = scale_of(rows, {"rating": "Rating", "text": "Text"}, Scale())
+
+    assert 1 == scale(rows[0]).stars("1").stars
+
+
+def test_praise_at_the_end_of_a_long_text_contradicts_a_low_rating() -> None:
+    text = f"{'We had been there often. ' * 10}Great place!"
+    rows: list[Fields] = [{"Rating": number, "Text": text} for number in ["1", "1", "5"]]
+    with pytest.raises(SayMoreError, match='texts say the opposite, as 1 beside "great"'):
+        scale_of(rows, {"rating": "Rating", "text": "Text"}, Scale())
 
 
 def test_irony_in_one_text_is_no_question() -> None:
