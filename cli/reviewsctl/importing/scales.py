@@ -45,6 +45,7 @@ _LOOKED_AT: Final = 20  # rows that show the columns of a platform
 _ENOUGH: Final = 5  # ratings, where the name of their column says nothing of stars
 _READ: Final = 500  # rows whose texts are compared with their ratings
 _CONTRARY: Final = 2  # ratings that contradict their texts
+_AGREEING: Final = 3  # ratings that agree with theirs, where most are bad
 _LOW, _HIGH = 2, 4  # of five or six
 _FEW: Final = 3  # ratings that are low by chance
 _OTHERS: Final = 4  # ratings that fit, where one is mistyped
@@ -186,11 +187,13 @@ def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Sca
     parts = normal(column).split()
     if not doubt and any(part.startswith(CELLS.lists["stars"]) for part in parts):
         return Scale(best=MAX_STARS), f"column {shown(column)}"
-    doubt = doubt or _by_texts(sample, columns)[0]
+    contradiction, agreeing = _by_texts(sample, columns)
+    doubt = doubt or contradiction
     names = CELLS.lists["ratings"]
     is_rating = any(part.endswith(names) or part.startswith(names) for part in parts)
     # ten points have few below six, school grades have mostly ones and twos
-    are_stars = max(judged) == MAX_STARS and sum(judged) >= _LOWEST_MEAN * len(judged)
+    are_mostly_good = sum(judged) >= _LOWEST_MEAN * len(judged)
+    are_stars = max(judged) == MAX_STARS and (are_mostly_good or agreeing >= _AGREEING)
     if not doubt and are_stars and len(judged) >= (1 if is_rating else _ENOUGH):
         return Scale(best=MAX_STARS), "none is above, and five is among them"
     low, high = (f"{float(number):g}" for number in (min(bare), max(bare)))

@@ -216,6 +216,16 @@ def test_irony_in_one_text_is_no_question() -> None:
     assert [1, 5] == [scale(rows[0]).stars("1").stars, scale(rows[0]).stars("5").stars]
 
 
+def test_bad_ratings_are_stars_where_three_texts_agree() -> None:
+    """The table of an insurer with thirty reviews of one star was refused as one of school grades."""
+    columns = {"rating": "Rating", "text": "Text"}
+    cells = (("5", "Excellent."), ("1", "Terrible."), ("1", ""), ("1", ""), ("2", "Rude."))
+    rows: list[Fields] = [{"Rating": rating, "Text": text} for rating, text in cells]
+    assert 5 == scale_of(rows, columns, Scale())[0](rows[0]).best
+    with pytest.raises(SayMoreError, match="they are from 1 to 5"):
+        scale_of(rows[:-1], columns, Scale())
+
+
 @pytest.mark.parametrize("name", ["Bewertung (1-5)", "Bewertung 1 bis 6"])
 def test_low_numbers_of_a_scale_are_a_question_unless_texts_agree(name: str) -> None:
     with pytest.raises(SayMoreError, match="may have 1 as the best: most are low"):
