@@ -132,7 +132,7 @@ class ProseWriter:
                 continue
             used_texts.update(text for text, _ in quotations)
             answer = self._sentence(self._answer(aspect, sentiments))
-            quoted_reviews = self._joined(self._quotation(*each) for each in quotations)
+            quoted_reviews = self._joined(itertools.starmap(self._quotation, quotations))
             entries.append(
                 FaqEntry(
                     question=self._question(insight),

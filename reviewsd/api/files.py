@@ -33,7 +33,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     average: float | None
     stars: dict[str, int]
     withheld: str = ""
-    """What readers are told about withheld reviews; empty if none is withheld."""
+    """The note for readers on withheld reviews; empty if none is withheld."""
     insights: bool
     analysed: int
     uncovered: int
@@ -58,7 +58,7 @@ class CheckReport(Struct, frozen=True, kw_only=True, tag_field="type", tag="resu
     warning_count: int = 0
     facts: Facts | None = None
     unread_addresses: tuple[str, ...] = ()
-    """Targets of notices whose addresses only the daemon can read, so that they are not checked."""
+    """Targets of notices with addresses that only the daemon can read, so that they are not checked."""
 
     @property
     def unread(self) -> str:

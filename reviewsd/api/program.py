@@ -1,4 +1,4 @@
-"""When this program was installed, which tells two builds of one version apart."""
+"""The time at which this program was installed, by which two builds of one version differ."""
 
 from pathlib import Path
 

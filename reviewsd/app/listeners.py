@@ -14,7 +14,7 @@ from reviewsd.runtime.sockets import ADMIN_NAME, free_path, inherited, listen_st
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.server.listener import ConnectionFactory, as_public_port
 
-_PROXIED = "haproxy:"  # endpoints whose connections come from a proxy with the PROXY protocol (S6)
+_PROXIED = "haproxy:"  # endpoints with connections from a proxy that has the PROXY protocol (S6)
 
 
 class Listeners:

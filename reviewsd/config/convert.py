@@ -42,7 +42,7 @@ def addresses(config: Config) -> Addresses:
 
 
 def trusted(config: Config) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Return the networks of proxies whose X-Forwarded-For is believed (S6)."""
+    """Return the networks of proxies with a trusted X-Forwarded-For (S6)."""
     return tuple(map(syntax.network, config.server.trusted_proxies))
 
 

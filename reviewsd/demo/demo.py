@@ -35,7 +35,7 @@ _DATE = "2026-01-01"
 
 @contextmanager
 def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[Path]:
-    """Yield the configuration file of the demo, whose directory is removed afterwards.
+    """Yield the configuration file of the demo; its directory is removed afterwards.
 
     SIGTERM removes it as well, before the reactor runs and as a second signal. Only SIGKILL leaves it behind.
 

@@ -27,7 +27,7 @@ CORRECTIONS_FILE: Final = "corrections.json"
 VERSION: Final = 1
 
 Action = Literal["hide", "stars-only", "hide-text", "anonymize", "restore"]
-"""What is decided about a review; ``stars-only`` is ``hide-text`` and ``anonymize`` in one."""
+"""The decision about a review; ``stars-only`` is ``hide-text`` and ``anonymize`` in one."""
 
 _WITHHELD: Final[Mapping[Action, frozenset[str]]] = {
     "hide": frozenset(("review", "words", "author")),
@@ -70,7 +70,7 @@ _LEAST_WORDS = 2  # of a text that two people do not write on one day
 class ReviewDigests(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """What tells imports that a row may be a review under another id; it has neither its author nor its text."""
+    """Evidence for imports that a row may be a review under another id, without its author and its text."""
 
     copies: Text | None = None
     """Its ``copy_digest``."""

@@ -38,7 +38,7 @@ def reported(items: Iterable[T], total: int, stage: str, progress: Progress) -> 
 
 
 class MappedFile(mmap):
-    """A mapped file whose small parts are read without a mapping.
+    """A mapped file; small parts of it are read without a mapping.
 
     A slice of a mapping may take two megabytes of memory, the largest page, whatever its size.
 

@@ -21,11 +21,11 @@ from reviewsd.domain.json_file import BOM
 _PLAIN: Final = frozenset(
     {"version", "generated_at", "model", "earliest", "latest", "trend", "month", "sentiment"}
 )
-"""Members whose strings never quote a review."""
+"""Members with strings that never quote a review."""
 
 _NAMES: Final = frozenset({"id", "name", "label", "aliases"})
 _VOCABULARY: Final = frozenset({"aspects", "services", "problems", "service_areas", "topics"})
-"""Lists whose names are the owner's words. Names of technicians come from reviews."""
+"""Lists with names in the owner's words. Names of technicians come from reviews."""
 
 _MEMBERS: Final = frozenset(
     name

@@ -18,7 +18,7 @@ _log = Logger()
 
 
 class _BodilessRequest(server.Request):
-    """A request whose body is dropped.
+    """A request that drops its body.
 
     Twisted would store a body of any length, and parse a form in the reactor: 1.7 s for 10 MB.
     """

@@ -207,7 +207,7 @@ _INTERNAL_FUNCTIONS = {
 def _from(
     own: Mapping[str, str],
 ) -> Callable[[str], tuple[str, str, Callable[[], bool]] | None]:
-    """Return a loader whose templates have their names as file names, for errors."""
+    """Return a loader that gives templates their names as file names, for errors."""
     return lambda name: (own[name], name, lambda: True) if name in own else None
 
 

@@ -59,7 +59,7 @@ def _summary(renderer: Renderer, text: str) -> Page:
 
 
 def _owned(path: str, picture: Picture) -> FixedDocument:
-    """Return the owner's picture, whose own policy forbids scripts also where it is opened by itself."""
+    """Return the owner's picture; its own policy forbids scripts also where it is opened by itself."""
     return FixedDocument(
         path=path,
         media_type=picture.media_type,

@@ -50,7 +50,7 @@ def _most_mentioned(entities: Iterable[str | Entity]) -> list[Entity]:
 
 
 def _within(parts: str, size: int) -> Iterator[str]:
-    """Yield the first parts whose sum is at most ``size`` bytes."""
+    """Yield the first parts, at most ``size`` bytes together."""
     for part in parts.split(_CUT)[:-1]:
         size -= len(part.strip("\n").encode()) + len(_GAP)
         if size < 0:

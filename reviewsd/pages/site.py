@@ -124,7 +124,7 @@ class Statistics(Struct):
 
     @property
     def platforms_of_ten_points(self) -> list[str]:
-        """Names of the platforms whose points were brought to five stars by the import."""
+        """Names of the platforms with points that the import brought to five stars."""
         return sorted({source_name(source) for source in self.by_source if has_ten_points(source)})
 
     def years(self) -> tuple[tuple[int, int], ...]:

@@ -73,7 +73,7 @@ def compile_folder(
         progress: Called with the number of reviews written so far.
         origin: The origin of the insights.
         templates: The operator's templates, used in addition to the shipped ones.
-        earlier: The folder of the last snapshot, whose text indexes are reused; it may not exist.
+        earlier: The folder of the last snapshot, for its text indexes; it may not exist.
 
     Raises:
         TemplateError: A template is invalid.

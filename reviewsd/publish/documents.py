@@ -32,7 +32,7 @@ def complete(
 ) -> bytes:
     """Return a JSON value in its canonical form, with absent members of structs filled in.
 
-    A member whose default is UNSET stays absent.
+    A member with the default UNSET stays absent.
 
     Args:
         raw: Valid JSON.

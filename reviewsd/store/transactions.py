@@ -96,7 +96,7 @@ class Store(ABC):
 
     Args:
         name: Names the store in the log.
-        reactor: The running reactor, whose thread receives the results.
+        reactor: The running reactor; its thread receives the results.
         counters: Count transactions, their failures and durations (O9).
     """
 

@@ -141,7 +141,7 @@ class Deliverer:
     async def settle_and_claim(
         self, results: Sequence[DeliveryOutcome], due: Sequence[Due]
     ) -> Sequence[DeliveryClaim]:
-        """Store results and claim subscriptions; notify callbacks whose subscriptions have ended."""
+        """Store results and claim subscriptions; notify the callbacks of ended subscriptions."""
         claims, ended = await self.store.run(
             partial(
                 deliveries.settle_and_claim,

@@ -90,7 +90,7 @@ class _FailingHost:
 
 
 class Backoffs:
-    """Hosts whose verifications keep failing, with a back-off that doubles (H3).
+    """Hosts with verifications that keep failing, and a back-off that doubles (H3).
 
     After 20 consecutive failures a host is not contacted for a minute. After that it is verified one
     request at a time, and each failure doubles the back-off, up to a day, until a verification succeeds.

@@ -110,7 +110,7 @@ def _write(daemon: "Client", out: BinaryIO, config: Path | None) -> dict[str, ob
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """The state of the daemon, whose copy is in a file."""
+    """The state of the daemon, with a copy of it in a file."""
 
     data: Path
     folder: Path

@@ -22,7 +22,7 @@ DATA: Final = "reviews.json"
 INSIGHTS: Final = "insights.yaml"
 
 SYSTEM: Final = Path("/etc/reviewsd")
-"""The folder of a service's configuration, whose data and state are elsewhere."""
+"""The folder of a service's configuration; data and state are elsewhere."""
 
 _LOCAL: Final = "http://localhost:8080"
 _DEFAULT_LISTEN: Final = "tcp:8080:interface=127.0.0.1"
@@ -166,7 +166,7 @@ def configuration(base_url: str, endpoint: str | None, *, system: bool) -> str:
     Args:
         base_url: The public address.
         endpoint: The endpoint that it names; None where there is a proxy.
-        system: Whether it is for a service, whose data and state are elsewhere.
+        system: Whether it is for a service, with data and state elsewhere.
     """
     from urllib.parse import urlsplit  # see main
 
@@ -225,7 +225,7 @@ def next_steps(folder: Path, address: str, *, system: bool, importing: str) -> l
     Args:
         folder: That of the configuration.
         address: Where the daemon serves.
-        system: Whether it is for a service, whose data belongs to root.
+        system: Whether it is for a service, with data that belongs to root.
         importing: The command ``import`` with its arguments; empty where there are reviews already.
     """
     steps = []

@@ -144,7 +144,7 @@ def outbound(host: str) -> Diagnosis:
 
 
 def fetch(url: str) -> http.client.HTTPResponse | str:
-    """Send a GET, and return the response, whose body is read, or the reason why there is none."""
+    """Send a GET, and return the response with its body, or the reason why there is none."""
     parts = urlsplit(url)
     host, port = _host(url), _port(url)
     connection: http.client.HTTPConnection

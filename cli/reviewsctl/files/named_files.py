@@ -20,7 +20,7 @@ KEYS: Final = tuple(
     Path("/etc/credstore") / name
     for name in ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
 )
-"""Where systemd looks for what LoadCredential= names without a path."""
+"""The folders in which systemd looks for what LoadCredential= names without a path."""
 
 _PUBLIC: Final = {
     "hub.callbacks.ca_file": ETC / "ca.pem",
@@ -32,7 +32,7 @@ _SECRETS: Final = (
     ("notify", NOTICES, ("url_file",)),
     ("sources", CREDENTIALS, ("header_file", "client_file", "key_file", "secret_file")),
 )
-"""The sections whose entries name secrets, the folder of their copies, and the keys."""
+"""The sections with entries that name secrets, the folder of their copies, and the keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

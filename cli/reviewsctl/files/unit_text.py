@@ -12,7 +12,7 @@ _BIND: Final = "SocketBindDeny=any\n"
 _TCP: Final = re.compile(
     r"tcp6?:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>([0-9a-f.]|\\:)+))?(?P<rest>:.*)?"
 )
-"""A TCP endpoint, whose port comes first (``reviewsd.config.syntax``)."""
+"""A TCP endpoint; its port comes first (``reviewsd.config.syntax``)."""
 
 
 def shipped(name: str) -> str:

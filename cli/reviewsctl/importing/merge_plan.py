@@ -1,4 +1,4 @@
-"""What one import merges, and how."""
+"""The rows of one import, and the instructions for its merge."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -74,7 +74,7 @@ class Question(NamedTuple):
 
     doubt: str
     remedy: str
-    """What to write on the command line or into the configuration instead of an answer."""
+    """The words for the command line or the configuration that spare the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ MAX_LOSS: Final = 10
 """The percentage of a location's reviews that may go without a question."""
 
 _FEW, _FEW_PERCENT = 5, 20
-"""Of so few missing reviews the percentage is larger."""
+"""The percentage is larger where so few reviews are missing."""
 
 _MIN_LOSS: Final = 3  # reviews; two may always go
 _MIN_OTHERS: Final = 3  # reviews
@@ -90,10 +90,10 @@ def _without_ids(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
     """
     with_ids = {entry.source for entry in plan.staged if entry.has_own_id}
     without = sorted(_sources(plan) - with_ids - {*PLATFORMS})
-    lost = [source for source in without if result.own_ids.get(source)]
-    if lost and plan.has_typed_ids:
+    without_own = [source for source in without if result.own_ids.get(source)]
+    if without_own and plan.has_typed_ids:
         yield Question(
-            f"the reviews of {listed([*map(shown, lost)])} have the ids of a table, and these rows have none: one "
+            f"the reviews of {listed([*map(shown, without_own)])} have the ids of a table, and these rows have none: one "
             "that was corrected since may be there twice, and shown although it is hidden",
             "Name the column that has them, such as "
             f"{plan.options.setting('map', 'id=Number')}; if the table has none any more: {plan.options.consent}",

@@ -27,7 +27,7 @@ def prompts(*, silent: bool) -> "Iterator[Prompts]":
     with contextlib.closing(Progress()) as progress:
 
         def release() -> None:
-            """Show at once what stands above a question or an error."""
+            """Show the lines above a question or an error."""
             progress.close()
             show(described)
             described.clear()
