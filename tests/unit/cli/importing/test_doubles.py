@@ -10,7 +10,7 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.settings import parsed
 from reviewsctl.manual.keys import SHIPPED
-from tests.support.edited import erase
+from tests.support.edited import correct
 from tests.support.shop import NOW, Shop, table
 
 HEADER = "date,rating,name,text\n"
@@ -71,7 +71,7 @@ def test_erased_doubles_are_none_that_were_added(shop: Shop) -> None:
     erased = [EVE.replace("Eve", name) for name in ("Flo Berg", "Gus Hall", "Hal Ivens")]
     imported(shop, "portal", *erased)
     for name in ("Flo Berg", "Gus Hall", "Hal Ivens"):
-        erase(shop, name)
+        correct(shop, name, "erase")
     edited = [row.replace("Good.", "Very good.") for row in erased]
     imported(shop, "website", *edited, ANN, BO, CY)
     with pytest.raises(SayMoreError, match="3 of 3 new reviews are there already"):
