@@ -17,11 +17,11 @@ from reviewsctl.importing.platforms.columns import (
     Chosen,
     chosen,
     columns_of,
-    dates_of,
     flat,
     has_columns,
     has_ratings,
 )
+from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.review import PlatformReview, keyed_errors, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Signature
 from reviewsctl.importing.platforms import any_csv, google, own, special
-from reviewsctl.importing.platforms.columns import dates_of, platform_dates
+from reviewsctl.importing.platforms.dates import dates_of, platform_dates
 from reviewsctl.importing.ratings import Scale, StarRating, stars
 from reviewsctl.importing.review import PlatformReview, keyed_errors, reply_of
 from reviewsctl.importing.settings import Settings, zone

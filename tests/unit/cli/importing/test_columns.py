@@ -10,7 +10,8 @@ import pytest
 from reviewsctl.commands import import_
 from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.format import Fields
-from reviewsctl.importing.platforms.columns import chosen, dates_of
+from reviewsctl.importing.platforms.columns import chosen
+from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import source_of
 from reviewsctl.importing.settings import Settings
