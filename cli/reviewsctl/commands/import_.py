@@ -83,7 +83,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             metavar="NAME",
             show_default=False,
-            help="Where the reviews of a table were written, such as website, when no column says; the "
+            help="Where the reviews of a table were written, such as website, whatever a column says; the "
             "same name each time.",
         ),
     ] = None,

@@ -51,7 +51,7 @@ def keep_location(
     elsewhere = 0
     for source in dict.fromkeys(place.source for place in counts):
         own = {place: count for place, count in counts.items() if place.source == source}
-        if len(own) > 1 and not all(place.name in declared for place in own if place.name):
+        if len(own) > 1 and not all(declared.find(place.name) for place in own if place.name):
             location = _chosen(options, own, titles, prompts)
             if location == ALL:
                 break

@@ -12,7 +12,7 @@ from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.corrections.notes import corrected_notes
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import import_log, report
-from reviewsctl.importing.business import OF_PLACES, Declared, Facts, business_in, listing
+from reviewsctl.importing.business import OF_PLACES, Declared, Facts, business_in, key_of, listing
 from reviewsctl.importing.consent import agree, losses
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.existing_sources import ExistingSources
@@ -73,7 +73,6 @@ def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
 
 def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export]) -> ImportResult:
     check_options(options, exports)
-    prompts.described.extend(line for export in exports for line in described(export, options))
     place = options.target.parent
     if not (options.dry_run or os.access(place, os.W_OK)):
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))
@@ -84,6 +83,10 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         business = business_in(document)
         declared = Declared(business.get("locations"))
         existing = ExistingSources(document)
+        places = frozenset(map(key_of, declared.names()))
+        settings = dataclasses.replace(options.settings, places=places)
+        options = dataclasses.replace(options, settings=settings)
+        prompts.described.extend(line for export in exports for line in described(export, options))
         options = named_source(options, exports, prompts, existing.names)
         own_exports = [export for export in exports if export.format.name == own.NAME]
         del document  # it is read again when it is merged

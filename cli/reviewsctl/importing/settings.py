@@ -3,7 +3,7 @@
 import datetime
 import re
 import zoneinfo
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -56,6 +56,8 @@ class Settings:
     """The id or the title of the location to import, or ``all``."""
     name: str | None = None
     """The name of the business, for a reviews.json without one."""
+    places: Collection[str] = ()
+    """The names of the declared locations, casefolded."""
 
     @property
     def zone(self) -> datetime.tzinfo:

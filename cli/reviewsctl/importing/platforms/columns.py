@@ -13,6 +13,7 @@ from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import is_date
 from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
 from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
+from reviewsd.api.platforms import PLATFORMS, source_of
 from reviewsd.api.spelling import nearest
 from reviewsd.api.texts import printable
 from reviewsd.domain.halves import DISLIKED, LIKED
@@ -30,6 +31,7 @@ _LONG = 100  # characters of a name in a message
 _TEXT_WORDS = 4  # a text has more
 _NAME_WORDS = range(2, 5)
 _LEVELS = 3  # of the objects of a row
+_SOURCES = frozenset((*PLATFORMS, "website"))
 _AUTHORS = frozenset(
     ("author", "reviewer")
 )  # that are an object in some rows, and a name in others
@@ -85,19 +87,8 @@ def chosen(
             continue
         used = {name for names in choice.values() for name in names}
         free = [there[guess] for guess in guesses if guess in there and there[guess] not in used]
-        if ours == "best":
-            free = [name for name in free if _are_bests(sample, name)]
-        if ours == "author":
-            free = _author(there, free)
-        elif ours == "rating":
-            free = [*filter(partial(has_ratings, sample), free), *free][:1]
-        elif ours == "text":
-            free = [name for name in free if _is_no_rating(sample, name)]
-            free = [*free[:1], *_halves(sample, there, {*used, *free[:1]})]
-        else:
-            free = free[:1]
-        if free:
-            choice[ours] = free
+        if names := _likeliest(ours, free, sample, there, used, settings):
+            choice[ours] = names
     missing = [name for name in _REQUIRED if name not in choice]
     if missing:
         raise SayMoreError(
@@ -106,6 +97,33 @@ def chosen(
         )
     _ask(sample, there, choice, settings, asks=asks)
     return choice
+
+
+def _likeliest(
+    ours: str,
+    free: Sequence[str],
+    sample: Sequence[Fields],
+    there: Mapping[str, str],
+    used: Collection[str],
+    settings: Settings,
+) -> Sequence[str]:
+    """Return the columns that are taken for one of our names, of those that are called like it."""
+    match ours:
+        case "author":
+            return _author(there, free)
+        case "rating":
+            free = [*filter(partial(has_ratings, sample), free), *free]
+        case "best":
+            free = [name for name in free if _are_bests(sample, name)]
+        case "source":
+            free = [name for name in free if settings.source is None and _has_sources(sample, name)]
+        case "location" if settings.location is None:
+            names = [name for name in dict.fromkeys(there.values()) if name not in used]
+            free = [name for name in names if _has_declared(sample, name, settings.places)]
+        case "text":
+            free = [name for name in free if _is_no_rating(sample, name)]
+            return [*free[:1], *_halves(sample, there, {*used, *free[:1]})]
+    return free[:1]
 
 
 def _guess(ours: str, sample: Sequence[Fields]) -> str:
@@ -221,6 +239,24 @@ def has_ratings(sample: Sequence[Fields], name: str) -> bool:
         value for value in values if rating_of(value) is not None or yes_or_no(value) is not None
     ]
     return 2 * len(ratings) > len(values)
+
+
+def _are_most(sample: Sequence[Fields], name: str, looks: Callable[[str], bool]) -> bool:
+    """Return whether most cells of a column look like something."""
+    values = [value for value in (word(row.get(name)) for row in sample) if value is not None]
+    return 2 * sum(map(looks, values)) > len(values)
+
+
+def _has_sources(sample: Sequence[Fields], name: str) -> bool:
+    """Return whether a column has sources: by its name, or where that may be of a place, by its cells."""
+    is_vague = normal(name.rpartition(".")[2]) in COLUMNS.sets["vague_sources"]
+    return not is_vague or _are_most(sample, name, lambda value: source_of(value) in _SOURCES)
+
+
+def _has_declared(sample: Sequence[Fields], name: str, places: Collection[str]) -> bool:
+    """Return whether a column is named as places are, and has the declared ones."""
+    is_named = normal(name) in COLUMNS.sets["places"]
+    return is_named and _are_most(sample, name, lambda value: value.casefold() in places)
 
 
 def _are_bests(sample: Sequence[Fields], name: str) -> bool:

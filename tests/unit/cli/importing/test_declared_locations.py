@@ -483,3 +483,37 @@ def test_deleted_rows_of_a_place_without_rows_are_named(shop: Shop, *, replace: 
         "Bo, 2026-01-03, web)"
     )
     assert replace is (note in notes), notes
+
+
+PLACED = "author,rating,date,text,{}\nJo,5,2026-01-01,Good.,{}\nAnn,4,2026-01-02,Fine.,{}\n"
+
+
+@pytest.mark.parametrize("column", ["Site", "Standort", "Sede", "Local", "Winkel", "Garage"])
+@pytest.mark.parametrize("name", ["Dover Harbor", "KITTERY", "ChIJ1"])
+def test_column_with_declared_places_is_taken(shop: Shop, column: str, name: str) -> None:
+    """A column "Site" with the names of two workshops was taken for the source."""
+    export = table(shop.folder / "a.csv", PLACED.format(column, name, "Kittery"))
+    shop.imported(export, source="desk")
+    assert {"Jo": name, "Ann": "Kittery"} == located(shop)
+    assert f"location = {column}" in "".join(shop.lines)
+
+
+def test_column_with_undeclared_places_is_noted(shop: Shop) -> None:
+    rows = PLACED.format("Site", "Lyon", "Lyon") + "Cy,4,2026-01-03,Bad.,Paris\n"
+    shop.imported(table(shop.folder / "a.csv", rows), source="desk")
+    assert {"Jo": None, "Ann": None, "Cy": None} == located(shop)
+    assert "--map location=Site" in shop.lines[-1]
+
+
+@pytest.mark.parametrize("answer", [{"location": "dover"}, {"columns": {"location": ""}}])
+def test_place_of_the_operator_wins_over_a_column(shop: Shop, answer: dict[str, Any]) -> None:
+    export = table(shop.folder / "a.csv", PLACED.format("Site", "Kittery", "Kittery"))
+    shop.imported(export, settings=Settings(name="Acme", source="desk", **answer))
+    place = answer.get("location")
+    assert {"Jo": place, "Ann": place} == located(shop)
+
+
+def test_new_place_beside_declared_ones_is_a_question(shop: Shop) -> None:
+    rows = PLACED.format("Site", "Dover", "Kittery") + "Cy,4,2026-01-03,Bad.,Paris\n"
+    with pytest.raises(SayMoreError, match="it holds the reviews of 3 locations"):
+        shop.imported(table(shop.folder / "a.csv", rows), source="desk")

@@ -1,10 +1,12 @@
 """A table that does not name its source is a question; it was of "import", which pages showed as a platform."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.settings import Settings
 from tests.support.shop import Shop, table
 
 OWN = "Date,Stars,Review\n2025-01-01,5,Nice\n"
@@ -87,3 +89,36 @@ def test_table_of_booking_with_another_source_is_a_question(shop: Shop, tmp_path
     shop.imported(export, source="Salon")
     shop.imported(table(export, BOOKING.replace("Jo", "Cy")), source="Booking.com")
     assert ("Salon", "booking") == (shop.reviews["Jo"]["source"], shop.reviews["Cy"]["source"])
+
+
+def sourced(shop: Shop, column: str, *cells: str, **settings: Any) -> dict[str, str]:  # noqa: ANN401  # of any type
+    """Import a table with a column of such cells, and return the sources of its reviews by their authors."""
+    rows = "".join(f"R{row},2026-03-1{row},5,Fine,{cell}\n" for row, cell in enumerate(cells))
+    export = table(shop.folder / "s.csv", f"Author,Date,Stars,Text,{column}\n{rows}")
+    shop.imported(export, settings=Settings(name="Acme", **settings))
+    return {name: review["source"] for name, review in shop.reviews.items() if name[:1] == "R"}
+
+
+@pytest.mark.parametrize("column", ["Site", "Source", "Quelle", "Channel"])
+@pytest.mark.parametrize("cell", ["Lyon 7e", "Google"])
+def test_source_of_the_operator_wins_over_a_column(shop: Shop, column: str, cell: str) -> None:
+    """A garage published 53 reviews as written at "Lyon 7e", which is its workshop."""
+    assert {"R0": "desk"} == sourced(shop, column, cell, source="desk")
+    noted = [line for line in shop.lines if f"--map source={column}" in line]
+    assert (column in ("Source", "Quelle")) == bool(noted)
+
+
+def test_column_that_the_operator_names_wins_over_his_source(shop: Shop) -> None:
+    sources = sourced(shop, "Source", "Google", "", columns={"source": "Source"}, source="desk")
+    assert {"R0": "google", "R1": "desk"} == sources
+
+
+@pytest.mark.parametrize("column", ["Site", "Site name", "Channel"])
+def test_column_of_places_is_no_source_unless_it_has_platforms(shop: Shop, column: str) -> None:
+    assert {"R0": "google", "R1": "yelp"} == sourced(shop, column, "Google", "Yelp")
+    with pytest.raises(SayMoreError, match="nothing says where the reviews"):
+        sourced(shop, column, "Lyon 7e", "Villeurbanne", "Google")
+
+
+def test_column_that_is_called_source_has_names_of_the_owner(shop: Shop) -> None:
+    assert {"R0": "Salon Linde"} == sourced(shop, "Quelle", "Salon Linde")
