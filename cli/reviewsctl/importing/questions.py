@@ -247,8 +247,10 @@ def _doubles(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
     if count < least or count * 2 < new or result.old_doubles >= _MIN_DOUBLES:
         return
     names = [shown(source) for source, _ in doubles.most_common()]
-    remedy = "If they are the same reviews, leave this export out"
-    if len(doubles) == 1:
+    remedy, undo = "If they are the same reviews, leave this export out", ""
+    if len(doubles) > 1 or plan.options.settings.earlier_source:
+        undo = "; if their import was the mistake: reviewsctl reviews undo, then import again"
+    else:
         (source,) = map(printable, doubles)
         earlier = shlex.quote(f"earlier_source={source}")
         remedy += (
@@ -259,7 +261,7 @@ def _doubles(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
         f"{count:,} of {new:,} new reviews {'is' if count == 1 else 'are'} there already, with the same author, date, "
         f"stars and text, from the source{'s' * (len(names) > 1)} {listed(names)}: {'it' if count == 1 else 'they'} "
         "would count twice",
-        f"{remedy}; to add them all the same: {plan.options.consent}",
+        f"{remedy}; to add them all the same: {plan.options.consent}{undo}",
     )
 
 

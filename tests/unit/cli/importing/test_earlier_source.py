@@ -90,6 +90,21 @@ def test_refusal_of_a_double_source_names_the_setting(shop: Shop) -> None:
     assert 3 == len(shop.file["reviews"])
 
 
+@pytest.mark.parametrize("earlier", [None, "Lyon", "Paris"])
+def test_refusal_of_two_wrong_sources_names_undo(shop: Shop, earlier: str | None) -> None:
+    """Each of them was advised in turn, as earlier_source is one."""
+    rows = [
+        f"{row.strip()},{place}\n"
+        for row, place in zip(ROWS, ("Lyon", "Paris", "Lyon"), strict=True)
+    ]
+    file = table(shop.folder / "c.csv", f"author,date,stars,text,site\n{''.join(rows)}")
+    shop.imported(file, settings=Settings(columns={"source": "site"}, name="Acme"))
+    with pytest.raises(SayMoreError) as refused:
+        renamed(shop, file, earlier)
+    assert "earlier_source" not in refused.value.remedy
+    assert "reviewsctl reviews undo, then import again" in refused.value.remedy
+
+
 def test_ids_of_a_platform_have_no_earlier_source(shop: Shop) -> None:
     file = google(shop.folder / "g.json", {"author": "Jo"})
     with pytest.raises(SayMoreError, match="--set earlier_source works only for tables"):
