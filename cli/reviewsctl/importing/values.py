@@ -236,14 +236,15 @@ def elements(value: object) -> "list[object]":
 def normal(name: str) -> str:
     """Return a name as it is compared: its words in lower case, without accents and punctuation.
 
-    ``createdAt``, ``created_at`` and ``Created At`` are the same name.
+    ``createdAt``, ``created_at`` and ``Created At`` are the same name. A ``#`` of its own is a word.
     """
     return _normal(name[:_LONG])
 
 
 @functools.lru_cache(maxsize=4096)
 def _normal(name: str) -> str:
-    bare = unicodedata.normalize("NFKD", unhumped(name).casefold())
+    parts = ("nr" if part == "#" else part for part in unhumped(name).split())
+    bare = unicodedata.normalize("NFKD", " ".join(parts)).casefold()
     return " ".join(
         "".join(
             letter if letter.isalnum() else " "

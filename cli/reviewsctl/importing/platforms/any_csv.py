@@ -180,12 +180,16 @@ def _hint(name: str, what: str, ours: str) -> str:
 
 
 def _has_numbers(sample: Sequence[Fields], name: str) -> bool:
-    """Return whether a column is named a number, and has another value in each of the first rows."""
-    values = {word(row.get(name)) for row in sample}
+    """Return whether a column is named a number, and has another value in each of the first rows that differ."""
     compared = normal(name)
-    ends = {compared, compared.rpartition(" ")[2]}
-    is_number = not ends.isdisjoint(COLUMNS.sets["numbers"]) and not _is_personal(name)
-    return is_number and None not in values and len(values) == len(sample) > 1
+    first, *others = compared.split() or [""]
+    names = {compared, compared.rpartition(" ")[2]}
+    names |= set() if COLUMNS.sets["text_words"].isdisjoint(others) else {first}
+    if names.isdisjoint(COLUMNS.sets["numbers"]) or _is_personal(name):
+        return False
+    rows = {str(row): word(row.get(name)) for row in sample}
+    values = {*rows.values()}
+    return None not in values and len(values) == len(rows) > 1
 
 
 def _is_personal(name: str) -> bool:

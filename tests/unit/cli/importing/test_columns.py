@@ -63,6 +63,7 @@ reply: Réponse du propriétaire, Risposta, Resposta, Antwoord, Property reply, 
 reply_date: Reply date, Antwort am, Datum der Antwort, Date de réponse, Fecha de respuesta
 reply_date: Data della risposta, Data de resposta, Datum van antwoord
 date: Veröffentlicht am, createdAt, datePublished, Data, attributes.created_at
+id: Review ID, Bewertungs-ID, ID de l'avis, ID reseña, ID recensione, ID da avaliação, Beoordeling-ID
 reply: owner_reply_text
 reply_date: owner_reply_date
 url: source_url

@@ -286,12 +286,20 @@ def noted(shop: Shop, text: str, mapped: dict[str, str]) -> list[str]:
     [
         *("Nr", "Nr.", "Nummer", "Lfd. Nr.", "Kennung", "No", "Number"),
         *("Card", "Card No", "Card ID", "Feedback ID", "Ref", "Karten-Nr."),
+        *("#", "Review #", "# avis", "N° avis", "Nº reseña", "№ avis", "No. avis"),
+        *("Numéro d'avis", "N. recensione", "Nr. Bewertung"),
+        *("Número da avaliação", "Nr beoordeling", "Bewertungsnummer", "Avis n°"),
     ],
 )
 def test_column_that_may_have_ids_is_named(shop: Shop, name: str) -> None:
     """A hairdresser's "Nr" was her customers' own number, and each corrected row was a second review."""
     (note,) = noted(shop, NUMBERED.format(name, 2), {})
     assert f'note: column "{name}" {IDS}: --map {shlex.quote(f"id={name}")}' == note
+
+
+def test_column_that_may_have_ids_is_named_though_a_row_is_there_twice(shop: Shop) -> None:
+    (note,) = noted(shop, NUMBERED.format("N° avis", 2) + "2,2025-03-15,4\n", {})
+    assert "'id=N° avis'" in note
 
 
 PERSONAL = """
@@ -323,6 +331,7 @@ def test_column_that_may_have_places_is_named(shop: Shop, name: str) -> None:
         (NUMBERED.format("Nr", 1), {}),
         (NUMBERED.format("Nr", ""), {}),
         (NUMBERED.format("Order", 2), {}),
+        (NUMBERED.format("Number of reviews", 2), {}),
         (NUMBERED.format("Nr", 2), {"id": "Nr"}),
         (NUMBERED.format("Nr", 2), {"id": ""}),
         (placed("North", "South", "North"), {"location": ""}),
@@ -334,7 +343,8 @@ def test_column_that_may_have_places_is_named(shop: Shop, name: str) -> None:
         (placed("10", "10", "-"), {}),
     ],
     ids=[
-        *("id twice", "no id", "other name", "id is taken", "id is refused", "place is refused"),
+        *("id twice", "no id", "other name", "count"),
+        *("id is taken", "id is refused", "place is refused"),
         *("one place", "all places", "no place", "scores", "with commas", "with a dash"),
     ],
 )
