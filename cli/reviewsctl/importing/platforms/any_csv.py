@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from reviewsctl.importing.errors import RowWithdrawnError
+from reviewsctl.importing.errors import RowSkippedError, RowWithdrawnError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row
 from reviewsctl.importing.platforms.columns import (
     Chosen,
@@ -59,6 +59,8 @@ class _Understood(NamedTuple):
     scale: ScaleOf
     evidence: str
     """The reason for which it is taken, for the operator."""
+    sample: Sequence[Fields]
+    """The first rows, without those of totals."""
 
     @property
     def single(self) -> Mapping[str, str]:
@@ -84,11 +86,13 @@ class Table:
 
         def read(row: Row) -> PlatformReview:
             fields = flat(row.fields) if head.shape == "json" else row.fields
+            if _is_total(fields, single["date"]):
+                raise RowSkippedError("a row of totals")
             cells = {ours: fields.get(name) for ours, name in single.items()}
             named = word(cells.get("source")) or self.source or settings.source
             source, identifier = settings.source_of(named or NO_SOURCE), word(cells.get("id"))
             with keyed_errors(source, identifier):
-                created = dates(cells["date"])  # first: a line of totals has none
+                created = dates(cells["date"])  # first: a line of totals may have none
                 rating = columns.scale(fields).stars(cells["rating"])
                 verified = truth(cells.get("verified"))
                 reply_text = _joined(fields, names.get("reply", ()))
@@ -125,7 +129,7 @@ class Table:
             lines.append(f"whether public: {listed(signs)}")
         if unused := [name for name in there if name and name not in mapped and name not in signs]:
             lines.append(f"not taken: {listed(unused)}")
-        sample, settled = columns_of(head), {*columns.names, *settings.columns}
+        sample, settled = columns.sample, {*columns.names, *settings.columns}
         notes = []
         if (number := columns.single.get("id")) is not None and _is_personal(number):
             notes.append(
@@ -154,16 +158,30 @@ class Table:
         return source is not None or "source" in self._understood(head, settings).names
 
     def _understood(self, head: Head, settings: Settings) -> _Understood:
-        sample = columns_of(head)
-        names = chosen(sample, settings, self.unmapped, asks=self.best is None)
+        rows = columns_of(head)
+        names = chosen(rows, settings, self.unmapped, asks=self.best is None)
         single = {ours: columns[0] for ours, columns in names.items()}
+        totals = [_is_total(row, single["date"]) for row in rows]
+        sample = [row for row, is_total in zip(rows, totals, strict=True) if not is_total]
         dates, pattern = dates_of(sample, settings, single["date"], single.get("reply_date"))
         judge = settings.publicity.judging("", settings.columns)
         public = [
-            row for raw, row in zip(head.sample, sample, strict=True) if _is_public(judge, raw)
+            row
+            for raw, row, is_total in zip(head.sample, rows, totals, strict=True)
+            if not is_total and _is_public(judge, raw)
         ]
         scale, evidence = scale_of(public or sample, single, settings.scale, native=self.best)
-        return _Understood(names, dates, pattern, scale, evidence)
+        return _Understood(names, dates, pattern, scale, evidence, sample)
+
+
+def _is_total(fields: Fields, date: str) -> bool:
+    """Return whether a row has the totals of others: its first cell says so, and it has no day and no words."""
+    cells = ((name, text) for name, value in fields.items() if (text := word(value)) is not None)
+    _, label = next(cells, ("", ""))
+    totals = CELLS.sets["totals"]
+    return normal(label) in totals and all(
+        name != date and (normal(text) in totals or not text[:1].isalpha()) for name, text in cells
+    )
 
 
 def _has_dates(sample: Sequence[Fields], name: str) -> bool:

@@ -2,6 +2,7 @@
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,46 @@ def test_refused_row_after_a_line_break_without_quotes_names_the_row_before(
 def test_line_of_totals_is_refused_as_it_has_no_date(shop: Shop, total: str) -> None:
     """Its rating is no fault that the operator could correct."""
     assert "  row 9: no date" in report(shop, export(shop, *GOOD, total))
+
+
+TOTALS = "Total, Moyenne, Note moyenne, Durchschnitt, Summe:, Media, Promedio, Totale, Média geral, Gemiddelde, Average, Ø"
+CARDS = "Nr,Date,Name,Stars,Text\n1,2026-03-14,Ann,5,Fine\n"
+BO = "2,2026-03-15,Bo,4,Good\n"
+
+
+def followed(shop: Shop, *rows: str, **options: Any) -> list[str]:  # noqa: ANN401  # of any type
+    """Import a table of one review and what follows it, and return its notes and the reasons of refused rows."""
+    file = table(shop.folder / "t.csv", "".join((CARDS, *rows)))
+    result = shop.imported(file, source="desk", **options)
+    return [*result.notes, *(reason for _, reason in result.rows.refusals)]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        *(f",,{label},4.5," for label in TOTALS.split(", ")),
+        *("Total,,,4.5,", ",Total,,9,", ",,Total,4.5,2 reviews", "\n,,Moyenne,4.5,\n,,Total,9,"),
+    ],
+)
+def test_row_of_totals_is_no_review_and_no_refusal(shop: Shop, row: str) -> None:
+    """It took away the note on the numbers, and nothing could be removed from the table any more."""
+    count = len(row.strip().splitlines())
+    assert f"{count} skipped: a row of totals" in followed(shop, BO, row)
+    assert "--map id=Nr" in "".join(shop.lines)
+    followed(shop, row, replace=True, yes=True)
+    assert {"Ann"} == shop.reviews.keys()
+
+
+@pytest.mark.parametrize(
+    "row", [",,Total,,Quick and clean.", ",,Media Markt,4,", "3,,Total,4,", ",,,4,"]
+)
+def test_row_without_a_day_that_may_be_a_review_is_refused(shop: Shop, row: str) -> None:
+    assert "no date" in followed(shop, row)
+
+
+def test_review_by_a_customer_called_total_is_taken(shop: Shop) -> None:
+    followed(shop, ",2026-03-16,Total,4,")
+    assert "Total" in shop.reviews
 
 
 @pytest.mark.parametrize("bad", [7, 8])
