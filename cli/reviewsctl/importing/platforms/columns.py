@@ -11,7 +11,15 @@ from reviewsctl.importing.ratings import SCALES, rating_of
 from reviewsctl.importing.scales import best_in
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import is_date
-from reviewsctl.importing.values import is_nothing, listed, normal, shown, word, yes_or_no
+from reviewsctl.importing.values import (
+    is_contact,
+    is_nothing,
+    listed,
+    normal,
+    shown,
+    word,
+    yes_or_no,
+)
 from reviewsctl.importing.vocabulary.words import COLUMNS, GUESSES, PUBLICITY
 from reviewsd.api.platforms import PLATFORMS, source_of
 from reviewsd.api.spelling import nearest
@@ -298,7 +306,15 @@ def _ask(
     *,
     asks: bool,
 ) -> None:
-    """Ask about columns that were not recognized, so that none is lost silently."""
+    """Ask about columns that were not recognized, so that none is lost silently, and about addresses in place of words."""
+    for ours in ("text", "title", "reply") if asks else ():
+        for name in choice.get(ours, ()):
+            if _are_most(sample, name, _is_contact):
+                others = "+".join(other for other in choice[ours] if other != name)
+                raise SayMoreError(
+                    f"column {shown(name)} has phone numbers or e-mail addresses, which readers would see",
+                    f"Leave it out: {_option(ours, others)}",
+                )
     used = {name for names in choice.values() for name in names}
     unused = [name for name in dict.fromkeys(there.values()) if name not in used]
     mapped, texts = settings.columns, "+".join(choice.get("text", ()))
@@ -342,7 +358,11 @@ def _may_be_text(name: str) -> bool:
 
 
 def _is_text(value: str) -> bool:
-    return len(value.split(maxsplit=_TEXT_WORDS)) > _TEXT_WORDS
+    return sum(any(map(str.isalpha, part)) for part in value.split()) > _TEXT_WORDS
+
+
+def _is_contact(value: str) -> bool:
+    return is_contact(value) and not is_date(value)
 
 
 def _is_name(value: str) -> bool:

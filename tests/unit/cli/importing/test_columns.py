@@ -187,6 +187,7 @@ def test_column_with_dates_is_named_where_none_is_called_so(
     assert caught.value.remedy.startswith(remedy)
 
 
+PHONES = "Phone, Tél., Téléphone, Portable, Mobile, Telefon, Handynummer, Teléfono, Cellulare, Telefone, Telefoon, Fax"
 LONG = "They came at once and were friendly."
 
 
@@ -203,6 +204,7 @@ LONG = "They came at once and were friendly."
         ("Review,Private feedback", {}, None),
         ("Review,Rejection reason", {}, None),
         ("Review,Product review", {}, "--map 'text=Review+Product review'"),
+        *((f"Review,{name}", {}, None) for name in PHONES.split(", ")),
     ],
 )  # fmt: skip
 def test_texts_that_are_left_over_are_a_question(
@@ -215,6 +217,43 @@ def test_texts_that_are_left_over_are_a_question(
     with pytest.raises(SayMoreError) as caught:
         chosen([row], Settings(columns=mapped), ())
     assert error in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "cell", ["06 12 34 56 00", "06 12 34 56 00 / 04 78 12 34 56", "+33 6 12 34 56 78"]
+)
+def test_column_of_phone_numbers_is_not_offered_as_text(cell: str) -> None:
+    """53 of them were published, as the message said."""
+    row = {"Date": "2025-03-14", "Stars": "5", "Review": "Fine.", "Joignable": cell}
+    assert ["Review"] == chosen([row], Settings(), ())["text"]
+
+
+@pytest.mark.parametrize("cell", ["06 12 34 56 00", "(207) 555-0100", "jo@mail.example"])
+@pytest.mark.parametrize(
+    ("mapped", "remedy"),
+    [
+        ({"text": "Review+Contact"}, "--map text=Review"),
+        ({"text": "Contact"}, "--map text="),
+        ({"title": "Contact"}, "--map title="),
+        ({"reply": "Contact"}, "--map reply="),
+    ],
+)
+def test_column_of_addresses_is_no_text(cell: str, mapped: dict[str, str], remedy: str) -> None:
+    row = {"Date": "2025-03-14", "Stars": "5", "Review": "Fine.", "Contact": cell}
+    with pytest.raises(SayMoreError, match='"Contact" has phone numbers') as caught:
+        chosen([row, {**row, "Contact": ""}], Settings(columns=mapped), ())
+    assert f"Leave it out: {remedy}" == caught.value.remedy
+
+
+def test_texts_with_phone_numbers_or_days_are_texts() -> None:
+    row = {
+        "Date": "2025-03-14",
+        "Stars": "5",
+        "Review": "Call 06 12 34 56 00.",
+        "Title": "14/03/2025",
+    }
+    names = chosen([row], Settings(), ())
+    assert (["Review"], ["Title"]) == (names["text"], names["title"])
 
 
 def test_columns_of_reviews_win_over_those_of_the_place() -> None:
