@@ -37,6 +37,7 @@ _CONTACT = re.compile(
 _SHOWN = 60  # characters of a value in a message
 _LISTED = 40  # names in a message
 _LONG = 100  # characters of a name that are shown or compared
+_TITLE_WORDS = 2  # of a title that has more, the last may be cut
 _HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 _TRANSLATED = "(Translated by Google)"
@@ -133,7 +134,8 @@ def titled(title: object, text: object) -> str | None:
         return head or body
     heading, content = head.strip(), body.strip()
     stem = heading.rstrip("….")
-    ends_a_word = stem != heading or not content[len(stem) : len(stem) + 1].isalnum()
+    is_cut = stem != heading or len(stem.split()) > _TITLE_WORDS
+    ends_a_word = is_cut or not content[len(stem) : len(stem) + 1].isalnum()
     if content.startswith(stem) and ends_a_word:
         return body
     return f"{head}\n\n{body}"

@@ -175,6 +175,7 @@ def test_a_title_stands_before_the_text_unless_it_is_its_beginning() -> None:
     assert "Never came. I waited." == titled("Never came…", "Never came. I waited.")
     assert "Great\n\nGreatly annoyed." == titled("Great", "Greatly annoyed.")
     assert "Never came." == titled("Never came", "Never came.")
+    assert "He explained every step." == titled("He explained every st", "He explained every step.")
     assert ("Great", "They came.", None) == (
         titled("Great", " "),
         titled(None, "They came."),
