@@ -63,6 +63,10 @@ class Version(NamedTuple):
         """The name of the file of its import log, which need not be there."""
         return f"imports-{self.at.strftime(_TIME)}.json.gz"
 
+    def is_same(self, here: Checksum | None) -> bool:
+        """Return whether a file with this checksum is the version; False if the file is gone."""
+        return here is not None and self.checksum == here
+
 
 def versions(history: Folder) -> list[Version]:
     """Return the versions in a history folder, the newest first."""
@@ -92,17 +96,12 @@ def kept_log(history: Folder, version: Version) -> ImportLog:
         return ImportLog()
 
 
-def change_of(history: Folder, version: Version) -> Change | None:
-    """Return the change that made a version; None where it is not known."""
-    return kept_log(history, version).change
-
-
 def log_of(
     data: Folder, history: Folder, kept: Sequence[Version], here: Checksum | None
 ) -> ImportLog:
     """Return the log of the file that is there, with the change that made it.
 
-    That is an edit by hand if the file is not the newest version, and no command has logged a change since that.
+    That is an edit by hand if the file is no version that is kept, and no command has logged a change since the newest.
 
     Args:
         data: The folder of the file.
@@ -111,10 +110,12 @@ def log_of(
         here: The checksum of the file; None if it is gone.
     """
     log, _ = import_log.load(data)
-    if not kept or kept[0].checksum == here or change_of(history, kept[0]) != log.change:
-        return log
-    edit = Change(at=kept[0].at + _TICK, text="what was edited by hand")
-    return msgspec.structs.replace(log, change=edit)
+    change = log.change
+    if same := [version for version in kept if version.is_same(here)]:
+        change = kept_log(history, same[0]).change
+    elif kept and kept_log(history, kept[0]).change == change:
+        change = Change(at=kept[0].at + _TICK, text="an edit by hand")
+    return msgspec.structs.replace(log, change=change)
 
 
 def checksum(folder: Folder, name: str) -> Checksum:

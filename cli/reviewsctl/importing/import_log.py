@@ -1,7 +1,7 @@
 """The log of earlier imports: ``.reviewsctl/imports.json`` beside reviews.json.
 
 By it an import notices that an export is older than the last one, and which edits by hand it would overwrite, and an
-undo what it takes back. It holds digests, times and names of exports, and neither names of people nor texts. The digest of a member is a checksum, as its
+undo names versions. It holds digests, times and names of exports, and neither names of people nor texts. The digest of a member is a checksum, as its
 values are not forged. Without the log an import still works, and knows less.
 """
 
@@ -85,7 +85,7 @@ _MODE: Final = 0o600
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A change of reviews.json that an undo can take back."""
+    """A change of reviews.json, which names the version that it made."""
 
     at: datetime.datetime
     text: str

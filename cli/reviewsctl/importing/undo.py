@@ -1,6 +1,7 @@
 """``reviewsctl reviews undo``: reviews.json as it was before a command replaced it.
 
-The version that is there takes the place of the older one in the history, so that an undo can be undone.
+The version that is there takes the place of the older one in the history, so that an undo can be undone. A version is
+named by the change that made it, which holds in whatever order versions are kept.
 """
 
 import contextlib
@@ -21,6 +22,7 @@ from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import history, reviews_file
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import Version, checksum
+from reviewsctl.importing.import_log import Change
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
 from reviewsctl.importing.reviews_file import (
@@ -39,6 +41,10 @@ from reviewsd.api.texts import counted
 from reviewsd.domain.removed import removed_member
 
 _REMEDY: Final = "The version is damaged; reviewsctl reviews undo --dry-run lists the others."
+
+_UNKNOWN: Final = Change(
+    at=datetime.datetime.min.replace(tzinfo=datetime.UTC), text="a change that was not logged"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +67,10 @@ class Undone:
     """Erased reviews that the file that was there had again."""
     sources: Sequence[str]
     """The sources whose syncs it takes back."""
-    changes: Sequence[str]
-    """The changes that it takes back or brings back, as the list has them."""
+    change: str
+    """The change that made the version that reviews.json is now."""
+    change_before: str
+    """The change that made the version that it was."""
 
     def lines(self, target: Path, number: int, command: str) -> Iterator[str]:
         """Yield it for people, with the number of versions it went back, and its command."""
@@ -71,7 +79,8 @@ class Undone:
         )
         further = command.replace(" undo", f" undo {number + 1}", 1)
         yield f"{line}: {self.back:,} back, {self.changed:,} changed, {self.gone:,} gone"
-        yield from (f"it {change}" for change in self.changes)
+        yield f"it is as after {self.change}"
+        yield f"it was as after {self.change_before}"
         if self.corrected:
             stay = "stays" if self.corrected == 1 else "stay"
             yield (
@@ -91,62 +100,52 @@ class Undone:
         return {"type": "result", "target": str(target), **asdict(self), "at": stamp(self.at)}
 
 
-class Undoable(NamedTuple):
-    """A version that an undo can go back to."""
+class Versions(NamedTuple):
+    """The versions that an undo can go back to."""
 
-    version: Version
-    change: str
-    """The change that going back to it adds to those before it in the list."""
-    source: str
-    """The source whose sync that takes back; empty for all else."""
-
-    def document(self, number: int) -> dict[str, object]:
-        """Return it for ``--json``, with the number by which undo goes back to it."""
-        at, size = stamp(self.version.at), self.version.size
-        return {"number": number, "at": at, "bytes": size, "change": self.change}
+    change: Change
+    """The change that made the file that is there."""
+    earlier: Sequence[tuple[Version, Change]]
+    """The versions that differ from it, the newest first, each with the change that made it."""
 
 
-def versions(target: Path) -> list[Undoable]:
-    """Return the versions that an undo can go back to, the newest first.
+def listing(target: Path) -> tuple[dict[str, object], list[str]]:
+    """Return the versions that an undo can go back to, for ``--json`` and as lines for people.
 
     Raises:
         ImportRefusedError: They cannot be read.
     """
     with _opened(target) as (data, folder):
-        return [] if folder is None else list(_undoable(data, folder, target.name))
-
-
-def listing(target: Path) -> tuple[dict[str, object], list[str]]:
-    """Return the versions that an undo can go back to, for ``--json`` and as lines for people."""
-    there = list(enumerate(versions(target), start=1))
-    entries = [entry.document(number) for number, entry in there]
-    lines = [f"{number:>3}  {entry.change}" for number, entry in there]
+        versions = _versions(data, folder, target.name)
+    there = list(enumerate(versions.earlier, start=1))
+    entries = [
+        {"number": n, "at": stamp(version.at), "bytes": version.size, "change": change.text}
+        for n, (version, change) in there
+    ]
+    lines = [f"now  after {versions.change.text}"] if there else []
+    lines += [f"{number:>3}  after {change.text}" for number, (_, change) in there]
     return (
-        {"type": "result", "target": str(target), "versions": entries},
+        {
+            "type": "result",
+            "target": str(target),
+            "change": versions.change.text,
+            "versions": entries,
+        },
         [*(lines or [f"there is no earlier version of {target}"]), NOTHING_WRITTEN],
     )
 
 
-def _undoable(data: Folder, folder: Folder, name: str) -> Iterator[Undoable]:
-    """Yield the versions that differ from the file.
-
-    A version whose change is later than that of the file was taken back by an undo.
-    """
+def _versions(data: Folder, folder: Folder | None, name: str) -> Versions:
+    if folder is None:
+        return Versions(_UNKNOWN, [])
     versions = history.versions(folder)
     here = None if data.look(name) is None else checksum(data, name)
-    current = history.log_of(data, folder, versions, here).change
-    for version in versions:
-        change = history.change_of(folder, version)
-        is_taken_back = change is not None and (current is None or current.at < change.at)
-        if version.checksum == here:  # also an older one, as after a restore
-            current = current if is_taken_back else change
-        elif change is not None and is_taken_back:
-            yield Undoable(version, f"brings back {change.text}", "")
-        elif current is None:
-            yield Undoable(version, "takes back a change that was not logged", "")
-        else:
-            yield Undoable(version, f"takes back {current.text}", current.source)
-            current = change
+    earlier = [
+        (version, history.kept_log(folder, version).change or _UNKNOWN)
+        for version in versions
+        if not version.is_same(here)
+    ]
+    return Versions(history.log_of(data, folder, versions, here).change or _UNKNOWN, earlier)
 
 
 def undo(
@@ -164,15 +163,16 @@ def undo(
         ImportRefusedError: There is no such version, or it cannot be read; nothing was written.
     """
     with _opened(target) as (data, folder):
-        there = [] if folder is None else list(_undoable(data, folder, target.name))
+        change_before, there = _versions(data, folder, target.name)
         if folder is None or not 1 <= number <= len(there):
             raise ImportRefusedError(
                 f"there is no version {number:,} of {target} to go back to; versions: {len(there):,}",
                 "List them: reviewsctl reviews undo --dry-run",
             )
-        undone = there[:number]
+        version, change = there[number - 1]
+        undone = [change_before, *(passed for _, passed in there[: number - 1])]
         taken_out = _take_out_erased(target, now)
-        version, corrections = undone[-1].version, KnownCorrections(target.parent)
+        corrections = KnownCorrections(target.parent)
         with folder.open(version.file) as file:
             document = Document(gzip.decompress(file.read()), version.file, _REMEDY)
         after, before = (
@@ -193,8 +193,9 @@ def undo(
         gone=gone,
         corrected=sum(bool(corrections.action(review)) for review in after.reviews.values()),
         taken_out=taken_out,
-        sources=sorted({entry.source for entry in undone} - {""}),
-        changes=[entry.change for entry in undone],
+        sources=sorted({later.source for later in undone if later.at > change.at} - {""}),
+        change=change.text,
+        change_before=change_before.text,
     )
 
 

@@ -486,8 +486,9 @@ def test_import_is_taken_back_by_undo(ctl: Ctl, tmp_path: Path, data: Path) -> N
 
     assert "  new: B, 2025-01-02, google" in verbose
     assert re.sub(r"\d{4}-\S+Z", "TIME", "\n".join(listed)) == (
-        "  1  takes back the import of 2.json (google), TIME: 1 new, 0 changed, 0 removed\n"
-        "  2  takes back the import of 1.json (google), TIME: 1 new, 0 changed, 0 removed\n"
+        "now  after the import of 2.json (google), TIME: 1 new, 0 changed, 0 removed\n"
+        "  1  after the import of 1.json (google), TIME: 1 new, 0 changed, 0 removed\n"
+        "  2  after a change that was not logged\n"
         "nothing was written"
     )
     assert "with 3 reviews: 0 back, 0 changed, 1 gone" in run.stdout

@@ -106,7 +106,7 @@ def test_reply_that_the_next_import_replaces_is_announced_as_that(shop: Shop, re
 def test_reply_is_undone_as_an_import_is(shop: Shop) -> None:
     shop.run("reviews", "reply", shop.jane, "Thank you!")
     listed = shop.run("reviews", "undo", "--dry-run").stdout
-    assert f"  1  takes back your reply to {shop.jane}, 20" in listed
+    assert f"now  after your reply to {shop.jane}, 20" in listed
     shop.run("reviews", "undo")
     assert shop.reply() is None
     shop.run("reviews", "undo")

@@ -14,8 +14,7 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.history import MAX_BYTES, keeping, versions
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.reviews_file import EXAMPLES, commit
-from reviewsctl.importing.undo import undo
-from reviewsctl.importing.undo import versions as undo_versions
+from reviewsctl.importing.undo import listing, undo
 from reviewsd.publish.sources import fingerprint
 from tests.support.shop import NOW, Shop, google, outscraper
 
@@ -94,10 +93,17 @@ def test_daemon_does_not_see_what_is_kept(shop: Shop, tmp_path: Path) -> None:
     assert before == fingerprint(shop.folder)
 
 
+def changes(shop: Shop) -> list[str]:
+    """Return the changes that made the versions that an undo lists."""
+    document, _ = listing(shop.folder / "reviews.json")
+    assert isinstance(document["versions"], list)
+    return [version["change"] for version in document["versions"]]
+
+
 def test_first_import_keeps_nothing_and_has_nothing_to_undo(shop: Shop, tmp_path: Path) -> None:
     result = shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
     assert result.merge.backup is None
-    assert [] == undo_versions(shop.folder / "reviews.json")
+    assert [] == changes(shop)
     with pytest.raises(ImportRefusedError, match="versions: 0"):
         undo(shop.folder / "reviews.json", 1, NOW)
 
@@ -140,61 +146,74 @@ def test_undo_of_an_undo_brings_all_back(three: Shop) -> None:
         undo(three.folder / "reviews.json", 1, NOW + (9 + number) * DAY)
     stamps = {"changed_at": "2026-06-11T12:00:00Z"}
     assert {**before, "Ann": before["Ann"] | stamps, "Cy": before["Cy"] | stamps} == three.reviews
-    assert 2 == len(undo_versions(three.folder / "reviews.json"))
+    assert 2 == len(changes(three))
 
 
-def test_undo_says_which_change_it_takes_back_and_brings_back(three: Shop) -> None:
+def test_undo_says_which_change_made_the_version(three: Shop) -> None:
     """Both printed the same counts, and an owner did not know whether his reply was there."""
     target = three.folder / "reviews.json"
-    lines_of_versions = [
-        [
-            line
-            for line in undo(target, 1, NOW).lines(target, 1, "reviews undo")
-            if "it " in line[:3]
-        ]
+    said = [
+        [line for line in undo(target, 1, NOW).lines(target, 1, "undo") if line.startswith("it ")]
         for _ in range(2)
     ]
-    assert [["it takes back the import of 3.json"], ["it brings back the import of 3.json"]] == [
-        [line.partition(" (")[0] for line in lines] for lines in lines_of_versions
-    ]
+    first, second = "the import of 2.json", "the import of 3.json"
+    assert [
+        [f"it is as after {first}", f"it was as after {second}"],
+        [f"it is as after {second}", f"it was as after {first}"],
+    ] == [[line.partition(" (")[0] for line in lines] for lines in said]
 
 
-def test_versions_are_described_by_the_imports_between_them(three: Shop, tmp_path: Path) -> None:
-    """An import that changed nothing is no change to take back."""
+def test_undo_of_an_undo_of_two_changes_says_what_is_there(three: Shop) -> None:
+    """It said that it brought the last import back, of which nothing came back."""
+    target = three.folder / "reviews.json"
+    undo(target, 2, NOW + 9 * DAY)
+    undo(target, 1, NOW + 10 * DAY)
+    undo(target, 1, NOW + 11 * DAY)
+    result = undo(target, 2, NOW + 12 * DAY)
+    assert ["Ann", "Bo"] == list(three.reviews)
+    assert result.change.startswith("the import of 2.json (google)")
+    assert result.change_before.startswith("the import of 1.json (google)")
+
+
+def test_versions_are_named_by_the_imports_that_made_them(three: Shop, tmp_path: Path) -> None:
+    """An import that changed nothing made none."""
     third = "the import of 3.json (google), 2026-06-04T12:00:00Z: 1 new, 1 changed, 0 removed"
     second = "the import of 2.json (google), 2026-06-03T12:00:00Z: 1 new, 0 changed, 0 removed"
+    first = (
+        "the import of 1.json (google), 2026-06-02T12:00:00Z: 1 new, 0 changed, 0 removed"
+        "; your business: name"
+    )
     target = three.folder / "reviews.json"
 
-    def changes() -> list[str]:
-        return [version.change for version in undo_versions(target)]
-
     three.imported(tmp_path / "3.json", yes=True)
-    assert [f"takes back {third}", f"takes back {second}"] == changes()
+    assert [second, first] == changes(three)
+    assert f"now  after {third}" == listing(target)[1][0]
     undo(target, 1, NOW + 9 * DAY)
-    assert [f"brings back {third}", f"takes back {second}"] == changes()
+    assert [third, first] == changes(three)
     three.edit("Ann", text="By hand")
-    assert ["takes back what was edited by hand", f"brings back {third}"] == changes()[:2]
+    assert [second, third, first] == changes(three)
     undo(target, 1, NOW + 10 * DAY)
-    assert "brings back what was edited by hand" == changes()[0]
+    assert ["an edit by hand", third, first] == changes(three)
 
 
 def test_edit_by_hand_before_an_import_is_a_change_of_its_own(three: Shop, tmp_path: Path) -> None:
     three.edit("Bo", text="By hand")
     three.imported(google(tmp_path / "4.json", ANN, BO, {**CY, "author": "Di"}), yes=True)
-    target = three.folder / "reviews.json"
-    first, second, third = [version.change for version in undo_versions(target)][:3]
-    assert first.startswith("takes back the import of 4.json")
-    assert "takes back what was edited by hand" == second
-    assert third.startswith("takes back the import of 3.json")
+    edit, third, second, _ = changes(three)
+    assert "an edit by hand" == edit
+    assert third.startswith("the import of 3.json")
+    assert second.startswith("the import of 2.json")
 
 
-def test_change_before_a_version_that_is_there_again_is_named_by_itself(three: Shop) -> None:
+def test_version_that_is_there_again_is_named_by_its_own_change(three: Shop) -> None:
     """It was named as the change after that version, as after a restore."""
     target = three.folder / "reviews.json"
     second = sorted((three.folder / ".reviewsctl/history").glob("reviews-*"))[-2]
     target.write_bytes(gzip.decompress(second.read_bytes()))
-    changes = [version.change.partition(" (")[0] for version in undo_versions(target)]
-    assert ["takes back what was edited by hand", "takes back the import of 2.json"] == changes
+    document, _ = listing(target)
+    assert ["the import of 2.json", "the import of 3.json", "the import of 1.json"] == [
+        str(change).partition(" (")[0] for change in (document["change"], *changes(three))
+    ]
     undo(target, 2, NOW + 9 * DAY)
     assert ["Ann"] == list(three.reviews)
 
@@ -209,13 +228,11 @@ def test_import_that_changes_business_alone_is_named_as_change(shop: Shop, tmp_p
     result = shop.imported(export)
     assert 1 == result.merge.count(Fate.UNCHANGED)
 
-    (last, edit, *_) = [version.change for version in undo_versions(target)]
-    assert last == (
-        "takes back the import of 1.json (google), 2026-06-03T12:00:00Z: "
+    assert "an edit by hand" == changes(shop)[0]
+    assert undo(target, 1, NOW + 9 * DAY).change_before == (
+        "the import of 1.json (google), 2026-06-03T12:00:00Z: "
         "0 new, 0 changed, 0 removed; your business: locations"
     )
-    assert "takes back what was edited by hand" == edit
-    undo(target, 1, NOW + 9 * DAY)
     assert business == shop.file["business"]
 
 

@@ -12,7 +12,7 @@ from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.pipeline import remove
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.staging import Place
-from reviewsctl.importing.undo import undo, versions
+from reviewsctl.importing.undo import undo
 from reviewsd.api.texts import merge_key
 from tests.support.shop import NOW, Shop, table
 
@@ -67,8 +67,9 @@ def test_review_older_than_all_of_a_complete_read_is_removed(shop: Shop) -> None
 def test_undo_names_the_source_of_a_sync(shop: Shop) -> None:
     synced(shop, "1")
     synced(shop, "12")
-    (version,) = versions(shop.folder / "reviews.json")
-    assert version.change.startswith("takes back the sync of shop (shop), 2026-06-03")
+    result = undo(shop.folder / "reviews.json", 1, NOW)
+    assert result.change_before.startswith("the sync of shop (shop), 2026-06-03")
+    assert ["shop"] == result.sources
 
 
 def test_undo_of_a_sync_says_that_it_does_not_last(shop: Shop) -> None:
