@@ -53,10 +53,11 @@ def backup(
     notices, templates, and a PostgreSQL store,
     which pg_dump backs up.
     """
+    del config  # of the session
     session: Session = ctx.obj
     try:
         with session.daemon(as_json=as_json, quiet=quiet) as daemon, _new(file, force) as out:
-            report = _write(daemon, out, config)
+            report = _write(daemon, out, session.configuration)
     except OSError as fault:
         place = fault.filename if isinstance(fault, PermissionError) and fault.filename else file
         remedy = ""
@@ -75,10 +76,8 @@ def backup(
 def _write(daemon: "Client", out: BinaryIO, config: Path | None) -> dict[str, object]:
     """Write the archive, and return what is in it."""
     from reviewsctl.backups import archive  # msgspec, see main
-    from reviewsctl.daemon import default_paths
     from reviewsctl.daemon.errors import NotRunning
 
-    config = config or default_paths.configuration(os.environ)
     with tempfile.TemporaryFile() as store:
         try:
             state = _live(daemon, config, store)

@@ -1,16 +1,20 @@
 """Options that commands of the data folder share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from reviewsd.api.places import named_configuration
 
+CONFIGURATION: Final = "reviewsctl.configuration"
+"""The configuration that ``--config`` names, in the context's meta; the daemon is asked that has it."""
 
-def in_folder(path: Path | None) -> Path | None:
+
+def in_folder(context: typer.Context, path: Path | None) -> Path | None:
     """Return the file of ``--config``, which may be its folder."""
-    return None if path is None else named_configuration(path)
+    named = context.meta[CONFIGURATION] = None if path is None else named_configuration(path)
+    return named
 
 
 ConfigFile = Annotated[

@@ -13,6 +13,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from reviewsctl.commands.data_options import CONFIGURATION
 from reviewsctl.daemon.session import Session, own_version
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.interruption import Stopped
@@ -182,7 +183,7 @@ class Root(TyperGroup):
 def session(context: typer.Context) -> Session:
     """Return the options, set at the root or at the command."""
     socket = context.meta.get(_SOCKET)
-    return Session(None if socket is None else Path(socket))
+    return Session(None if socket is None else Path(socket), context.meta.get(CONFIGURATION))
 
 
 def _imported(name: str) -> Any:  # noqa: ANN401  a command of Typer's, which it does not export

@@ -35,16 +35,24 @@ class Session:
 
     named_socket: Path | None
     """The admin socket of ``--socket`` or $REVIEWSD_ADMIN_SOCKET."""
+    named_configuration: Path | None
+    """The configuration of ``--config``, where a command has the option."""
+
+    @property
+    def configuration(self) -> Path | None:
+        """The configuration: the named one, else the first that a daemon started here would find."""
+        return self.named_configuration or configuration(os.environ)
 
     @property
     def socket(self) -> Path:
         """The admin socket: the named one, else the configured one."""
-        return self.named_socket or admin_socket(configuration(os.environ))
+        return self.named_socket or admin_socket(self.configuration)
 
     @property
     def is_unconfigured(self) -> bool:
         """Whether nothing says which daemon is meant: no option, no configuration and no socket."""
-        if self.named_socket is not None or not has_no_configuration(os.environ):
+        is_named = self.named_socket or self.named_configuration
+        if is_named or not has_no_configuration(os.environ):
             return False
         return not os.path.lexists(self.socket) and not node_sockets(self.socket)
 
@@ -77,7 +85,7 @@ class Session:
                 ) from None
             if self.named_socket is not None:
                 raise
-            directory = state_dir(configuration(os.environ), os.environ)
+            directory = state_dir(self.configuration, os.environ)
             raise start_failure.explained(error, directory) from None
 
 

@@ -15,6 +15,7 @@ from reviewsd.analysis.kept_labels import KeptLabel, encoded
 from reviewsd.analysis.labels import text_key
 from reviewsd.analysis.model_labels import ReviewAnswer
 from tests.support import columns
+from tests.support.admin_fake import STATUS, admin_fake, document
 from tests.support.commands import reviewsctl
 
 pytestmark = pytest.mark.processes
@@ -585,3 +586,20 @@ def test_undone_import_that_was_never_served_leaves_no_ids(
     run("import", str(table), "--source", "cards", "--set", "name=Acme")
     table.write_text("Date,Stars,Name,Review\n2026-03-14,5,Ann Berg,Other words here now.\n")
     assert is_listed is bool(run("import", str(table), "--source", "cards", "--replace", "--yes"))
+
+
+@pytest.mark.parametrize("command", [("backup", "b.tar.gz"), ("reviews", "erase", ERASED)])
+def test_daemon_of_the_named_configuration_is_asked_from_another_folder(
+    environment: dict[str, str], tmp_path: Path, data: Path, command: tuple[str, ...]
+) -> None:
+    """An erasure was "not published yet, as no daemon answers", while the daemon answered 410."""
+    del environment["REVIEWSD_ADMIN_SOCKET"]
+    shop, elsewhere = data.parent, tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (shop / "reviewsd.yaml").write_text(
+        "data_dir: data\nstate_dir: state\nadmin_socket: shop.sock\n"
+    )
+    options = ("--reason", "request", "--yes") if command[0] == "reviews" else ()
+    with admin_fake(shop / "shop.sock", {"GET /v1/status": document(STATUS)}) as fake:
+        reviewsctl(environment, *command, *options, "--config", "..", folder=elsewhere)
+    assert fake.asked
