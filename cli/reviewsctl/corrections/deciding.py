@@ -13,7 +13,14 @@ from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, has_
 from reviewsctl.daemon.session import Session
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.target import reviews_file
-from reviewsd.api.texts import counted, first_of, plain_text, printable
+from reviewsd.api.texts import (
+    counted,
+    first_of,
+    is_nameless,
+    plain_text,
+    printable,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Action, Reason
@@ -37,6 +44,10 @@ _UPDATE: Final = "feeds and subscribers get an update"
 LIST: Final = "List them: reviewsctl reviews list"
 _CANDIDATES: Final = 5  # reviews that are listed for an ambiguous id
 _NAMED: Final = 3  # ids in the command that takes a correction back
+_MOST_NAMING: Final = 10  # other reviews that are listed, as they may name an author
+_HIDE_TEXT: Final = (
+    "to leave their stars alone: reviewsctl reviews hide ID --reason personal-data --text"
+)
 _SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
 
 
@@ -229,6 +240,7 @@ class Decision:
         yield f"readers are told: {after.readers_note or 'nothing, as all reviews are shown'}"
         if self._action == "anonymize":
             yield from _names_left(chosen)
+            yield from _names_elsewhere(chosen, after)
 
 
 def _rating_line(before: "ReviewsWithCorrections", after: "ReviewsWithCorrections") -> str:
@@ -282,7 +294,11 @@ def erase(
         files.note(target, now, [review.id for review in chosen], f"erase ({reason})", note)
         lines += _published(session, target)
     copies = after.copies_left(chosen, "erase")
-    lines += [*_copies_left(copies, "erase", reason), _ELSEWHERE]
+    lines += [
+        *_copies_left(copies, "erase", reason),
+        *_names_elsewhere(chosen, after),
+        _ELSEWHERE,
+    ]
     output.report("erased", chosen, lines, copies, dry_run=dry_run)
 
 
@@ -321,11 +337,46 @@ def _published(session: Session, target: Path) -> Iterator[str]:
 def _names_left(reviews: "Iterable[Review]") -> Iterator[str]:
     """Yield the places in texts and replies that may have the name of the author."""
     for review in reviews:
-        reply = "" if review.owner_reply is None else review.owner_reply.text
         parts = [part.casefold() for part in review.author.split() if len(part) >= _SHORTEST_NAME]
         for place, text, remedy in (
             ("its text", review.text or "", "hide the words with hide --text"),
-            ("your reply", reply, "write it without: reviewsctl reviews reply ID"),
+            ("your reply", _reply(review), "write it without: reviewsctl reviews reply ID"),
         ):
             if any(part in text.casefold() for part in parts):
                 yield f"{review.id}: the name may stand in {place}; {remedy}"
+
+
+def _names_elsewhere(
+    chosen: "Sequence[Review]", reviews: "ReviewsWithCorrections"
+) -> Iterator[str]:
+    """Yield the other reviews whose texts or replies may have the full name of an author."""
+    ids = {review.id for review in chosen}
+    people = [review.author for review in chosen if not is_nameless(review.author)]
+    names = [_phrase(words) for words in map(words_of, people) if len(words) > 1]
+    for place, words, remedy in (
+        ("the text of", lambda review: review.text or "", _HIDE_TEXT),
+        ("your reply to", _reply, "to write it without: reviewsctl reviews reply ID TEXT"),
+    ):
+        naming = [
+            f"{review.id} ({review.date})"
+            for review in (entry.review for entry in (reviews.reviews if names else ()))
+            if review.id not in ids and _has_name(words(review), names)
+        ]
+        if naming:
+            listed = first_of(naming, _MOST_NAMING, ", ")
+            yield f"the name may stand in {place} other reviews, which stays: {listed}; {remedy}"
+
+
+def _reply(review: "Review") -> str:
+    return "" if review.owner_reply is None else review.owner_reply.text
+
+
+def _phrase(name: "Sequence[str]") -> str:
+    """Return the words of a name as a text has them; of an initial any surname that begins so."""
+    phrase = f" {' '.join(name)} "
+    return phrase.rstrip() if len(name[-1]) == 1 else phrase
+
+
+def _has_name(text: str, names: "Iterable[str]") -> bool:
+    spaced = f" {' '.join(words_of(text))} "
+    return any(name in spaced for name in names)

@@ -588,6 +588,39 @@ def test_undone_import_that_was_never_served_leaves_no_ids(
     assert is_listed is bool(run("import", str(table), "--source", "cards", "--replace", "--yes"))
 
 
+@pytest.mark.parametrize(("author", "other"), [(AUTHOR, "Jane Roebuck"), ("Jane R.", "Jane Moe")])
+@pytest.mark.parametrize("action", ["erase", "anonymize"])
+def test_author_who_is_named_in_other_reviews_is_pointed_out_there(
+    shop: Shop, data: Path, action: str, author: str, other: str
+) -> None:
+    """An erased name was "gone for good from your files", one of which had it in a neighbor's text."""
+    with edited(data) as file:
+        file["reviews"][0]["author"] = author
+        file["reviews"][1]["text"] = "My neighbor JANE  ROE, sent me"
+        file["reviews"][2]["owner_reply"] = {"text": "Greet Jane Roe!", "date": "2026-01-01"}
+        file["reviews"][3]["text"] = f"Jane Seymour, {other}"
+    out, _ = shop.run("reviews", action, ERASED, "--reason", "request", "--yes")
+    text, reply = [line for line in out.splitlines() if line.startswith("the name may stand in")]
+    assert text == (
+        "the name may stand in the text of other reviews, which stays: r00 (2026-01-01); "
+        "to leave their stars alone: reviewsctl reviews hide ID --reason personal-data --text"
+    )
+    assert reply == (
+        "the name may stand in your reply to other reviews, which stays: r01 (2026-01-01); "
+        "to write it without: reviewsctl reviews reply ID TEXT"
+    )
+
+
+def test_single_name_is_not_looked_for_in_other_reviews(shop: Shop, data: Path) -> None:
+    """It is that of many, as "A Google user" is."""
+    for author in ("Jane", "A Google User"):
+        with edited(data) as file:
+            file["reviews"][0]["author"] = author
+            file["reviews"][1]["text"] = "Jane, a Google user"
+        out, _ = shop.run("reviews", "erase", ERASED, "--reason", "request", "--yes", "--dry-run")
+        assert "the name may stand" not in out
+
+
 @pytest.mark.parametrize("command", [("backup", "b.tar.gz"), ("reviews", "erase", ERASED)])
 def test_daemon_of_the_named_configuration_is_asked_from_another_folder(
     environment: dict[str, str], tmp_path: Path, data: Path, command: tuple[str, ...]
