@@ -224,7 +224,7 @@ class Decision:
         after: "ReviewsWithCorrections",
         chosen: "Sequence[Review]",
     ) -> Iterator[str]:
-        yield f"{state} within three seconds by a running daemon, and after every later import"
+        yield f"{state} within seconds by a running daemon (reviewsctl reload waits for it), and after every later import"
         yield _EFFECTS[self._action]
         both = [review.id for review in chosen if after.action(review) == "stars-only"]
         if both:

@@ -93,7 +93,7 @@ def effects_of(text: str, review: "Review", action: str, *, is_imported: bool) -
     else:
         later = "" if is_imported else ", and after every later import"
         effect = "on your page" if text else "gone from your page"
-        yield f"{effect} within three seconds by a running daemon{later}"
+        yield f"{effect} within seconds by a running daemon (reviewsctl reload waits for it){later}"
         if word := surname_in(text, review.author):
             yield (
                 f"readers see {printable(word)!r} in it, which may be the surname of {printable(review.author)}"

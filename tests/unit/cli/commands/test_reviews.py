@@ -199,7 +199,7 @@ def test_dry_run_says_what_readers_would_see(shop: Shop, data: Path) -> None:
     assert review_line.startswith(ERASED)
     assert "nothing was written; without --dry-run:" == heading
     assert [
-        "hidden within three seconds by a running daemon, and after every later import",
+        "hidden within seconds by a running daemon (reviewsctl reload waits for it), and after every later import",
         "gone from pages, feeds, JSON, search, insights and the tools of AI agents (MCP); its page answers 410",
         "average rating: 4.84 of 25 reviews before, 5.00 of 24 reviews after",
         (
