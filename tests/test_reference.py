@@ -1,5 +1,6 @@
 """The pages of docs that are lists name everything that is in the code."""
 
+import ast
 import json
 import re
 import typing
@@ -72,6 +73,24 @@ def test_platforms_has_every_format() -> None:
         if row.startswith("|") and row.count("|") == 8
     ]
     assert {format_.name for format_ in FORMATS} - {"maps"} == {row[1] for row in rows[2:]}
+
+
+def test_messages_of_tables_are_printed_by_imports() -> None:
+    """A reader searches the page for the words that the import has printed."""
+    rows = re.findall(r"^\| (`.*?) \|", (DOCS / "how-to" / "tables.md").read_text(), re.MULTILINE)
+    messages = re.findall(r"`([^`]+)`", "\n".join(rows))
+    pieces = [piece for message in messages for piece in re.split(r'\.{3}|"[^"]*"', message)]
+    printed = "\n".join(printed_by_imports())
+    assert len(messages) > 20
+    assert [] == [piece for piece in pieces if piece.strip(" ,:") not in printed]
+
+
+def printed_by_imports() -> Iterator[str]:
+    """Yield the constant parts of all strings of the import."""
+    for file in (DOCS.parent / "cli" / "reviewsctl" / "importing").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
 
 
 def test_http_has_every_address_and_parameter() -> None:
