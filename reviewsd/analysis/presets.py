@@ -1,10 +1,14 @@
 """Services and aspects by trade, used beside what the owner configures (insights.md 3)."""
 
 import functools
+import itertools
 from collections import defaultdict
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from reviewsd.analysis.language_data import Endings
+from reviewsd.analysis.patterns import parse
 from reviewsd.analysis.settings import AspectSetting, InsightSettings, ServiceSetting
 from reviewsd.analysis.wordlists import data_lines
 from reviewsd.domain.reviews import Business, primary_language
@@ -79,9 +83,16 @@ def _aspects() -> dict[str, _Aspects]:
             continue
         name, label, *lists = line.split(": ")
         language, _, aspect = name.partition(" ")
-        texts = (tuple(text.split(", ")) for text in lists) if lists else ((), (), ())
+        texts = (tuple(dict.fromkeys(_phrases(text))) for text in lists) if lists else ((), (), ())
         words, praise, complaint = texts
         current[language][aspect] = AspectSetting(
             label=label, words=words, praise=praise, complaint=complaint
         )
     return presets
+
+
+def _phrases(text: str) -> Iterator[str]:
+    """Yield the phrases of a list, with all alternatives in brackets (``patterns.parse``)."""
+    for pattern in text.split(", "):
+        for parts in itertools.product(*parse(pattern, Endings())):
+            yield " ".join(itertools.chain.from_iterable(parts))

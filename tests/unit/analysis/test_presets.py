@@ -1,5 +1,7 @@
 """The aspects that a trade has beyond those of every trade (insights.md 3, decision 624)."""
 
+from pathlib import Path
+
 import pytest
 
 from reviewsd.analysis.aspects import ASPECTS
@@ -32,6 +34,24 @@ def test_aspects_of_a_trade_have_words_and_a_name_in_each_language(
         words, english_words = set(aspect.words), set(english[name].words)
         assert words == english_words if language == "en" else words > english_words
         assert [] == list(InsightSettings(aspects={name: aspect}).faults())
+
+
+def _sentences() -> list[list[str]]:
+    lines = (Path(__file__).parent / "trades.txt").read_text("utf-8").splitlines()
+    return [line.split(" ", 4) for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize(("language", "category", "aspect", "sign", "text"), _sentences())
+def test_common_ways_to_speak_of_an_aspect_of_a_trade(
+    language: str, category: str, aspect: str, sign: str, text: str
+) -> None:
+    """The stars agree, as they do in the sentences of every trade."""
+    place = business(category, language)
+    rules = Rules(place, with_aspects(InsightSettings(language=language), place))
+    stars, sentiment = {"+": ([5], "positive"), "-": ([1], "negative"), "0": ([5, 1], None)}[sign]
+    for count in stars:
+        found = {label.id: label.sentiment for label in rules.label(text, count).aspects}
+        assert sentiment == found.get(aspect)
 
 
 @pytest.mark.parametrize(
