@@ -4,13 +4,14 @@ import ast
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.programs import run_program
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted([*(ROOT / "reviewsd").rglob("*.py"), *(ROOT / "cli").rglob("*.py")])
@@ -71,15 +72,7 @@ def test_imports_go_down_the_floors() -> None:
     if command is None:
         pytest.skip("import-linter is not installed")
     environ = {**os.environ, "PYTHONPATH": str(ROOT / "cli")}
-    done = subprocess.run(
-        [command, "--no-cache"],
-        cwd=ROOT,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_program([command, "--no-cache"], cwd=ROOT, env=environ)
     assert 0 == done.returncode, done.stdout
 
 

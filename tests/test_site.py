@@ -1,11 +1,11 @@
 """The site of the documents is built without a warning (docs/contributing/documents.md)."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.programs import run_program
 from tests.test_modules import ROOT
 
 INCOMPLETE = "WARNING: search index couldn't be loaded, but not all documents will be built: "
@@ -28,12 +28,8 @@ def test_site_has_no_warning_and_no_dead_link(tmp_path: Path) -> None:
 def warnings(target: Path, builder: str, *pages: Path) -> list[str]:
     """Run Sphinx with a builder and return its warnings, one a line."""
     options = ("-q", "-N", "-n", "-b", builder, "-d", target / "doctrees")
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", *options, ROOT / "docs", target / builder, *pages],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    done = run_program(
+        [sys.executable, "-m", "sphinx", *options, ROOT / "docs", target / builder, *pages]
     )
     assert 0 == done.returncode, done.stderr
     return done.stderr.splitlines()

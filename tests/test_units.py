@@ -13,6 +13,7 @@ from reviewsd.config.load import load
 from reviewsd.publish.memory_limit import SHARE
 from reviewsd.publish.sources import MAX_BYTES
 from reviewsd.server.connections import DRAIN_SECONDS
+from tests.support.programs import run_program
 
 ROOT = Path(__file__).parent.parent
 UNITS = ROOT / "systemd"
@@ -56,9 +57,7 @@ def settings(name: str, section: str) -> dict[str, list[str]]:
 
 
 def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["systemd-analyze", *arguments], capture_output=True, text=True, check=False
-    )
+    return run_program(["systemd-analyze", *arguments])
 
 
 @needs_systemd_analyze
@@ -239,12 +238,7 @@ def test_the_service_reads_and_keeps_its_files_where_the_configuration_says() ->
 )
 def test_sysusers_makes_the_group(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
-    done = subprocess.run(
-        ["systemd-sysusers", f"--root={tmp_path}", UNITS / "reviewsd.sysusers.conf"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program(["systemd-sysusers", f"--root={tmp_path}", UNITS / "reviewsd.sysusers.conf"])
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "etc/group").read_text().startswith("reviewsd-admin:")
 

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.support.distribution import ROOT, program, run
+from tests.support.programs import run_program
 
 pytestmark = pytest.mark.packaging
 
@@ -21,11 +21,5 @@ def test_lintian_has_nothing_to_say(tmp_path: Path) -> None:
     environ = {**os.environ, "PATH": f"/usr/bin:/bin:{uv}"}
     run(ROOT / "packaging/deb/build", tmp_path, env=environ, seconds=900)
     (package,) = tmp_path.glob("*.deb")
-    done = subprocess.run(
-        [lintian, "--fail-on", "error,warning", str(package)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_program([lintian, "--fail-on", "error,warning", str(package)], timeout=300)
     assert ("", 0) == (done.stdout, done.returncode)

@@ -19,6 +19,7 @@ import pytest
 
 from tests.support.daemon import until
 from tests.support.distribution import ROOT
+from tests.support.programs import run_program
 
 _BOOT_SECONDS: Final = 120.0
 _ENVIRON: Final = {
@@ -48,13 +49,8 @@ def unable() -> str:
 
 def _system() -> Path:
     """Return a folder with the system to boot copies of; the test is skipped where it cannot be made."""
-    result = subprocess.run(
-        [ROOT / "tests/packaging/make-system"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
+    result = run_program(
+        [ROOT / "tests/packaging/make-system"], stdin=subprocess.DEVNULL, timeout=600
     )
     if result.returncode != 0:
         pytest.skip(f"mmdebstrap has no system for us: {result.stderr[-300:]}")
@@ -62,12 +58,7 @@ def _system() -> Path:
 
 
 class Machine:
-    """A system that is running.
-
-    Args:
-        root: The folder it runs in.
-        init: The process id of its systemd.
-    """
+    """A system that is running."""
 
     def __init__(self, root: Path, init: int) -> None:
         self.root = root

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.fork_server import INTERPRETERS, ROOT, Forked, Server, Switch
+from tests.support.programs import run_program
 
 CLI = ROOT / "cli"
 REVIEWSCTL, REVIEWSD = "reviewsctl.main", "reviewsd.__main__"  # to run with -m
@@ -66,15 +67,7 @@ def reviewsctl(
     """
     if before or fresh:
         command = [*before, sys.executable, "-m", REVIEWSCTL, *arguments]
-        return subprocess.run(
-            command,
-            env=environment,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
+        return run_program(command, env=environment, cwd=folder, timeout=_SECONDS)
     return _run(REVIEWSCTL, arguments, environment, folder)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon import until
+from tests.support.programs import run_program
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -48,12 +49,9 @@ def tracked() -> list[str]:
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         pytest.skip("no checkout of git")
-    done = subprocess.run(
+    done = run_program(
         [git, "-c", "safe.directory=*", "ls-files", "-coz", "--exclude-standard"],
         cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
         check=True,
     )
     return [name for name in done.stdout.split("\0") if name and (ROOT / name).exists()]

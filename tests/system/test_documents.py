@@ -34,6 +34,7 @@ from tests.support.documents import (
     matches,
     steps,
 )
+from tests.support.programs import run_program
 
 ALL = [block for file in documents() for block in blocks(file)]
 TYPED = [
@@ -99,9 +100,7 @@ def demo() -> str:
 
 @pytest.mark.parametrize("block", of("sh"))
 def test_block_that_is_only_read_is_valid_shell(block: Block) -> None:
-    done = subprocess.run(
-        ["bash", "-n"], input=block.text, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_program(["bash", "-n"], input=block.text)
     assert ("", 0) == (done.stderr, done.returncode)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon import Daemon, until
+from tests.support.programs import run_program
 
 BIN = Path(sys.executable).parent
 NAMES = ("encodings", "json", "msgspec", "re", "reviewsctl", "reviewsd", "typing", "yaml")
@@ -65,14 +66,6 @@ def test_no_command_imports_from_its_folder(
 ) -> None:
     daemon = Daemon(tmp_path)
     environ = {**os.environ, "REVIEWSD_CONFIG": str(daemon.config)}
-    done = subprocess.run(
-        [str(BIN / "reviewsctl"), *arguments],
-        cwd=hostile,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_program([str(BIN / "reviewsctl"), *arguments], cwd=hostile, env=environ)
     assert "Traceback" not in done.stderr
     assert [] == imported(hostile)

@@ -18,6 +18,7 @@ from tests.support.agents import INITIALIZE
 from tests.support.authority import authority, client_context
 from tests.support.daemon import BASE_URL, Daemon, free_port, until
 from tests.support.mcp import MODERN, modern
+from tests.support.programs import run_program
 from tests.support.public_site import PublicSite
 
 PROXIES = Path(__file__).parents[2] / "docs" / "proxies"
@@ -141,13 +142,7 @@ def test_nginx_takes_the_block_of_a_document_as_pasted(tmp_path: Path, document:
         f"pid {tmp_path}/pid; error_log stderr; events {{}}\n"
         f"http {{ access_log off; server {{ listen 127.0.0.1:80;\n{pasted}}} }}\n"
     )
-    tested = subprocess.run(
-        ["nginx", "-t", "-p", str(tmp_path), "-e", "stderr", "-c", str(config)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    tested = run_program(["nginx", "-t", "-p", str(tmp_path), "-e", "stderr", "-c", str(config)])
     assert 0 == tested.returncode, tested.stderr
 
 

@@ -20,6 +20,7 @@ from reviewsd.__main__ import AS_ROOT
 from tests.support import commands, fork_server
 from tests.support.daemon import NO_PAGES, Daemon, until
 from tests.support.generate import write_data
+from tests.support.programs import run_program
 
 PUBLICATION = b"reviewsd.publish.publication"
 NOBODY = 65_534
@@ -542,13 +543,7 @@ def test_start_says_where_it_listens(daemon: Daemon) -> None:
 @pytest.mark.parametrize("option", ["--help", "--version"])
 def test_help_imports_next_to_nothing(option: str) -> None:
     """The daemon's own modules take half a second."""
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "reviewsd", option],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=True,
-    )
+    done = run_program([sys.executable, "-X", "importtime", "-m", "reviewsd", option], check=True)
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert imported.isdisjoint({"twisted", "msgspec", "yaml", "reviewsd.app"})
 

@@ -6,7 +6,6 @@ systemd where tests run. So a daemon is traced while it does all that it does.
 
 import os
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from tests.support.conversation import Conversation, replies
 from tests.support.daemon import Daemon, until
+from tests.support.programs import run_program
 from tests.support.subscriber import Subscriber, settings
 from tests.system.crash.tracing import STRACE, obstacle
 
@@ -35,12 +35,7 @@ def calls_of(name: str) -> frozenset[str]:
     """Return the calls of a set of systemd, which may contain other sets."""
     if not name.startswith("@"):
         return frozenset((name,))
-    done = subprocess.run(
-        ["systemd-analyze", "--no-pager", "syscall-filter", name],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_program(["systemd-analyze", "--no-pager", "syscall-filter", name], check=True)
     members = [line.strip() for line in done.stdout.splitlines()[1:]]
     sets = [calls_of(member) for member in members if member and not member.startswith("#")]
     return frozenset().union(*sets)

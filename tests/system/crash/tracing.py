@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.programs import run_program
 from tests.system.crash.writer import GO, LOG, STORE
 
 ROOT = Path(__file__).parents[3]
@@ -113,9 +114,7 @@ def obstacle() -> str:
     """Why nothing can be traced here; "" when it can."""
     if STRACE is None:
         return "strace is not installed"
-    done = subprocess.run(
-        [STRACE, "-o", os.devnull, "true"], capture_output=True, text=True, check=False
-    )
+    done = run_program([STRACE, "-o", os.devnull, "true"])
     return f"strace may not trace here: {done.stderr.strip()}" if done.returncode else ""
 
 

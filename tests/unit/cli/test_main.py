@@ -31,6 +31,7 @@ from tests.support.admin_fake import (
 )
 from tests.support.commands import CONSOLE_SCRIPT, Ctl, on_a_terminal, reviewsctl, started
 from tests.support.hub_answers import STATE
+from tests.support.programs import run_program
 
 pytestmark = pytest.mark.processes
 
@@ -488,12 +489,9 @@ def test_the_socket_of_the_folder_is_found(ctl: Ctl, daemon: AdminFake, tmp_path
 
 def imported(ctl: Ctl, *arguments: str) -> set[str]:
     """The modules that a command has imported at its end."""
-    run = subprocess.run(
+    run = run_program(
         [sys.executable, "-X", "importtime", "-c", CONSOLE_SCRIPT, *arguments],
         env=ctl.environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
         check=True,
     )
     return {line.rpartition("|")[2].strip() for line in run.stderr.splitlines()}

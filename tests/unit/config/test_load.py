@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import find, load
 from reviewsd.config.schema import Config, keys
 from tests.support.configuration import BASE, Write, refused
+from tests.support.programs import run_program
 
 ROOT = Path(__file__).parents[3]
 
@@ -175,18 +175,12 @@ def test_load_does_not_open_listeners(write: Write) -> None:
         "import sys; from pathlib import Path; from reviewsd.config.load import load\n"
         "load(Path(sys.argv[1]), {}); print('twisted.internet.reactor' in sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(file)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program([sys.executable, "-c", script, str(file)], cwd=ROOT)
     assert (done.stdout, done.stderr, done.returncode) == ("False\n", "", 0)
 
 
 def test_error_output_has_no_control_characters() -> None:
-    done = subprocess.run(
+    done = run_program(
         [
             sys.executable,
             "-m",
@@ -196,9 +190,6 @@ def test_error_output_has_no_control_characters() -> None:
             "a\x1b]0;owned\x07\x9b2J\u202e.yaml",
         ],
         cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert r"/a\u001b]0;owned\u0007\u009b2J\u202e.yaml: cannot be read" in done.stderr
     assert all(line.isprintable() for line in done.stderr.splitlines())

@@ -9,6 +9,7 @@ import pytest
 
 from reviewsctl.manual import shares as manual
 from tests.support.commands import Ctl, reviewsctl
+from tests.support.programs import run_program
 
 pytestmark = pytest.mark.processes
 
@@ -82,10 +83,5 @@ def test_page_of_the_configuration_is_plain_text_that_a_terminal_wraps() -> None
 def test_groff_finds_nothing_wrong_with_the_pages(tmp_path: Path) -> None:
     for name, text in pages().items():
         (tmp_path / name).write_text(text)
-        done = subprocess.run(
-            ["groff", "-man", "-ww", "-Tutf8", tmp_path / name],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_program(["groff", "-man", "-ww", "-Tutf8", tmp_path / name])
         assert ("", 0) == (done.stderr, done.returncode)

@@ -19,6 +19,7 @@ from reviewsctl.importing.settings import SETTINGS
 from tests.support.admin_fake import STATUS, admin_fake, document, events
 from tests.support.commands import CLI, Ctl, at_a_terminal, on_a_terminal, reviewsctl, started
 from tests.support.daemon import until
+from tests.support.programs import run_program
 from tests.support.shop import SAMPLES, google
 
 pytestmark = pytest.mark.processes
@@ -505,13 +506,10 @@ def test_export_is_read_from_standard_input(data: Path, ctl: Ctl, tmp_path: Path
     temporary.mkdir()
     command = [sys.executable, "-m", "reviewsctl.main", "import", "-", "--data", str(data)]
     with (SAMPLES / "google_api.json").open("rb") as export:
-        run = subprocess.run(
+        run = run_program(
             [*command, "--set", "location=all"],
             stdin=export,
             env={**ctl.environment, "PYTHONPATH": str(CLI), "TMPDIR": str(temporary)},
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     assert (0, "") == (run.returncode, run.stderr)

@@ -3,7 +3,6 @@
 import os
 import shutil
 import stat
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from reviewsctl.importing.undo import undo
 from reviewsd.api.places import DATA_FILES
 from reviewsd.api.places import SYSTEM as CONFIG
 from tests.support.commands import Ctl
+from tests.support.programs import run_program
 from tests.support.shop import NOW, Shop, google
 
 pytestmark = pytest.mark.processes
@@ -540,11 +540,8 @@ def test_without_systemd_it_refuses_politely(ctl: Ctl, shop: Path) -> None:
 def test_the_unit_is_as_hardened_as_the_shipped_one(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
     file = tmp_path / "reviewsd.service"
     file.write_text(ctl("service", "install", "--print-unit").stdout)
-    done = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", file],
-        capture_output=True,
-        text=True,
-        check=False,
+    done = run_program(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", file]
     )
     assert 0 == done.returncode, done.stdout
 

@@ -1,7 +1,6 @@
 """The model client against a server on loopback that limits, stalls, cuts, redirects, or is another."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from reviewsctl.labeling.endpoint import ModelError, is_loopback, parse_endpoint
 from tests.support.authority import authority, self_signed
 from tests.support.commands import CLI
 from tests.support.language_model import Answer, LanguageModel, honest
+from tests.support.programs import run_program
 from tests.support.source_stub import response
 
 REVIEWS = [{"id": "1", "rating": 5, "text": "Good work, all of it"}]
@@ -150,13 +150,7 @@ def test_missing_extra_is_reported_with_the_command_that_installs_it() -> None:
         "sys.argv[1:] = ['insights', 'label', '--model=m', '--endpoint=http://127.0.0.1:1']\n"
         "from reviewsctl.main import main; main()"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(CLI)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = run_program([sys.executable, "-c", program], env={"PYTHONPATH": str(CLI)})
     expected = (
         "Error: not labeled: the package openai is not installed\n"
         f"Install it: {sys.prefix}/bin/pip install openai\n"

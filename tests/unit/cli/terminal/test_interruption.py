@@ -1,12 +1,12 @@
 """A signal that stops a command raises once, and clearing up is not disturbed."""
 
 import signal
-import subprocess
 import sys
 
 import pytest
 
 from tests.support.commands import CLI
+from tests.support.programs import run_program
 
 WORK = """
 import os, sys
@@ -26,12 +26,5 @@ except Stopped as stopped:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_first_signal_raises_while_others_let_it_clear_up(number: signal.Signals) -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", WORK, str(int(number))],
-        env={"PYTHONPATH": str(CLI)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    run = run_program([sys.executable, "-c", WORK, str(int(number))], env={"PYTHONPATH": str(CLI)})
     assert (0, f"cleared\n{128 + number}\n", "") == (run.returncode, run.stdout, run.stderr)
