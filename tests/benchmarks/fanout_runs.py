@@ -80,12 +80,7 @@ class Run:
 
 
 class Bench:
-    """Makes runs, each with processes of its own.
-
-    Args:
-        directory: For all that is written.
-        venv: Has aiohttp and uvloop.
-    """
+    """Makes runs, each with processes of its own."""
 
     def __init__(self, directory: Path, venv: Path) -> None:
         self._directory = directory

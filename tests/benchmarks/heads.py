@@ -30,13 +30,7 @@ _USUAL = 10  # fields beside Host and that of the row
 
 
 def heads(path: str, host: str, headers: Sequence[str] = ()) -> Iterator[str]:
-    """Whole requests without a body.
-
-    Args:
-        path: What all ask for.
-        host: What all ask under.
-        headers: Lines that all have.
-    """
+    """Whole requests without a body."""
     draw = random.Random(path)  # the same each time
     for _ in range(COUNT):
         client = f"{draw.randrange(1, 224)}.{draw.randrange(256)}.{draw.randrange(256)}.9"

@@ -90,13 +90,7 @@ def front(place: Path, ports: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def command(place: Path, root: Path, port: int) -> list[str]:
-    """The command line of an nginx.
-
-    Args:
-        place: A new directory for what it writes.
-        root: Has the files by their paths.
-        port: On loopback.
-    """
+    """The command line of an nginx."""
     return _command(place, _CONFIGURATION.format(place=place, root=root, port=port))
 
 

@@ -200,12 +200,7 @@ def _asked(server: Server, row: Row, headers: Sequence[str], place: Path, asking
 def tables(
     results: Sequence[tuple[str, Sequence[Round]]], aims: Mapping[str, Mapping[str, float]]
 ) -> str:
-    """CPU and ratios.
-
-    Args:
-        results: The rounds of the rows, by their titles.
-        aims: By title and peer.
-    """
+    """CPU and ratios."""
     names = [name for name in _NAMES if any(name in rounds[0] for _, rounds in results)]
     cpu, ratios = [], []
     for title, rounds in results:

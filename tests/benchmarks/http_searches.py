@@ -33,15 +33,7 @@ Round = dict[str, float]
 def measure(
     data: Path, venv: Path, size: int, rows: Sequence[str], rounds: int
 ) -> Iterator[tuple[str, list[Round]]]:
-    """The rounds of each row, by its title.
-
-    Args:
-        data: Where the data sets are.
-        venv: Has Starlette.
-        size: Reviews.
-        rows: ``search`` or ``since``, or both.
-        rounds: How many.
-    """
+    """The rounds of each row, by its title."""
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-search-")))
         servers, current = stack.enter_context(ours(place / "ours", data_set(data, size)))

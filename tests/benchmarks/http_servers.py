@@ -122,13 +122,7 @@ def peers(place: Path, root: Path, venv: Path, names: Sequence[str]) -> Iterator
 
 @contextmanager
 def searching(place: Path, snapshot: Path, venv: Path) -> Iterator[Server]:
-    """Start the peer that does the same searches with Starlette (``peer``).
-
-    Args:
-        place: A new directory.
-        snapshot: What it prepares itself from.
-        venv: Has Starlette.
-    """
+    """Start the peer that does the same searches with Starlette (``peer``)."""
     prepare(Snapshot(snapshot), snapshot, place)
     environ = {"PEER_DATA": str(place)}
     with started(STARLETTE, lambda port: _uvicorn(venv, "peer:app", port), environ) as server:

@@ -67,12 +67,7 @@ class Patient(Daemon):
 
 @contextmanager
 def served(data: Path | None = None, settings: str = "") -> Iterator[Patient]:
-    """Run a daemon on core 0, and check at the end that it has logged no traceback.
-
-    Args:
-        data: What it publishes; the demo's data by default.
-        settings: Lines of its configuration.
-    """
+    """Run a daemon on core 0, and check at the end that it has logged no traceback."""
     with TemporaryDirectory(prefix="reviewsd-benchmark-") as name:
         if data is not None:
             Path(name, "data").symlink_to(data.absolute())

@@ -31,12 +31,7 @@ _PATH = "/api/feed.json"
 
 
 class Client(threading.local):
-    """The connection of each thread.
-
-    Args:
-        port: The port of the daemon.
-        body: The body that each answer must have.
-    """
+    """The connection of each thread."""
 
     _numbers = itertools.count()
 

@@ -44,14 +44,7 @@ def _import() -> None:
 def _become(
     module: str, arguments: Sequence[str], environ: Mapping[str, str], first: list[str]
 ) -> NoReturn:
-    """Be a program from here on.
-
-    Args:
-        module: Its ``main`` is what its console script calls.
-        arguments: Of its command line.
-        environ: Its environment.
-        first: Where modules are looked for before PYTHONPATH.
-    """
+    """Be a program from here on."""
     code: Any = 1
     try:
         gc.enable()  # subprocess has turned it off

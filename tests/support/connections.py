@@ -277,12 +277,7 @@ class FakeRoutes:
 
 
 class MemoryListener:
-    """A server with connections in memory.
-
-    Args:
-        hosts: The host names that are served; all by default.
-        limits: Limits that replace the usual ones.
-    """
+    """A server with connections in memory."""
 
     def __init__(self, *, hosts: Hosts | None = None, **limits: Any) -> None:
         self.clock = Clock()

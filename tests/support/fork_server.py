@@ -49,13 +49,7 @@ def _early(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 class Forked:
-    """A process of the server's, with what ``subprocess.Popen`` has for one's own.
-
-    Args:
-        server: Forks it.
-        order: What it is to be, as the server has it.
-        streams: Its stdout, stderr and, unless it is the server's, stdin.
-    """
+    """A process of the server's, with what ``subprocess.Popen`` has for one's own."""
 
     def __init__(self, server: "Server", order: Mapping[str, Any], *streams: int) -> None:
         self._received = b""
@@ -92,11 +86,7 @@ class Forked:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the exit code.
-
-        Raises:
-            subprocess.TimeoutExpired: There is none so soon.
-        """
+        """Wait for the exit code."""
         code = self._outcome(timeout)
         if code is None:
             raise subprocess.TimeoutExpired("reviewsd", timeout or 0)
@@ -118,12 +108,7 @@ class Forked:
 
 
 class Server:
-    """A server of this process; it ends with this process.
-
-    Args:
-        module: What it runs.
-        environ: Its environment.
-    """
+    """A server of this process; it ends with this process."""
 
     def __init__(self, module: str, environ: Mapping[str, str]) -> None:
         self.orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -134,12 +134,7 @@ def transact(connection: sqlite3.Connection, work: Callable[[SqlCursor], T]) -> 
 
 
 class MemoryStore(Store):
-    """A Store with transactions that take time on a test's clock, one after the other.
-
-    Args:
-        connection: The database, which survives a restart of the hub.
-        clock: The clock.
-    """
+    """A Store with transactions that take time on a test's clock, one after the other."""
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
         self.connection = connection
@@ -372,12 +367,7 @@ class Callbacks:
 
 
 def snapshot(text: str, other_texts: Mapping[str, str] | None = None) -> Snapshot:
-    """Return a snapshot with topics that hold their path and a text.
-
-    Args:
-        text: The text of all topics.
-        other_texts: Other texts, by path.
-    """
+    """Return a snapshot with topics that hold their path and a text."""
     texts = {**dict.fromkeys(urls.TOPICS, text), **(other_texts or {})}
     bodies = {path: content(path, text) for path, text in texts.items()}
     fingerprint = SimpleNamespace(

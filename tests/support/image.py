@@ -33,12 +33,7 @@ exec postgres -D $data -c listen_addresses='*'
 
 
 class Image:
-    """The image of the Containerfile, in a storage of its own.
-
-    Args:
-        place: An empty folder.
-        base: A Debian with Python, which is the base of the image.
-    """
+    """The image of the Containerfile, in a storage of its own."""
 
     def __init__(self, place: Path, base: Path) -> None:
         self._place = place
@@ -77,12 +72,7 @@ class Image:
 
 
 def save_services(base: Path, file: Path) -> None:
-    """Write a file system with Debian's Caddy and PostgreSQL as an archive that ``docker import`` reads.
-
-    Args:
-        base: A Debian, which gets the packages.
-        file: The archive.
-    """
+    """Write a file system with Debian's Caddy and PostgreSQL as an archive that ``docker import`` reads."""
     with debian.system(base) as system:
         system.run("apt-get", "update", "-q")
         packages = ("caddy", "postgresql-15", "libcap2-bin")

@@ -110,13 +110,7 @@ def is_signed(request: LoggedRequest, subscriber: Subscriber) -> bool:
 
 
 class Storm:
-    """Changes data while hubs are killed, and knows what their subscriber may have received.
-
-    Args:
-        data: The directory of the data.
-        subscriber: Logs the deliveries.
-        chance: Decides what happens when.
-    """
+    """Changes data while hubs are killed, and knows what their subscriber may have received."""
 
     def __init__(self, data: Path, subscriber: Subscriber, chance: random.Random) -> None:
         self._data = data

@@ -30,10 +30,8 @@ _ETC = Path("/etc/netns")
 class Namespace:
     """A network. Entering moves this process in, with all processes and threads started meanwhile.
 
-    The network is gone after leaving. Where there can be none, the test is skipped.
-
-    Args:
-        addresses: Of the one host that there is, beside 127.0.0.1 and ::1.
+    Its one host has these addresses beside 127.0.0.1 and ::1. The network is gone after leaving. Where there
+    can be none, the test is skipped.
     """
 
     def __init__(self, *addresses: str) -> None:
@@ -182,11 +180,7 @@ def _ip(*arguments: str) -> None:
 
 
 def enter(namespace: int) -> None:
-    """Move this thread into a network: os.setns comes with Python 3.12.
-
-    Args:
-        namespace: A descriptor of the network's file.
-    """
+    """Move this thread into a network: os.setns comes with Python 3.12."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.setns(namespace, _CLONE_NEWNET) != 0:
         raise OSError(ctypes.get_errno(), "setns")

@@ -43,12 +43,7 @@ def review(review_id: str = "a", **members: object) -> dict[str, Any]:
 
 
 class Place:
-    """A business with pages, in a directory.
-
-    Args:
-        place: The directory.
-        settings: Of the pages.
-    """
+    """A business with pages, in a directory."""
 
     def __init__(self, place: Path, *, settings: Pages | None = None) -> None:
         self.directories = Directories(place)
@@ -116,11 +111,7 @@ class Element:
 
 
 class Html(HTMLParser):
-    """A page, read.
-
-    Raises:
-        AssertionError: Elements do not end as they begin.
-    """
+    """A page, read."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

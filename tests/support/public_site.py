@@ -11,14 +11,7 @@ from tests.support.daemon import Answer
 
 
 class PublicSite:
-    """The service as the public sees it.
-
-    Args:
-        name: The public name.
-        port: Where the proxy listens on loopback.
-        context: Trusts the certificate.
-        address: Where the proxy listens, if it is not loopback.
-    """
+    """The service as the public sees it."""
 
     def __init__(
         self, name: str, port: int, context: ssl.SSLContext, address: str = "127.0.0.1"

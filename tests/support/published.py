@@ -35,10 +35,6 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
     """Put the snapshot into the state directory of a daemon that has published nothing.
 
     There is none of faulty data, and of a faulty configuration.
-
-    Args:
-        config: The daemon's configuration.
-        environ: Its environment.
     """
     try:
         order = PublicationOrder.from_config(

@@ -195,11 +195,7 @@ class Wire:
             self.read(seconds)
 
     def read_all(self, seconds: float = 30) -> bytes:
-        """Return all bytes of the connection, which the other side has to close.
-
-        Raises:
-            AssertionError: The connection stays open.
-        """
+        """Return all bytes of the connection, which the other side has to close."""
         self.read_until(lambda: False, seconds)
         assert self.closed, f"the connection stayed open after {self.received[-400:]!r}"
         return self.received

@@ -12,9 +12,6 @@ class Relay:
 
     While it is silent it takes connections and bytes, and passes nothing on. Connections that have met
     silence stay silent for ever.
-
-    Args:
-        connect: Connects to what is behind it.
     """
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:

@@ -15,11 +15,7 @@ _STEP = 0.005
 
 
 async def until(true: Callable[[], object]) -> float:
-    """Let the reactor work until something has come true; returns how many seconds that took.
-
-    Raises:
-        AssertionError: It did not come true.
-    """
+    """Let the reactor work until something has come true; returns how many seconds that took."""
     began = time.monotonic()
     while not true():
         assert time.monotonic() < began + SECONDS, "it did not come true"

@@ -69,13 +69,7 @@ def read_rows(connection: sqlite3.Connection) -> dict[int, Row]:
 
 
 class Witness:
-    """All subscribers together, as one observer.
-
-    Args:
-        connection: The store's.
-        time: The clocks.
-        secrets: Opens sealed secrets.
-    """
+    """All subscribers together, as one observer."""
 
     def __init__(self, connection: sqlite3.Connection, time: Time, secrets: Secrets) -> None:
         self._connection = connection

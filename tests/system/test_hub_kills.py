@@ -35,14 +35,7 @@ STOPS = examples.number(4)
 
 
 class KillStorm(Storm):
-    """Ends a daemon again and again while its data and its subscribers change.
-
-    Args:
-        directory: The daemon's.
-        subscriber: Logs the deliveries.
-        chance: Decides what happens when.
-        sign: The signal that ends the daemon.
-    """
+    """Ends a daemon again and again while its data and its subscribers change."""
 
     def __init__(
         self, directory: Path, subscriber: Subscriber, chance: random.Random, sign: signal.Signals

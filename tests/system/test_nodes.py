@@ -21,15 +21,7 @@ NAMES = ("1", "2", "3")
 
 
 class Node(Daemon):
-    """One of the nodes; they share a folder with data, configuration and keys.
-
-    Args:
-        directory: The folder.
-        name: The name of the node.
-        configuration: Lines of the configuration.
-        store: The URL of the database.
-        port: The public port of all nodes; 0 for a free one.
-    """
+    """One of the nodes; they share a folder with data, configuration and keys."""
 
     def __init__(
         self, directory: Path, name: str, configuration: str, store: str, port: int

@@ -60,16 +60,7 @@ def request(
     version: bytes = b"HTTP/1.1",
     body: bytes = b"",
 ) -> bytes:
-    """Return the bytes of a request, without changes to its parts.
-
-    Args:
-        target: The second word of the request line.
-        fields: Lines without their ends.
-        method: The first word.
-        host: The lines before the other fields.
-        version: The last word.
-        body: The bytes behind the head.
-    """
+    """Return the bytes of a request, without changes to its parts."""
     lines = b"".join(field + b"\r\n" for field in fields)
     return method + b" " + target + b" " + version + b"\r\n" + host + lines + END + body
 

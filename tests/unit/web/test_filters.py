@@ -74,12 +74,7 @@ INSIGHTS = {
 
 
 class FilteredSite:
-    """One data set, searched over HTTP and by an agent.
-
-    Args:
-        directories: A data directory and a state directory.
-        insights: The content of ``insights.json``.
-    """
+    """One data set, searched over HTTP and by an agent."""
 
     def __init__(self, directories: Directories, insights: object) -> None:
         directories.write(*REVIEWS, insights=insights)
