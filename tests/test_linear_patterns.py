@@ -36,10 +36,7 @@ MANY = 64  # repetitions; a repeat without a bound or with a larger one is attac
 CALLED = {"fullmatch", "match", "search", "findall", "sub", "split"}
 """Methods of patterns; a new one is added to ``asked``."""
 
-OF_OUR_OWN = {
-    "reviewsctl.files.unit_text",
-    "reviewsd.store.postgres",
-}
+OF_OUR_OWN = {"reviewsctl.files.unit_text", "reviewsd.store.postgres"}
 """Modules with patterns that match nothing but texts of the program."""
 
 METHODS = {

@@ -269,10 +269,7 @@ SCANS: dict[str, Scan] = {
         lambda n: reviews(size=n),
         lambda text: json_location.locate(text, ["$.reviews[0].rating", "$.x", "$.reviews[7].id"]),
     ),
-    "steps of a path": (
-        repeated("$", '["a"]'),
-        lambda path: json_location.locate(b"{}", [path]),
-    ),
+    "steps of a path": (repeated("$", '["a"]'), lambda path: json_location.locate(b"{}", [path])),
     "line breaks before a place": (
         repeated(b"", b"\n"),
         lambda text: json_location.place_at(text, len(text), 1),

@@ -344,12 +344,7 @@ class Case:
         ]
 
 
-CASES = (
-    Case(100, 4),
-    Case(140, 1, among=True),
-    Case(500, 500),
-    Case(500, 500, hang=False),
-)
+CASES = (Case(100, 4), Case(140, 1, among=True), Case(500, 500), Case(500, 500, hang=False))
 
 
 def silent_hangs(request: hubs.LoggedRequest) -> hubs.Reply | None:

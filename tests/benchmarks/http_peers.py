@@ -252,11 +252,7 @@ def main() -> None:
     results: list[tuple[str, list[Round]]] = []
     aims: dict[str, Mapping[str, float]] = {}
     if some := [name for name in rows if name in ROWS]:
-        asking = Asking(
-            rounds=rounds,
-            seconds=arguments.seconds,
-            beside=arguments.beside,
-        )
+        asking = Asking(rounds=rounds, seconds=arguments.seconds, beside=arguments.beside)
         results += documents(data, venv, some, names, asking)
         for name, (title, _) in zip(some, results, strict=True):
             aims[title] = _AIMS.get(name, {})

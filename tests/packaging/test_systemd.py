@@ -422,11 +422,7 @@ def test_purge_leaves_only_the_reviews(machine: Machine) -> None:
     assert "" == machine.run(
         "systemctl", "list-units", "--state=active,failed", "--no-legend", "reviewsd*"
     )
-    for name in (
-        "/etc/reviewsd",
-        "/var/lib/reviewsd",
-        "/var/lib/private/reviewsd",
-    ):
+    for name in ("/etc/reviewsd", "/var/lib/reviewsd", "/var/lib/private/reviewsd"):
         assert not os.path.lexists(machine.path(name)), name
     assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
     assert machine.path("/srv/reviews/reviews.json").exists()

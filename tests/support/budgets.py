@@ -10,9 +10,7 @@ from reviewsd.web.budgets import TOTAL, Budgets, ClientNetworks, MemoryBudget, T
 
 
 def budgets(
-    clock: IReactorTime,
-    trusted: Sequence[IPv4Network | IPv6Network] = (),
-    total: int = TOTAL,
+    clock: IReactorTime, trusted: Sequence[IPv4Network | IPv6Network] = (), total: int = TOTAL
 ) -> Budgets:
     """Return budgets; work takes no time, unless it advances the clock."""
     networks = ClientNetworks(trusted)

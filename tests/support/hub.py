@@ -511,9 +511,7 @@ def start_process(
 
 @contextmanager
 def hub_process(
-    settings: HubConfig = DEFAULTS,
-    text: str | None = "first",
-    limits: HubLimits = DEFAULT_LIMITS,
+    settings: HubConfig = DEFAULTS, text: str | None = "first", limits: HubLimits = DEFAULT_LIMITS
 ) -> Iterator[HubProcess]:
     """Run a hub with data; no exception may reach the log."""
     with no_bugs():

@@ -15,12 +15,7 @@ import msgspec
 from twisted.logger import LogEvent, formatEvent
 
 from reviewsd.api.jobs import Guard
-from reviewsd.publish.messages import (
-    Job,
-    JobMessage,
-    Outcome,
-    PublicationOrder,
-)
+from reviewsd.publish.messages import Job, JobMessage, Outcome, PublicationOrder
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import BuildInfo, Manifest, open_manifest, open_seen
@@ -71,10 +66,7 @@ class Directories:
         removed: Sequence[object] = (),
         **business: object,
     ) -> None:
-        content: dict[str, object] = {
-            "business": {"name": name, **business},
-            "reviews": reviews,
-        }
+        content: dict[str, object] = {"business": {"name": name, **business}, "reviews": reviews}
         if removed:
             content["removed"] = removed
         (self.data / "reviews.json").write_text(json.dumps(content))

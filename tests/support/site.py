@@ -48,14 +48,7 @@ def site(
     statistics = Statistics(Locations.several(dataset.business))
     for raw in dataset.records:
         statistics.add(msgspec.json.decode(raw, type=Review))
-    return sites.make(
-        dataset,
-        base_url,
-        Pages(),
-        statistics,
-        {},
-        disabled_paths=disabled_paths,
-    )
+    return sites.make(dataset, base_url, Pages(), statistics, {}, disabled_paths=disabled_paths)
 
 
 _compiled: dict[str, bytes] = {}  # templates, as a publication leaves them to the next one

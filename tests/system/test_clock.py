@@ -12,10 +12,7 @@ HOUR, DAY = 3_600, 86_400
 SETTINGS = "server: {idle: 0.5}\n"
 WATCHDOG = {"WATCHDOG_USEC": "900000"}  # a sign of life each 0.3 s
 
-LIBRARY = next(
-    iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))),
-    None,
-)
+LIBRARY = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 """The variant for programs with threads."""
 
 needs_library = pytest.mark.skipif(
@@ -64,9 +61,7 @@ def test_clock_that_is_set_stops_nothing_and_ends_no_lease(tmp_path: Path) -> No
     clock = WallClock(tmp_path / "clock")
     with Subscriber(tmp_path) as subscriber:
         daemon = Daemon(
-            tmp_path,
-            SETTINGS + settings(subscriber.ca_file),
-            environ={**clock.environ, **WATCHDOG},
+            tmp_path, SETTINGS + settings(subscriber.ca_file), environ={**clock.environ, **WATCHDOG}
         )
         with daemon:
             until_open(daemon)

@@ -42,10 +42,7 @@ class KillStorm(Storm):
     ) -> None:
         self._sign = sign
         limits = {"active_per_host": 10_000}
-        self._daemon = Daemon(
-            directory,
-            settings(subscriber.ca_file, limits=limits),
-        )
+        self._daemon = Daemon(directory, settings(subscriber.ca_file, limits=limits))
         (self._daemon.data / "insights.json").unlink()
         super().__init__(self._daemon.data, subscriber, chance)
 

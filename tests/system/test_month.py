@@ -53,11 +53,7 @@ def of_google(count: int) -> dict[str, Any]:
     time = f"{day_of(count)}T10:00:00Z"
     reply = {"comment": f"Thanks {count}", "updateTime": "2026-10-01T10:00:00Z"}
     return google_review(
-        count,
-        comment=f"Google says {count}",
-        createTime=time,
-        updateTime=time,
-        reviewReply=reply,
+        count, comment=f"Google says {count}", createTime=time, updateTime=time, reviewReply=reply
     )
 
 

@@ -30,14 +30,7 @@ SCRIPT = Path(__file__).parents[1] / "conformance" / "pages.sh"
 TOOLS = Path(os.environ.get("PAGE_TOOLS") or f"{tempfile.gettempdir()}/reviewsd-page-tools")
 SECONDS = 600
 
-FIRST = (
-    "/",
-    "/embed",
-    "/llms.txt",
-    "/feed.xml",
-    "/api/feed.json",
-    "/.well-known/api-catalog",
-)
+FIRST = ("/", "/embed", "/llms.txt", "/feed.xml", "/api/feed.json", "/.well-known/api-catalog")
 IDS = ("a/b?c#d", "<%2F")
 FAULTS = ("/nothing.json", "/api/reviews/search?rating=9", "/api/reviews/since/x")
 CALLS: tuple[tuple[str, dict[str, str]], ...] = (

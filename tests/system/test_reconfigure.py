@@ -122,10 +122,7 @@ def test_address_of_notices_with_which_no_daemon_starts_is_a_fault(daemon: Daemo
     fault = f"{place}: notify: owner: there is no {address}\n"
     configure(daemon, "notify: [{name: owner, url_file: owner.url, stars: 2}]\n")
     done = daemon.ctl("reload")
-    assert (1, f"  {fault}") == (
-        done.returncode,
-        done.stderr.splitlines(keepends=True)[1],
-    )
+    assert (1, f"  {fault}") == (done.returncode, done.stderr.splitlines(keepends=True)[1])
     assert fault in daemon.ctl("check", "--config", str(daemon.config)).stdout
     doctor = daemon.ctl("doctor", "--offline", "--config", str(daemon.config)).stdout
     assert fault.strip() in " ".join(doctor.split())

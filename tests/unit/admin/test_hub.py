@@ -445,11 +445,7 @@ async def _ask_and_leave(desk: Desk, target: str) -> None:
     ],
 )
 async def test_change_continues_when_its_client_leaves(
-    busy: Desk,
-    target: str,
-    outcome: Callable[[HubProcess], object],
-    before: object,
-    after: object,
+    busy: Desk, target: str, outcome: Callable[[HubProcess], object], before: object, after: object
 ) -> None:
     """Nothing is logged as an error (A3)."""
     busy.hub.store.latency = 5.0

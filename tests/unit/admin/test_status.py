@@ -223,11 +223,7 @@ async def test_reload_is_a_line_for_each_step_and_one_for_the_result(office: Off
     *steps, result = [json.loads(line) for line in answer.body.splitlines()]
     assert {"progress"} == {step["type"] for step in steps}
     assert {"type", "stage", "done", "total"} == set(steps[0])
-    assert ("result", "published", 2) == (
-        result["type"],
-        result["outcome"],
-        result["review_count"],
-    )
+    assert ("result", "published", 2) == (result["type"], result["outcome"], result["review_count"])
     assert office.snapshots.current.revision == result["revision"]
     assert [] == result["problems"]
     assert {"at", "seconds"} < set(result)

@@ -274,12 +274,7 @@ def test_a_month_without_reviews_has_no_averages() -> None:
 
 @pytest.mark.parametrize(
     ("before", "now", "count", "trend"),
-    [
-        (3, 5, 10, "improving"),
-        (5, 3, 10, "declining"),
-        (5, 5, 10, "stable"),
-        (3, 5, 9, "stable"),
-    ],
+    [(3, 5, 10, "improving"), (5, 3, 10, "declining"), (5, 5, 10, "stable"), (3, 5, 9, "stable")],
 )
 def test_trend(before: int, now: int, count: int, trend: str) -> None:
     labelled = []

@@ -29,10 +29,7 @@ def _aspects(text: str, stars: int) -> dict[str, str]:
         ("Negative review: The parking", {"parking": "negative"}),
         ("Positive review: The parking", {"parking": "positive"}),
         ("Negative review: Breakfast only until 9", {"breakfast": "negative"}),
-        (
-            "Pros: Breakfast\nCons: Parking",
-            {"breakfast": "positive", "parking": "negative"},
-        ),
+        ("Pros: Breakfast\nCons: Parking", {"breakfast": "positive", "parking": "negative"}),
         ("Negative review: Parkplatz zu klein", {"parking": "negative"}),
         ("Negative review: None, the breakfast was excellent", {"breakfast": "positive"}),
         ("Positive review: Nothing, the breakfast was awful", {"breakfast": "negative"}),

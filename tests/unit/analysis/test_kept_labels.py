@@ -66,11 +66,7 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
     assert rules.technicians == result.technicians
     assert ["the leak", None] == [label.phrase for label in result.services]
     assert "tiny" == result.model
-    assert (0.4, rules.service_areas, "pl") == (
-        result.words,
-        result.service_areas,
-        result.language,
-    )
+    assert (0.4, rules.service_areas, "pl") == (result.words, result.service_areas, result.language)
 
 
 def test_entities_of_rules_are_added_to_labels_by_earlier_lists() -> None:

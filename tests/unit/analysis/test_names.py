@@ -16,8 +16,7 @@ _NAMES = (
     "Kofi Ba",
 )
 _RULES = Rules(
-    _BUSINESS,
-    InsightSettings(technicians=tuple(NamedTechnician(name=name) for name in _NAMES)),
+    _BUSINESS, InsightSettings(technicians=tuple(NamedTechnician(name=name) for name in _NAMES))
 )
 
 

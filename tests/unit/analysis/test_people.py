@@ -31,10 +31,7 @@ def _label(
         ("en", "Grace was super kind, but the bill was a shock."),
         ("en", "Grace was kind and the bill was a terrible shock."),
         ("en", "Terrible food, Grace was friendly."),
-        (
-            "en",
-            "Luca was rude to us and Grace was friendly.",
-        ),
+        ("en", "Luca was rude to us and Grace was friendly."),
         ("de", "Grace ist sehr nett, aber die Wartezeiten sind eine Katastrophe."),
         ("de", "Grace war nett und die Rechnung war furchtbar."),
         ("de", "Schreckliches Essen, Grace war freundlich."),

@@ -13,8 +13,7 @@ from reviewsd.domain.callback import CallbackPolicy, CallbackRefusedError, Refus
 
 
 def config(
-    base_url: str = "https://reviews.example.com",
-    callbacks: Callbacks | None = None,
+    base_url: str = "https://reviews.example.com", callbacks: Callbacks | None = None
 ) -> Config:
     hub = HubConfig(callbacks=callbacks or Callbacks())
     return Config(base_url=base_url, data_dir=Path("/srv"), hub=hub)

@@ -111,8 +111,7 @@ SCALARS = st.one_of(
     st.text(max_size=8),
 )
 NAMES = st.one_of(
-    st.sampled_from(sorted({name for key in keys(Config) for name in key.split(".")})),
-    SCALARS,
+    st.sampled_from(sorted({name for key in keys(Config) for name in key.split(".")})), SCALARS
 )
 TREES = st.recursive(
     SCALARS,

@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.domain.embed_options import (
-    BadgeOptions,
-    EmbedOptions,
-)
+from reviewsd.domain.embed_options import BadgeOptions, EmbedOptions
 from reviewsd.domain.issues import InvalidParametersError
 
 ARABIC_ONE = "\N{ARABIC-INDIC DIGIT ONE}"

@@ -28,13 +28,7 @@ def test_each_half_begins_after_its_heading(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "No halves",
-        "The pros: none. The cons: all.",
-        "Opening hours: 9 to 5",
-        ": alone",
-        "Liked it",
-    ],
+    ["No halves", "The pros: none. The cons: all.", "Opening hours: 9 to 5", ": alone", "Liked it"],
 )
 def test_text_without_such_headings_has_no_halves(text: str) -> None:
     assert [] == halves(text)

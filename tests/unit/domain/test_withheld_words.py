@@ -10,10 +10,7 @@ from reviewsd.domain.withheld_words import remove_words
 HIDDEN = "Bob stole my grandmother's ring and laughed about it"
 SHOWN = ("A fine ring, well repaired", "Very friendly")
 WITHHELD = Withheld(
-    reasons={"defamation": 1},
-    ids=frozenset({"h"}),
-    texts=(HIDDEN,),
-    names=("Jane Doe", "Cher"),
+    reasons={"defamation": 1}, ids=frozenset({"h"}), texts=(HIDDEN,), names=("Jane Doe", "Cher")
 )
 
 

@@ -12,11 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.http1.preconditions import (
-    evaluate,
-    http_date,
-    parse_http_date,
-)
+from reviewsd.http1.preconditions import evaluate, http_date, parse_http_date
 from reviewsd.http1.request import Request
 from tests.support.examples import examples
 from tests.support.requests import conditional_request

@@ -98,10 +98,7 @@ def test_repeated_field_is_not_usual(name: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        *(b"Transfer-Encoding", b"Expect", b"If-Match", b"If-Unmodified-Since"),
-    ],
+    "name", [*(b"Transfer-Encoding", b"Expect", b"If-Match", b"If-Unmodified-Since")]
 )
 def test_fields_that_need_more_checks_are_not_usual(name: bytes) -> None:
     for spelling in (name, name.lower(), name.upper()):

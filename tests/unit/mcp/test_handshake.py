@@ -113,8 +113,7 @@ def test_delete_is_refused_like_a_message(bench: Bench, tokens: list[bytes], sta
 
 
 @pytest.mark.parametrize(
-    "message",
-    [request("ping"), request("nonsense"), notification("notifications/initialized"), []],
+    "message", [request("ping"), request("nonsense"), notification("notifications/initialized"), []]
 )
 def test_2a_7_session_unknown_altered_or_over_is_404(bench: Bench, message: object) -> None:
     expired, ended, live = bench.session(), bench.session(), bench.session()
@@ -200,7 +199,7 @@ CALLS: list[dict[str, object]] = [
 ]
 VERSIONS: list[dict[str, object]] = [{}, {"protocolVersion": 1}, {"protocolVersion": None}]
 PARAMS: list[tuple[object, int]] = [
-    *((7, -32600), ("x", -32600), (True, -32600), ([], -32602), (["x"], -32602)),
+    *((7, -32600), ("x", -32600), (True, -32600), ([], -32602), (["x"], -32602))
 ]
 IDS: list[object] = [None, True, False, 1.5, 1.0, 1e20, [1], {}]
 CURSORS: list[object] = ["", "x", 5, {}]

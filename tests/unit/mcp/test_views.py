@@ -54,11 +54,9 @@ def settings(document: str) -> Any:
 def test_three_tools_have_views() -> None:
     """Every client gets the same list, which is why hosts without views must tolerate it."""
     tools = json.loads(LISTING)["tools"]
-    assert {
-        "get_business": URIS[0],
-        "search_reviews": URIS[1],
-        "get_summary": URIS[2],
-    } == {tool["name"]: tool["_meta"]["ui"]["resourceUri"] for tool in tools if "_meta" in tool}
+    assert {"get_business": URIS[0], "search_reviews": URIS[1], "get_summary": URIS[2]} == {
+        tool["name"]: tool["_meta"]["ui"]["resourceUri"] for tool in tools if "_meta" in tool
+    }
 
 
 @pytest.mark.parametrize("uri", URIS)

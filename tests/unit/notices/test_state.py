@@ -3,11 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from reviewsd.notices.state import (
-    MAX_EVENTS,
-    NoticeEvents,
-    TargetState,
-)
+from reviewsd.notices.state import MAX_EVENTS, NoticeEvents, TargetState
 
 NOW = 1_760_000_000_000
 DAY = 86_400_000

@@ -200,11 +200,7 @@ def test_faults_of_insights_yaml_have_their_place(folder: Path) -> None:
     (folder / "data" / "insights.yaml").write_text("technicians:\n- {name: Sam, alias: [S]}\n")
     document = report()
     (problem,) = document["problems"]
-    assert (2, 15, "technicians[0].alias") == (
-        problem["line"],
-        problem["column"],
-        problem["path"],
-    )
+    assert (2, 15, "technicians[0].alias") == (problem["line"], problem["column"], problem["path"])
     assert 'did you mean "aliases"' in problem["reason"]
     assert problem["lines"][-1].endswith("^")
 

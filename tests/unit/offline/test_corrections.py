@@ -13,11 +13,7 @@ from reviewsd.domain.corrections import Action, Correction, Corrections, Overlay
 from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review
 from reviewsd.offline.corrections import ReviewsWithCorrections, merge, parse, without_erased
-from reviewsd.offline.passed_corrections import (
-    PassedCorrection,
-    strictest,
-    with_passed,
-)
+from reviewsd.offline.passed_corrections import PassedCorrection, strictest, with_passed
 from tests.support.columns import review
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, 250_000, UTC)

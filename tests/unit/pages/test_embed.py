@@ -230,10 +230,7 @@ def test_setup_page_shows_the_result_and_both_lines(harbor: Place) -> None:
     title = "Customer reviews of Harbor Heating & Plumbing"
     options = EmbedOptions("dark", "grid", 6, accent="#ff0000")
     copied = [unescape(text) for text in re.findall('<pre class="copy">(.*?)</pre>', page.source)]
-    assert [
-        script_line(BASE_URL, options, title),
-        frame_line(BASE_URL, options, title),
-    ] == copied
+    assert [script_line(BASE_URL, options, title), frame_line(BASE_URL, options, title)] == copied
     assert page.source.index('<pre class="copy">') < page.source.index("<iframe")
     assert ".copy{-webkit-user-select:all;user-select:all}" in page.source
     chosen = {option["value"] for option in page.named("option") if "selected" in option}

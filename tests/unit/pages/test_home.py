@@ -244,8 +244,7 @@ def test_made_aspects_without_a_share_and_made_topics_are_not_shown(place: Place
 
 
 @pytest.mark.parametrize(
-    ("count", "shown"),
-    [(40, {"friendliness", "cleanliness"}), (60, {"friendliness"})],
+    ("count", "shown"), [(40, {"friendliness", "cleanliness"}), (60, {"friendliness"})]
 )
 def test_made_aspect_of_few_mentions_among_many_reviews_is_not_shown(
     place: Place, count: int, shown: set[str]

@@ -72,11 +72,7 @@ def test_excerpt_fits_and_lists_removed_parts(members: dict[str, Any], most: int
 def test_unknown_members_are_removed_first() -> None:
     members = {"name": "x" * 2_000, "odd": "y" * 2_000, "hours": [1, 2], "truncated": True}
     result = json.loads(excerpt(compact(members), 3_000, Business.__struct_fields__, REST))
-    assert {
-        "name": "x" * 2_000,
-        "hours": [1, 2],
-        "truncated": f"odd: left out; {REST}",
-    } == result
+    assert {"name": "x" * 2_000, "hours": [1, 2], "truncated": f"odd: left out; {REST}"} == result
 
 
 def test_long_lists_and_texts_of_an_excerpt_are_shortened() -> None:

@@ -18,13 +18,7 @@ from reviewsd.http1 import urls
 from reviewsd.pages.locales import words_of_insights
 from reviewsd.pages.words import english
 from reviewsd.publish import atom, json_feed
-from reviewsd.publish.feed import (
-    FeedEntry,
-    FeedFrame,
-    FeedPage,
-    FeedWords,
-    Label,
-)
+from reviewsd.publish.feed import FeedEntry, FeedFrame, FeedPage, FeedWords, Label
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

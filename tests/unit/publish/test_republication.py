@@ -54,9 +54,7 @@ OTHER: list[dict[str, object]] = [
     {"location": "dover"},
 ]
 REVIEWS = st.dictionaries(
-    st.integers(0, 60),
-    st.tuples(st.sampled_from(OTHER), st.integers(1, 28)),
-    max_size=40,
+    st.integers(0, 60), st.tuples(st.sampled_from(OTHER), st.integers(1, 28)), max_size=40
 )
 
 

@@ -9,11 +9,7 @@ from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.position_sets import (
-    SERVICE,
-    SOURCE,
-    TECHNICIAN,
-)
+from reviewsd.snapshot.position_sets import SERVICE, SOURCE, TECHNICIAN
 from tests.support.columns import (
     Data,
     Entity,

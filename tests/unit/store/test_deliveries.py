@@ -2,11 +2,7 @@
 
 from functools import partial
 
-from reviewsd.domain.subscription import (
-    DeliveryFailed,
-    DeliveryGone,
-    DeliverySucceeded,
-)
+from reviewsd.domain.subscription import DeliveryFailed, DeliveryGone, DeliverySucceeded
 from reviewsd.store import deliveries
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.rows import Due
@@ -86,12 +82,7 @@ def test_claim_checks_that_a_delivery_is_still_due(rows: Rows) -> None:
 
     def claim(now: int) -> list[int]:
         work = partial(
-            deliveries.settle_and_claim,
-            outcomes=(),
-            due=due,
-            contents=NEW,
-            token="t",
-            now=now,
+            deliveries.settle_and_claim, outcomes=(), due=due, contents=NEW, token="t", now=now
         )
         return [claim.id for claim in rows.run(work)[0]]
 

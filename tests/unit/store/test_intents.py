@@ -1,9 +1,6 @@
 """Requests as rows: claims, fences and order (D1, D5, H4, H8)."""
 
-from reviewsd.domain.subscription import (
-    Confirmed,
-    NotConfirmed,
-)
+from reviewsd.domain.subscription import Confirmed, NotConfirmed
 from reviewsd.store import intents
 from reviewsd.store.intents import VerificationOutcome
 from reviewsd.store.rows import Due

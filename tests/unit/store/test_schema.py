@@ -104,7 +104,6 @@ async def test_due_deliveries_are_found_by_an_index(path: Path) -> None:
             ("lease_expires_at", "subscription_lease"),
         ):
             (plan,) = await rows(
-                database,
-                f"EXPLAIN QUERY PLAN SELECT id FROM subscription WHERE {column} <= 5",
+                database, f"EXPLAIN QUERY PLAN SELECT id FROM subscription WHERE {column} <= 5"
             )
             assert re.search(rf"SEARCH subscription USING .*INDEX {index}", plan[-1])

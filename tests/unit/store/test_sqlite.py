@@ -15,16 +15,7 @@ from twisted.logger import capturedLogs, formatEvent
 from reviewsd.store.keys import Secrets
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import SqlCursor, StoreError
-from tests.support.stores import (
-    BLOCKS,
-    blocking,
-    closed_at_end,
-    names,
-    opened,
-    read,
-    rows,
-    threads,
-)
+from tests.support.stores import BLOCKS, blocking, closed_at_end, names, opened, read, rows, threads
 
 
 @pytest.fixture

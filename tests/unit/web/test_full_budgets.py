@@ -82,9 +82,7 @@ class Harness:
         reads = Reads(self.snapshots, REPLIES, shared)
         ended = cast("EndedSessions", None)
         rules = AccessRules(
-            origins=Origins(BASE_URL),
-            hosts=Hosts(BASE_URL, ["a"]),
-            may_end=lambda _: 0.0,
+            origins=Origins(BASE_URL), hosts=Hosts(BASE_URL, ["a"]), may_end=lambda _: 0.0
         )
         route = McpRoute(
             LargeAnswers(), self.snapshots, ended, rules, REPLIES, shared, TaskSet(), lambda: 0.0

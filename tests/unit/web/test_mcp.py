@@ -125,10 +125,7 @@ class Harness(MemorySite):
         super().__init__(serving(clock, self.route, responses=REPLIES))
 
     def ask(
-        self,
-        method: str = "POST",
-        headers: Fields | None = None,
-        body: bytes | None = None,
+        self, method: str = "POST", headers: Fields | None = None, body: bytes | None = None
     ) -> ReceivedResponse:
         """Send a request; by default a POST has a message and its type."""
         fields: dict[str, str | Sequence[str]] = {"Host": "localhost:8080"}

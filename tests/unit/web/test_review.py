@@ -69,10 +69,7 @@ def test_search_and_since_are_not_ids(place: Place) -> None:
     assert 200 == place.get(urls.permalink("since")).status
 
 
-@pytest.mark.parametrize(
-    "segment",
-    ["nobody", "", "a/b", "since/2025-01-01/x", "a%2Fb", "é"],
-)
+@pytest.mark.parametrize("segment", ["nobody", "", "a/b", "since/2025-01-01/x", "a%2Fb", "é"])
 def test_unknown_review_is_404(place: Place, segment: str) -> None:
     answer = place.get(f"/api/reviews/{quote(segment, safe='/%')}")
     assert (404, "application/json") == (answer.status, *answer.values("Content-Type"))

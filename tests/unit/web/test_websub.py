@@ -181,8 +181,7 @@ def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str]) -> Non
 
 
 @pytest.mark.parametrize(
-    "path",
-    [f"{PATH}/", f"{PATH}?a=b", "/api/websub/%68ub", f"http://reviews.example.net{PATH}"],
+    "path", [f"{PATH}/", f"{PATH}?a=b", "/api/websub/%68ub", f"http://reviews.example.net{PATH}"]
 )
 def test_any_spelling_of_the_path_is_the_hub_with_its_limit(harness: Harness, path: str) -> None:
     """A redirect from the slash would make many clients repeat the POST as a GET."""

@@ -309,7 +309,5 @@ def test_delivery_that_crosses_a_new_secret_is_made_again() -> None:
 
 TestHub = HubMachine.TestCase
 TestHub.settings = settings(
-    max_examples=number(40),
-    stateful_step_count=40,
-    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=number(40), stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -12,12 +12,7 @@ from twisted.logger import capturedLogs
 from reviewsd.store.rows import Claim, Due, Pair
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.rate_limits import MAX_FAILURES, Backoffs
-from reviewsd.websub.scheduler import (
-    BATCH_SECONDS,
-    MAX_ROWS,
-    RELEASE_SECONDS,
-    Scheduler,
-)
+from reviewsd.websub.scheduler import BATCH_SECONDS, MAX_ROWS, RELEASE_SECONDS, Scheduler
 from reviewsd.websub.slots import IDLE_PER_PLACE, Slot, Slots
 from tests.support.hub import Time, no_bugs, result_of
 from tests.support.outbound import Upload

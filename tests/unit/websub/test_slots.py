@@ -38,12 +38,7 @@ class Rig:
         self.clock = Clock()
         self.backoffs = Backoffs()
         self.slots = Slots(
-            self.clock,
-            places,
-            PER_HOST,
-            PER_NETWORK,
-            self.backoffs,
-            holds_network=holds_network,
+            self.clock, places, PER_HOST, PER_NETWORK, self.backoffs, holds_network=holds_network
         )
         self._ids = iter(range(1_000_000))
 

@@ -460,10 +460,7 @@ def test_on_a_terminal_it_asks_for_the_location(ctl: Ctl, tmp_path: Path) -> Non
 
 def test_terminal_offers_reload_of_the_served_file(ctl: Ctl, tmp_path: Path, data: Path) -> None:
     status = {**STATUS, "data": {**STATUS["data"], "dir": str(data)}}
-    script = {
-        "GET /v1/status": document(status),
-        "POST /v1/reload": events(PUBLISHED),
-    }
+    script = {"GET /v1/status": document(status), "POST /v1/reload": events(PUBLISHED)}
     with admin_fake(tmp_path / "admin.sock", script) as fake:
         code, output = at_a_terminal(
             ctl.environment, b"y\n", "import", TAKEOUT, "--data", str(data)

@@ -73,11 +73,7 @@ def archive(path: Path, *names: str, **more: bytes) -> bytes:
     ids=["empty", "cut", "foreign name"],
 )
 def test_other_archives_are_refused(
-    ctl: Ctl,
-    tmp_path: Path,
-    names: tuple[str, ...],
-    end: int | None,
-    reason: str,
+    ctl: Ctl, tmp_path: Path, names: tuple[str, ...], end: int | None, reason: str
 ) -> None:
     file = tmp_path / "backup.tar.gz"
     file.write_bytes(archive(file, *names)[:end])

@@ -227,10 +227,7 @@ def test_dry_run_says_what_readers_would_see(shop: Shop, data: Path) -> None:
             ("hide", "r01", "--text", "--reason", "request"),
             ["without its words and your reply", "average rating: 5.00 of 25 reviews, as before"],
         ),
-        (
-            ("anonymize", "r01", "--reason", "request"),
-            ['by "Anonymous", without picture and link'],
-        ),
+        (("anonymize", "r01", "--reason", "request"), ['by "Anonymous", without picture and link']),
         (("restore", "r02"), ["readers are told: nothing, as all reviews are shown"]),
         (
             ("erase", "r01", "--reason", "request", "--yes"),

@@ -16,14 +16,7 @@ from reviewsctl.daemon.transport import Answer, Peer
 from reviewsctl.daemon.units import START
 from reviewsd.api.jobs import Step
 from reviewsd.api.texts import printable
-from tests.support.admin_fake import (
-    HEADERS,
-    AdminFake,
-    Scripted,
-    document,
-    events,
-    problem,
-)
+from tests.support.admin_fake import HEADERS, AdminFake, Scripted, document, events, problem
 
 SCRIPT: Mapping[str, Scripted] = {}
 BLOCKS, RELOAD = "GET /v1/blocks", "POST /v1/reload"

@@ -158,11 +158,7 @@ def test_folder_that_is_a_link_is_not_opened(theirs: Path, tmp_path: Path) -> No
 
 
 def test_folder_that_is_not_there_is_not_made_unasked(tmp_path: Path) -> None:
-    with (
-        opened(tmp_path) as folder,
-        pytest.raises(FileNotFoundError),
-        folder.folder("new"),
-    ):
+    with opened(tmp_path) as folder, pytest.raises(FileNotFoundError), folder.folder("new"):
         pass
     assert [] == list(tmp_path.iterdir())
 

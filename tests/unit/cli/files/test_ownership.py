@@ -69,8 +69,7 @@ def test_sticky_folder_is_no_fault(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "remedy"),
-    [("owner", "sudo chown root: '{}'"), ("mode", "sudo chmod go-w '{}'")],
+    ("reason", "remedy"), [("owner", "sudo chown root: '{}'"), ("mode", "sudo chmod go-w '{}'")]
 )
 def test_fault_names_the_command_that_removes_it(place: Path, reason: str, remedy: str) -> None:
     path = place / "opt/a b"

@@ -33,10 +33,7 @@ def test_location_with_a_longer_name_is_a_question(shop: Shop, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("export", "named"),
     [
-        (
-            lambda folder: outscraper(folder / "b.json", "Acme", "place-2", "Bo"),
-            '"Acme" (place-2)',
-        ),
+        (lambda folder: outscraper(folder / "b.json", "Acme", "place-2", "Bo"), '"Acme" (place-2)'),
         (
             lambda folder: google(folder / "b.json", {"author": "Bo", "place": "place-2"}),
             '"place-2"',

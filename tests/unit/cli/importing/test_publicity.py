@@ -301,10 +301,7 @@ def test_status_that_is_not_understood_stops_the_import(tmp_path: Path) -> None:
     with pytest.raises(SayMoreError) as caught:
         imported(tmp_path, "shop.csv", SHOP.format(status="featured"))
     answered, reviews = imported(
-        tmp_path,
-        "shop.csv",
-        SHOP.format(status="featured"),
-        public={"Status": ["featured"]},
+        tmp_path, "shop.csv", SHOP.format(status="featured"), public={"Status": ["featured"]}
     )
 
     assert (

@@ -63,10 +63,7 @@ def test_first_refused_rows_are_listed_and_the_others_counted(shop: Shop) -> Non
 
 @pytest.mark.parametrize(
     ("rows", "rest"),
-    [
-        (("2025-03-01,5,Ann", "Lee,"), "Lee"),
-        (("2025-03-01,5,Ann,Fine", "and quick"), "and quick"),
-    ],
+    [(("2025-03-01,5,Ann", "Lee,"), "Lee"), (("2025-03-01,5,Ann,Fine", "and quick"), "and quick")],
 )
 def test_refused_row_after_a_line_break_without_quotes_names_the_row_before(
     shop: Shop, rows: tuple[str, str], rest: str

@@ -118,10 +118,7 @@ def test_refusal_is_reported_without_the_key() -> None:
 
 @pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"choices": 1}', b"[" * 100_000, b'"\xff"'])
 def test_response_of_another_api_ends_the_run(body: bytes) -> None:
-    with (
-        LanguageModel(answering(body)) as model,
-        pytest.raises(ModelError, match="OpenAI API"),
-    ):
+    with LanguageModel(answering(body)) as model, pytest.raises(ModelError, match="OpenAI API"):
         ask(model.url)
 
 

@@ -239,10 +239,7 @@ def test_refused_token_is_renewed_once(google: Place, stub: Stub) -> None:
         (response('{"error": "invalid_grant"}', 400), "stopped", "invalid_grant", True),
         (response('{"error": "invalid_client"}', 401), "stopped", "invalid_client", False),
         (response('{"error": "invalid_request"}', 400), "failed", "400 from", False),
-        (
-            response('{"access_token": "acc3ss-x", "expires_in": 3599}'),
-            *("stopped", "401: ", True),
-        ),
+        (response('{"access_token": "acc3ss-x", "expires_in": 3599}'), *("stopped", "401: ", True)),
     ],
     ids=["invalid grant", "invalid client", "other", "refused again"],
 )

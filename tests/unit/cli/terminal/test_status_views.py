@@ -142,11 +142,7 @@ def test_status_and_reload_say_where_insights_are_from(origin: InsightsOrigin, l
     snapshot = msgspec.structs.replace(SNAPSHOT, insights_origin=origin)
     status = msgspec.structs.replace(OK, snapshot=snapshot)
     result = ReloadResult(
-        outcome="published",
-        revision="a",
-        review_count=1,
-        seconds=1,
-        insights_origin=origin,
+        outcome="published", revision="a", review_count=1, seconds=1, insights_origin=origin
     )
 
     assert f"\ninsights   {line}\n" in shown(status)
@@ -168,10 +164,7 @@ def test_status_and_reload_say_where_insights_are_from(origin: InsightsOrigin, l
             {"paused": True},
             "4 under way\n           paused; resume with: reviewsctl hub resume\ndata",
         ),
-        (
-            {"store": "disk full"},
-            "4 under way\n           the state store fails: disk full\ndata",
-        ),
+        ({"store": "disk full"}, "4 under way\n           the state store fails: disk full\ndata"),
         (
             {"opened_networks": ["127.0.0.0/8", "::1/128"]},
             "\n           callbacks may be in 127.0.0.0/8, ::1/128 (hub.callbacks.allow_networks)\n",

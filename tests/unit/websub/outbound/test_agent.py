@@ -62,10 +62,7 @@ async def test_refused_address_is_not_dialed(
     ca_file: Path, host: str, addresses: list[str]
 ) -> None:
     names = Names({host: addresses})
-    async with (
-        serving() as server,
-        sending(ca_file, look_up=names.look_up, networks=()) as sender,
-    ):
+    async with serving() as server, sending(ca_file, look_up=names.look_up, networks=()) as sender:
         for attempt in (verifying(server.url("/", host)), delivering(server.url("/", host))):
             outcome = await attempt(sender)
             assert isinstance(outcome, Missing)

@@ -32,14 +32,7 @@ from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, Server, serving
 from tests.support.hostile import cost
-from tests.support.outbound import (
-    Missing,
-    Outcome,
-    Received,
-    free_slot,
-    reactor,
-    sending,
-)
+from tests.support.outbound import Missing, Outcome, Received, free_slot, reactor, sending
 
 CHALLENGE = "hub.challenge=Zm9v-_"
 CONFIRMED = Received(200, b"Zm9v-_", None, HOST)
@@ -57,11 +50,7 @@ async def verify(ca_file: Path, url: str) -> Outcome:
 
 
 async def deliver(
-    ca_file: Path,
-    url: str,
-    body: Buffer = b"{}",
-    headers: bytes = b"",
-    seconds: float = 5,
+    ca_file: Path, url: str, body: Buffer = b"{}", headers: bytes = b"", seconds: float = 5
 ) -> Outcome:
     async with sending(ca_file) as sender:
         return await sender.deliver(url, body, headers=headers, seconds=seconds)

@@ -56,10 +56,7 @@ def with_wrong_offset(archive: bytes) -> bytes:
         (with_wrong_offset, "Download or export it again."),
         (lambda archive: archive[:-20], "File is not a zip file"),
         (lambda archive: archive[:-90] + bytes(90), "File is not a zip file"),
-        (
-            lambda archive: archive.replace(b"2025", b"2026", 1),
-            "is damaged: Bad CRC-32",
-        ),
+        (lambda archive: archive.replace(b"2025", b"2026", 1), "is damaged: Bad CRC-32"),
     ],
     ids=["wrong offset", "cut", "zeros at its end", "member"],
 )
