@@ -50,75 +50,6 @@ def test_each_language_has_reviews() -> None:
     assert all(has_data(file.stem) for file in _FILES)
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "stars", "expected"),
-    [
-        # without umlauts and accents, in capitals
-        ("de", "PUENKTLICH UND SEHR FREUNDLICH!", 5, ["punctuality", "friendliness"]),
-        ("de", "Punktlich gekommen, alles in Ordnung gebracht.", 5, ["punctuality"]),
-        ("fr", "Tres competent et toujours a l'ecoute.", 5, ["technical_knowledge"]),
-        ("es", "Muy rapido y muy economico, todo bien.", 5, ["response_time", "pricing"]),
-        # compounds
-        ("de", "Der Kundenservice war leider eine Katastrophe.", 1, ["friendliness"]),
-        ("de", "Die Zimmerpreise sind wirklich viel zu hoch.", 2, ["pricing"]),
-        ("nl", "De klantenbediening was echt heel goed hier.", 5, ["friendliness"]),
-        # elisions
-        ("fr", "L'accueil de l'équipe est vraiment chaleureux.", 5, ["friendliness"]),
-        ("it", "L'accoglienza dell'albergo è stata davvero ottima.", 5, ["friendliness"]),
-        # negation turns the sign
-        ("de", "Das war wirklich überhaupt nicht teuer.", 5, ["pricing"]),
-        ("it", "Il cameriere non è stato per niente gentile con noi.", 1, ["friendliness"]),
-        # praise of a trade, silence, and value for money, which is no quality
-        ("de", "Die Fahrlehrerin ist super.", 5, ["work_quality"]),
-        ("de", "Keiner sagt mal Bescheid.", 1, ["communication"]),
-        ("es", "Es la mejor profesora.", 5, ["work_quality"]),
-        ("es", "Relación calidad-precio inmejorable.", 5, ["pricing"]),
-        ("fr", "Une excellente monitrice.", 5, ["work_quality"]),
-        ("fr", "Bon rapport qualité prix.", 5, ["pricing"]),
-        ("it", "Istruttori bravissimi.", 5, ["work_quality"]),
-        ("it", "Nessuno risponde alle mail.", 1, ["communication"]),
-        ("nl", "Een fijne instructeur.", 5, ["work_quality"]),
-        ("nl", "Telefoon wordt niet opgenomen.", 1, ["communication"]),
-        ("pt", "Ótimos mecânicos.", 5, ["work_quality"]),
-        ("pt", "Prometeram ligar e não ligaram.", 2, ["communication"]),
-        # trades whose reviews were not read: craft, result, ease, silence, money, time
-        ("es", "Buenísimos profesionales.", 5, ["technical_knowledge"]),
-        ("es", "Me dejó el pelo precioso.", 5, ["work_quality"]),
-        ("es", "Un encanto, me quitó los nervios.", 5, ["friendliness"]),
-        ("es", "No me devolvieron la llamada.", 1, ["communication"]),
-        ("es", "Tardaron tres meses en entregar el traje.", 1, ["response_time"]),
-        ("es", "Me hicieron un hueco el mismo día.", 5, ["scheduling"]),
-        ("it", "Ottimo dentista.", 5, ["technical_knowledge"]),
-        ("it", "Le foto sono venute benissimo.", 5, ["work_quality"]),
-        ("it", "Mi ha messa subito a mio agio.", 5, ["friendliness"]),
-        ("it", "Ci hanno messo tre settimane.", 2, ["response_time"]),
-        ("it", "Sono spariti dopo l'acconto.", 1, ["communication"]),
-        ("pt", "Excelente dentista, mãos de fada.", 5, ["technical_knowledge"]),
-        ("pt", "Meu cabelo ficou lindo.", 5, ["work_quality"]),
-        ("pt", "Perdi o medo, me deixou à vontade.", 5, ["friendliness"]),
-        ("pt", "Não deram retorno.", 1, ["communication"]),
-        ("pt", "Conseguiu um encaixe no mesmo dia.", 5, ["scheduling"]),
-        ("nl", "Echte vakmensen.", 5, ["technical_knowledge"]),
-        ("nl", "De badkamer is prachtig geworden.", 5, ["work_quality"]),
-        ("nl", "Deden nergens moeilijk over, stelde me gerust.", 5, ["friendliness"]),
-        ("nl", "Ze ruimden alles netjes op.", 5, ["cleanliness"]),
-        ("nl", "Nooit meer iets van gehoord.", 1, ["communication"]),
-        ("fr", "Excellent dentiste, doigts de fée.", 5, ["technical_knowledge"]),
-        ("fr", "Ma coupe est superbe.", 5, ["work_quality"]),
-        ("fr", "Elle m'a mise tout de suite à l'aise.", 5, ["friendliness"]),
-        ("fr", "Il a nettoyé derrière lui.", 5, ["cleanliness"]),
-        ("de", "Ein begnadeter Handwerker.", 5, ["technical_knowledge"]),
-        ("de", "Meine Haare sind wunderschön.", 5, ["work_quality"]),
-        ("de", "Man nimmt sich Zeit.", 5, ["communication"]),
-        ("it", "In un batter d'occhio era tutto a posto.", 5, ["response_time"]),
-    ],
-)
-def test_forms_of_words(language: str, text: str, stars: int, expected: list[str]) -> None:
-    sign = "positive" if stars > 3 else "negative"
-    result = _aspects(language, text, stars)
-    assert dict.fromkeys(expected, sign) == {key: result.get(key) for key in expected}
-
-
 def _sentences() -> list[tuple[str, str, str, str]]:
     result = []
     for file in sorted(Path(__file__).parent.glob("sentences-*.txt")):
@@ -132,7 +63,7 @@ def _sentences() -> list[tuple[str, str, str, str]]:
 @pytest.mark.parametrize(("language", "aspect", "sign", "text"), _sentences())
 def test_usual_praise_and_complaints(language: str, aspect: str, sign: str, text: str) -> None:
     """The stars agree, so what is tested is that the words are known."""
-    stars = {"+": [5], "-": [1], "0": [5, 1]}[sign]
+    stars = {"+": [5], "-": [1, 2], "0": [5, 1]}[sign]
     expected = [_SIGNS.get(sign)] * len(stars)
     assert expected == [_aspects(language, text, count).get(aspect) for count in stars]
 
