@@ -94,43 +94,40 @@ def test_content_is_signed_by_secret(method: Literal["sha1", "sha256", "sha384",
         assert f"{method}={expected}".encode() == exchange.signature
 
 
-def test_large_content_is_signed_in_a_thread() -> None:
-    with hub_process() as process:
-        process.post(secret="s")
-        process.time.advance(10.0)
-        text = "x" * MAX_SIGNED_IN_REACTOR
-        process.publish(text)
-        process.time.advance(0.0)
-        (exchange,) = process.callbacks.posts
-        expected = hmac.new(b"s", content(FEED, text), "sha256").hexdigest()
-        assert f"sha256={expected}".encode() == exchange.signature
+def test_large_content_is_signed_in_a_thread(process: HubProcess) -> None:
+    process.post(secret="s")
+    process.time.advance(10.0)
+    text = "x" * MAX_SIGNED_IN_REACTOR
+    process.publish(text)
+    process.time.advance(0.0)
+    (exchange,) = process.callbacks.posts
+    expected = hmac.new(b"s", content(FEED, text), "sha256").hexdigest()
+    assert f"sha256={expected}".encode() == exchange.signature
 
 
-def test_secret_without_its_key_is_a_failed_delivery() -> None:
-    with hub_process() as process:
-        process.post(secret="s")
-        process.store.connection.execute("UPDATE subscription SET secret_sealed = x'00'")
-        process.time.advance(10.0)
-        process.publish("second")
-        assert [] == process.callbacks.posts
-        assert (1, "its secret was sealed with a key that is gone") == row(
-            process, "consecutive_failures, last_error"
-        )
+def test_secret_without_its_key_is_a_failed_delivery(process: HubProcess) -> None:
+    process.post(secret="s")
+    process.store.connection.execute("UPDATE subscription SET secret_sealed = x'00'")
+    process.time.advance(10.0)
+    process.publish("second")
+    assert [] == process.callbacks.posts
+    assert (1, "its secret was sealed with a key that is gone") == row(
+        process, "consecutive_failures, last_error"
+    )
 
 
-def test_each_change_is_delivered_once() -> None:
+def test_each_change_is_delivered_once(process: HubProcess) -> None:
     """D3, D4, I6."""
-    with hub_process() as process:
-        process.post()
-        for text in ("second", "third", "fourth"):
-            process.time.advance(600.0)
-            process.publish(text)
-        process.time.advance(86_400.0)
+    process.post()
+    for text in ("second", "third", "fourth"):
+        process.time.advance(600.0)
+        process.publish(text)
+    process.time.advance(86_400.0)
 
-        assert [content(FEED, text) for text in ("second", "third", "fourth")] == (
-            process.callbacks.bodies()
-        )
-        assert 3 == process.context.counters.counts()["delivery_attempts_total delivered"]
+    assert [content(FEED, text) for text in ("second", "third", "fourth")] == (
+        process.callbacks.bodies()
+    )
+    assert 3 == process.context.counters.counts()["delivery_attempts_total delivered"]
 
 
 # Times ---------------------------------------------------------------------------------------------
@@ -149,61 +146,57 @@ def test_log_has_one_line_for_a_version() -> None:
     ]
 
 
-def test_unchanged_topic_is_not_delivered() -> None:
-    with hub_process() as process:
-        process.post(topic=FEED)
-        process.post(topic=REVIEWS)
-        process.time.advance(10.0)
-        process.publish("first", {REVIEWS: "second"})
-        process.time.advance(100.0)
-        assert [REVIEWS] == [exchange.topic for exchange in process.callbacks.posts]
+def test_unchanged_topic_is_not_delivered(process: HubProcess) -> None:
+    process.post(topic=FEED)
+    process.post(topic=REVIEWS)
+    process.time.advance(10.0)
+    process.publish("first", {REVIEWS: "second"})
+    process.time.advance(100.0)
+    assert [REVIEWS] == [exchange.topic for exchange in process.callbacks.posts]
 
 
-def test_unchanged_bytes_are_not_delivered() -> None:
+def test_unchanged_bytes_are_not_delivered(process: HubProcess) -> None:
     """20 restarts, and files that were touched or rewritten (H10)."""
-    with hub_process() as process:
-        process.post()
-        after = process
-        for _ in range(20):
-            after.time.advance(60.0)
-            after.publish("first")
-            after = restart(after, text="first")
-        after.time.advance(3600.0)
+    process.post()
+    after = process
+    for _ in range(20):
+        after.time.advance(60.0)
+        after.publish("first")
+        after = restart(after, text="first")
+    after.time.advance(3600.0)
 
-        assert [] == process.callbacks.posts
-        assert [(1,)] * 3 == process.store.rows("SELECT version FROM topic")
+    assert [] == process.callbacks.posts
+    assert [(1,)] * 3 == process.store.rows("SELECT version FROM topic")
 
 
-def test_start_does_not_wait_for_the_interval_without_a_change() -> None:
+def test_start_does_not_wait_for_the_interval_without_a_change(process: HubProcess) -> None:
     """The interval lies between two versions (H9), and the start waits for the hub."""
-    with hub_process() as process:
-        process.time.advance(60.0)
-        process.publish("second")
-        process.time.advance(0.0)
-        unchanged = restart(process, text="second")
-        assert unchanged.hub.announced.called
+    process.time.advance(60.0)
+    process.publish("second")
+    process.time.advance(0.0)
+    unchanged = restart(process, text="second")
+    assert unchanged.hub.announced.called
 
-        changed = restart(unchanged, text="third")
-        assert not changed.hub.announced.called
-        changed.time.advance(5.0)
-        assert changed.hub.announced.called
+    changed = restart(unchanged, text="third")
+    assert not changed.hub.announced.called
+    changed.time.advance(5.0)
+    assert changed.hub.announced.called
 
 
-def test_1000_changes_in_10_seconds_are_three_deliveries() -> None:
+def test_1000_changes_in_10_seconds_are_three_deliveries(process: HubProcess) -> None:
     """The first is delivered at once, the last has the final content (H9)."""
-    with hub_process() as process:
-        process.post()
-        process.time.advance(60.0)
-        for number in range(1000):
-            process.publish(f"change {number}")
-            process.time.advance(0.01)
-        process.time.advance(60.0)
+    process.post()
+    process.time.advance(60.0)
+    for number in range(1000):
+        process.publish(f"change {number}")
+        process.time.advance(0.01)
+    process.time.advance(60.0)
 
-        bodies = process.callbacks.bodies()
-        assert len(bodies) <= 3
-        assert content(FEED, "change 0") == bodies[0]
-        assert content(FEED, "change 999") == bodies[-1]
-        assert 60.0 == moments(process)[0]
+    bodies = process.callbacks.bodies()
+    assert len(bodies) <= 3
+    assert content(FEED, "change 0") == bodies[0]
+    assert content(FEED, "change 999") == bodies[-1]
+    assert 60.0 == moments(process)[0]
 
 
 def test_changes_during_a_delivery_are_delivered_as_one() -> None:
@@ -217,13 +210,12 @@ def test_changes_during_a_delivery_are_delivered_as_one() -> None:
         assert [content(FEED, "second"), content(FEED, "later 3")] == process.callbacks.bodies()
 
 
-def test_change_while_the_daemon_was_down_is_delivered() -> None:
+def test_change_while_the_daemon_was_down_is_delivered(process: HubProcess) -> None:
     """D2."""
-    with hub_process() as process:
-        process.post()
-        after = restart(process, text="second")
-        after.time.advance(10.0)
-        assert [content(FEED, "second")] == after.callbacks.bodies()
+    process.post()
+    after = restart(process, text="second")
+    after.time.advance(10.0)
+    assert [content(FEED, "second")] == after.callbacks.bodies()
 
 
 def test_delivery_that_was_cut_off_by_a_kill_is_made_again() -> None:
@@ -235,34 +227,32 @@ def test_delivery_that_was_cut_off_by_a_kill_is_made_again() -> None:
         assert 2 * [content(FEED, "second")] == after.callbacks.bodies()
 
 
-def test_expired_lease_gets_no_delivery() -> None:
+def test_expired_lease_gets_no_delivery(process: HubProcess) -> None:
     """At once, although the row is removed later (I9, W13)."""
-    with hub_process() as process:
-        process.post(lease_seconds="300")
-        process.time.advance(299.0)
-        process.publish("second")
-        assert 1 == len(process.callbacks.posts)
-        process.callbacks.behavior = confirming(refuse)
-        process.time.advance(0.5)
-        process.publish("third")
-        process.time.advance(0.5)
-        process.publish("fourth")
-        process.time.advance(2 * EXPIRY_SECONDS)
+    process.post(lease_seconds="300")
+    process.time.advance(299.0)
+    process.publish("second")
+    assert 1 == len(process.callbacks.posts)
+    process.callbacks.behavior = confirming(refuse)
+    process.time.advance(0.5)
+    process.publish("third")
+    process.time.advance(0.5)
+    process.publish("fourth")
+    process.time.advance(2 * EXPIRY_SECONDS)
 
-        assert [299.0] == moments(process)
-        assert [("the lease is over",)] == process.store.rows("SELECT reason FROM ended")
+    assert [299.0] == moments(process)
+    assert [("the lease is over",)] == process.store.rows("SELECT reason FROM ended")
 
 
-def test_clock_that_is_set_back_delays_no_delivery() -> None:
+def test_clock_that_is_set_back_delays_no_delivery(process: HubProcess) -> None:
     """D13."""
-    with hub_process() as process:
-        process.post()
-        process.time.advance(100.0)
-        process.time.jump(-86_400.0)
-        process.publish("second")
-        process.time.advance(10.0)
-        assert 1 == len(process.callbacks.posts)
-        assert 1 == count(process)
+    process.post()
+    process.time.advance(100.0)
+    process.time.jump(-86_400.0)
+    process.publish("second")
+    process.time.advance(10.0)
+    assert 1 == len(process.callbacks.posts)
+    assert 1 == count(process)
 
 
 def test_retry_waits_no_longer_than_the_clock_was_set_back() -> None:
@@ -274,23 +264,22 @@ def test_retry_waits_no_longer_than_the_clock_was_set_back() -> None:
         assert 2 == len(process.callbacks.posts)
 
 
-def test_lease_ends_when_expired_on_two_looks_ten_minutes_apart() -> None:
+def test_lease_ends_when_expired_on_two_looks_ten_minutes_apart(process: HubProcess) -> None:
     """A clock that is wrong, as after a start, is usually set meanwhile (D13)."""
-    with hub_process() as process:
-        process.post()
-        process.kill()
-        process.time.jump(30 * DAY)
-        after = restart(process, text="second")
-        after.time.advance(EXPIRY_SECONDS - 1)
-        assert 1 == count(after)
-        after.time.jump(-30 * DAY)
-        after.time.advance(SWEEP_SECONDS)
-        assert [content(FEED, "second")] == after.callbacks.bodies()
-        after.time.jump(30 * DAY)
-        after.time.advance(2 * EXPIRY_SECONDS - SWEEP_SECONDS)
-        assert 1 == count(after)
-        after.time.advance(EXPIRY_SECONDS)
-        assert 0 == count(after)
+    process.post()
+    process.kill()
+    process.time.jump(30 * DAY)
+    after = restart(process, text="second")
+    after.time.advance(EXPIRY_SECONDS - 1)
+    assert 1 == count(after)
+    after.time.jump(-30 * DAY)
+    after.time.advance(SWEEP_SECONDS)
+    assert [content(FEED, "second")] == after.callbacks.bodies()
+    after.time.jump(30 * DAY)
+    after.time.advance(2 * EXPIRY_SECONDS - SWEEP_SECONDS)
+    assert 1 == count(after)
+    after.time.advance(EXPIRY_SECONDS)
+    assert 0 == count(after)
 
 
 # Failures -----------------------------------------------------------------------------------------
@@ -324,20 +313,19 @@ def test_denial_has_no_internal_reason(internal: str) -> None:
         assert internal in reason
 
 
-def test_retry_delays_vary_by_a_fifth() -> None:
+def test_retry_delays_vary_by_a_fifth(process: HubProcess) -> None:
     """H14."""
-    with hub_process() as process:
-        process.post()
-        context = replace(process.context, random=lambda: 1.0)
-        process.hub._deliverer.context = context
-        process.callbacks.behavior = confirming(refuse)
-        process.time.advance(10.0)
-        process.publish("second")
-        process.time.advance(7_200.0)
+    process.post()
+    context = replace(process.context, random=lambda: 1.0)
+    process.hub._deliverer.context = context
+    process.callbacks.behavior = confirming(refuse)
+    process.time.advance(10.0)
+    process.publish("second")
+    process.time.advance(7_200.0)
 
-        first, second, third = moments(process)
-        assert pytest.approx(72.0, abs=0.01) == second - first
-        assert pytest.approx(2160.0, abs=0.01) == third - second
+    first, second, third = moments(process)
+    assert pytest.approx(72.0, abs=0.01) == second - first
+    assert pytest.approx(2160.0, abs=0.01) == third - second
 
 
 def test_change_during_a_retry_delay_waits_for_it() -> None:
@@ -381,23 +369,20 @@ def test_410_removes_at_once_without_a_denial() -> None:
         assert 1 == process.context.counters.counts()["delivery_attempts_total gone"]
 
 
-def test_renewal_of_a_removed_subscription_makes_a_new_one() -> None:
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = lambda exchange: (
-            None if not exchange.is_delivery else Answer(410)
-        )
-        process.time.advance(10.0)
-        process.post()
-        process.publish("second")
-        assert 0 == count(process)
-        process.callbacks.behavior = good
-        exchange = process.callbacks.gets[-1]
-        exchange.outcome.callback(good(exchange))
-        process.time.advance(10.0)
+def test_renewal_of_a_removed_subscription_makes_a_new_one(process: HubProcess) -> None:
+    process.post()
+    process.callbacks.behavior = lambda exchange: None if not exchange.is_delivery else Answer(410)
+    process.time.advance(10.0)
+    process.post()
+    process.publish("second")
+    assert 0 == count(process)
+    process.callbacks.behavior = good
+    exchange = process.callbacks.gets[-1]
+    exchange.outcome.callback(good(exchange))
+    process.time.advance(10.0)
 
-        assert 1 == count(process)
-        assert 2 == row(process, "delivered_version")
+    assert 1 == count(process)
+    assert 2 == row(process, "delivered_version")
 
 
 # Limits ---------------------------------------------------------------------------------------------
@@ -527,20 +512,19 @@ def test_store_that_fails_at_times_loses_nothing(seed: int) -> None:
         process.store.latency = None
 
 
-def test_hub_starts_once_its_store_works() -> None:
+def test_hub_starts_once_its_store_works(process: HubProcess) -> None:
     """D9."""
-    with hub_process() as process:
-        process.post()
-        process.stop()
-        successor = restart(process)
-        successor.store.fault = lambda: "before"
-        successor.publish("second")
-        successor.time.advance(100.0)
-        assert [] == successor.callbacks.posts
-        successor.store.fault = lambda: None
-        successor.time.advance(2.0)
+    process.post()
+    process.stop()
+    successor = restart(process)
+    successor.store.fault = lambda: "before"
+    successor.publish("second")
+    successor.time.advance(100.0)
+    assert [] == successor.callbacks.posts
+    successor.store.fault = lambda: None
+    successor.time.advance(2.0)
 
-        assert [content(FEED, "second")] == successor.callbacks.bodies()
+    assert [content(FEED, "second")] == successor.callbacks.bodies()
 
 
 # The end ------------------------------------------------------------------------------------------

@@ -69,115 +69,109 @@ def test_last_failure_is_kept_after_a_success() -> None:
 @pytest.mark.parametrize(
     ("mode", "state"), [("subscribe", "active (renewing)"), ("unsubscribe", "removal pending")]
 )
-def test_request_of_an_active_pair_is_listed_with_it(mode: str, state: str) -> None:
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = hanging
-        process.post(mode=mode)
-        (entry,) = entries(process)
-        assert ("1", state) == (entry.id, entry.state)
-        assert entry.pending is not None
-        assert (mode, None) == (entry.pending.mode, entry.pending.next_attempt_at)
+def test_request_of_an_active_pair_is_listed_with_it(
+    process: HubProcess, mode: str, state: str
+) -> None:
+    process.post()
+    process.callbacks.behavior = hanging
+    process.post(mode=mode)
+    (entry,) = entries(process)
+    assert ("1", state) == (entry.id, entry.state)
+    assert entry.pending is not None
+    assert (mode, None) == (entry.pending.mode, entry.pending.next_attempt_at)
 
 
 @pytest.mark.parametrize("identifier", ["", "p", "x", "-1", "1.0", "9", "p9", "٣", "1" * 40])
-def test_other_ids_have_no_entry(identifier: str) -> None:
-    with hub_process() as process:
-        process.post()
-        assert process.wait(process.operator.find(identifier)) is None
-        assert not process.wait(process.operator.remove(identifier, ""))
+def test_other_ids_have_no_entry(process: HubProcess, identifier: str) -> None:
+    process.post()
+    assert process.wait(process.operator.find(identifier)) is None
+    assert not process.wait(process.operator.remove(identifier, ""))
 
 
 # Removals and blocks ----------------------------------------------------------------------------------
 
 
-def test_removed_subscriber_is_notified() -> None:
+def test_removed_subscriber_is_notified(process: HubProcess) -> None:
     """W10."""
-    with hub_process() as process:
-        process.post()
-        assert process.wait(process.operator.remove("1", "spam & more"))
+    process.post()
+    assert process.wait(process.operator.remove("1", "spam & more"))
 
-        assert [] == entries(process)
-        assert {
-            "id": "1",
-            "hub.mode": "denied",
-            "hub.topic": BASE_URL + FEED,
-            "hub.reason": "spam & more",
-        } == process.callbacks.gets[-1].query
-        assert [("removed by the operator: spam & more",)] == process.store.rows(
-            "SELECT reason FROM ended"
-        )
-
-
-def test_removed_request_is_not_confirmed_afterwards() -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = hanging
-        process.post()
-        (exchange,) = process.callbacks.gets
-        assert process.wait(process.operator.remove("p1", "spam"))
-        exchange.outcome.callback(good(exchange))
-        assert [] == entries(process)
-        assert [exchange] == process.callbacks.gets
+    assert [] == entries(process)
+    assert {
+        "id": "1",
+        "hub.mode": "denied",
+        "hub.topic": BASE_URL + FEED,
+        "hub.reason": "spam & more",
+    } == process.callbacks.gets[-1].query
+    assert [("removed by the operator: spam & more",)] == process.store.rows(
+        "SELECT reason FROM ended"
+    )
 
 
-def test_late_result_of_a_removed_subscription_changes_nothing() -> None:
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = confirming(hanging)
-        process.time.advance(10.0)
-        process.publish("second")
-        (exchange,) = process.callbacks.posts
-        process.wait(process.operator.remove("1", "spam"))
-        process.callbacks.behavior = good
-        process.post()
-        exchange.outcome.callback(Answer(500))
-
-        (entry,) = entries(process)
-        assert ("2", 0, None) == (entry.id, entry.consecutive_failures, entry.last_attempt_at)
+def test_removed_request_is_not_confirmed_afterwards(process: HubProcess) -> None:
+    process.callbacks.behavior = hanging
+    process.post()
+    (exchange,) = process.callbacks.gets
+    assert process.wait(process.operator.remove("p1", "spam"))
+    exchange.outcome.callback(good(exchange))
+    assert [] == entries(process)
+    assert [exchange] == process.callbacks.gets
 
 
-def test_block_covers_requests_under_way() -> None:
+def test_late_result_of_a_removed_subscription_changes_nothing(process: HubProcess) -> None:
+    process.post()
+    process.callbacks.behavior = confirming(hanging)
+    process.time.advance(10.0)
+    process.publish("second")
+    (exchange,) = process.callbacks.posts
+    process.wait(process.operator.remove("1", "spam"))
+    process.callbacks.behavior = good
+    process.post()
+    exchange.outcome.callback(Answer(500))
+
+    (entry,) = entries(process)
+    assert ("2", 0, None) == (entry.id, entry.consecutive_failures, entry.last_attempt_at)
+
+
+def test_block_covers_requests_under_way(process: HubProcess) -> None:
     """A request that is accepted during its transaction would outlive it."""
-    with hub_process() as process:
-        process.store.latency = 0.1
-        blocked = Deferred.fromCoroutine(process.operator.block(HOST, "", False))
-        process.time.advance(0.05)
-        assert 403 == process.post().status
-        process.time.advance(60.0)
-        assert blocked.called
+    process.store.latency = 0.1
+    blocked = Deferred.fromCoroutine(process.operator.block(HOST, "", False))
+    process.time.advance(0.05)
+    assert 403 == process.post().status
+    process.time.advance(60.0)
+    assert blocked.called
 
-        assert [] == entries(process)
-        assert [] == process.callbacks.gets
-        process.store.latency = None
+    assert [] == entries(process)
+    assert [] == process.callbacks.gets
+    process.store.latency = None
 
 
 # Pause --------------------------------------------------------------------------------------------
 
 
-def test_attempts_under_way_end_normally_in_a_pause() -> None:
-    with hub_process() as process:
-        process.post()
-        process.callbacks.latency = 5.0
-        process.time.advance(10.0)
-        process.publish("second")
-        process.wait(process.operator.pause())
-        process.time.advance(10.0)
-        assert [(2,)] == process.store.rows("SELECT delivered_version FROM subscription")
+def test_attempts_under_way_end_normally_in_a_pause(process: HubProcess) -> None:
+    process.post()
+    process.callbacks.latency = 5.0
+    process.time.advance(10.0)
+    process.publish("second")
+    process.wait(process.operator.pause())
+    process.time.advance(10.0)
+    assert [(2,)] == process.store.rows("SELECT delivered_version FROM subscription")
 
 
-def test_pause_with_a_lost_result_begins_with_the_restart() -> None:
+def test_pause_with_a_lost_result_begins_with_the_restart(process: HubProcess) -> None:
     """Requests and deliveries must agree on it."""
-    with hub_process() as process:
-        process.post()
-        process.store.fault = lambda: "after"
-        with pytest.raises(StoreError):
-            process.wait(process.operator.pause())
-        process.store.fault = lambda: None
-        process.wait(process.operator.block("other.example.net", "", False))
+    process.post()
+    process.store.fault = lambda: "after"
+    with pytest.raises(StoreError):
+        process.wait(process.operator.pause())
+    process.store.fault = lambda: None
+    process.wait(process.operator.block("other.example.net", "", False))
 
-        assert not process.requests.paused
-        assert 202 == process.post().status
-        assert restart(process).requests.paused
+    assert not process.requests.paused
+    assert 202 == process.post().status
+    assert restart(process).requests.paused
 
 
 # Pushes ---------------------------------------------------------------------------------------------
@@ -201,9 +195,8 @@ def test_push_can_be_for_a_topic_or_for_some_ids() -> None:
         ]
 
 
-def test_push_without_subscriptions_ends_at_once() -> None:
-    with hub_process() as process:
-        assert [PushResult(total=0, delivered=0, failed=0, removed=0)] == pushing(process)[1]
+def test_push_without_subscriptions_ends_at_once(process: HubProcess) -> None:
+    assert [PushResult(total=0, delivered=0, failed=0, removed=0)] == pushing(process)[1]
 
 
 def test_push_does_not_wait_for_a_retry() -> None:

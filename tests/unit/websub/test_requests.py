@@ -58,24 +58,22 @@ def test_request_is_stored_before_its_response() -> None:
         )
 
 
-def test_failing_store_accepts_no_request() -> None:
+def test_failing_store_accepts_no_request(process: HubProcess) -> None:
     """The route responses 503 (D9)."""
-    with hub_process() as process:
-        process.store.fault = lambda: "before"
-        with pytest.raises(StoreError):
-            process.post()
-        process.store.fault = lambda: None
-        assert [(0,)] == process.store.rows(COUNT)
-        assert 202 == process.post().status
+    process.store.fault = lambda: "before"
+    with pytest.raises(StoreError):
+        process.post()
+    process.store.fault = lambda: None
+    assert [(0,)] == process.store.rows(COUNT)
+    assert 202 == process.post().status
 
 
-def test_secret_is_sealed_in_the_store() -> None:
+def test_secret_is_sealed_in_the_store(process: HubProcess) -> None:
     """H11."""
-    with hub_process() as process:
-        process.post(secret="canary")
-        assert b"canary" not in process.store.connection.serialize()
-        ((sealed,),) = process.store.rows("SELECT secret_sealed FROM subscription")
-        assert b"canary" == process.secrets.unseal(sealed, CALLBACK, FEED)
+    process.post(secret="canary")
+    assert b"canary" not in process.store.connection.serialize()
+    ((sealed,),) = process.store.rows("SELECT secret_sealed FROM subscription")
+    assert b"canary" == process.secrets.unseal(sealed, CALLBACK, FEED)
 
 
 def test_response_reveals_nothing_about_the_callback() -> None:
@@ -93,16 +91,15 @@ def test_response_reveals_nothing_about_the_callback() -> None:
     assert 1 == len(responses)
 
 
-def test_unsubscribe_of_an_unknown_pair_calls_no_callback() -> None:
+def test_unsubscribe_of_an_unknown_pair_calls_no_callback(process: HubProcess) -> None:
     """A pending request stays (contract 5)."""
-    with hub_process() as process:
-        assert 202 == process.post(mode="unsubscribe").status
-        assert [] == process.callbacks.gets
-        process.callbacks.behavior = hanging
-        process.post()
-        assert 202 == process.post(mode="unsubscribe").status
-        assert [("subscribe",)] == process.store.rows("SELECT mode FROM verification")
-        assert 1 == len(process.callbacks.gets)
+    assert 202 == process.post(mode="unsubscribe").status
+    assert [] == process.callbacks.gets
+    process.callbacks.behavior = hanging
+    process.post()
+    assert 202 == process.post(mode="unsubscribe").status
+    assert [("subscribe",)] == process.store.rows("SELECT mode FROM verification")
+    assert 1 == len(process.callbacks.gets)
 
 
 def test_hub_without_data_returns_503() -> None:
@@ -111,14 +108,13 @@ def test_hub_without_data_returns_503() -> None:
         assert (503, 5) == (response.status, response.retry_after)
 
 
-def test_30_of_150_requests_of_a_network_are_refused() -> None:
+def test_30_of_150_requests_of_a_network_are_refused(process: HubProcess) -> None:
     """Another network is served meanwhile (H1)."""
-    with hub_process() as process:
-        responses = [process.post(host(number)) for number in range(150)]
-        assert 120 * [202] + 30 * [429] == [response.status for response in responses]
-        assert 1 == responses[-1].retry_after
-        assert {"requests-per-minute": 30} == ratelimited(process)
-        assert 202 == process.post(client="192.0.2.8/32").status
+    responses = [process.post(host(number)) for number in range(150)]
+    assert 120 * [202] + 30 * [429] == [response.status for response in responses]
+    assert 1 == responses[-1].retry_after
+    assert {"requests-per-minute": 30} == ratelimited(process)
+    assert 202 == process.post(client="192.0.2.8/32").status
 
 
 @pytest.mark.parametrize("client", ["2001:db8:7:{:x}::/64", "192.0.2.{}/32"])
@@ -133,14 +129,12 @@ def test_network_of_clients_has_four_times_the_rate(client: str) -> None:
         assert 202 == process.post(client="local").status
 
 
-def test_malformed_requests_count() -> None:
+def test_malformed_requests_count(process: HubProcess) -> None:
     """They cost as much (H1)."""
-    with hub_process() as process:
-        responses = [
-            result_of(process.requests.receive(b"nonsense", None, "192.0.2.9/32"))
-            for _ in range(121)
-        ]
-        assert 120 * [415] + [429] == [response.status for response in responses]
+    responses = [
+        result_of(process.requests.receive(b"nonsense", None, "192.0.2.9/32")) for _ in range(121)
+    ]
+    assert 120 * [415] + [429] == [response.status for response in responses]
 
 
 def test_requests_for_a_host_are_limited_for_all_clients() -> None:
@@ -166,33 +160,30 @@ def test_active_pair_renews_at_a_crowded_host() -> None:
         assert 202 == process.post(mode="unsubscribe").status
 
 
-def test_paused_hub_returns_503() -> None:
-    with hub_process() as process:
-        process.wait(process.operator.pause())
-        response = process.post()
-        assert (503, 300) == (response.status, response.retry_after)
-        assert [(0,)] == process.store.rows(COUNT)
-        process.wait(process.operator.resume())
-        assert 202 == process.post().status
+def test_paused_hub_returns_503(process: HubProcess) -> None:
+    process.wait(process.operator.pause())
+    response = process.post()
+    assert (503, 300) == (response.status, response.retry_after)
+    assert [(0,)] == process.store.rows(COUNT)
+    process.wait(process.operator.resume())
+    assert 202 == process.post().status
 
 
-def test_blocked_host_is_refused_with_all_names_below_it() -> None:
+def test_blocked_host_is_refused_with_all_names_below_it(process: HubProcess) -> None:
     """H7."""
-    with hub_process() as process:
-        process.wait(process.operator.block("Example.ORG.", "abuse", dry_run=False))
-        assert 403 == process.post().status
-        assert 403 == process.post("https://example.org/").status
-        assert 202 == process.post("https://an-example.org/").status
+    process.wait(process.operator.block("Example.ORG.", "abuse", dry_run=False))
+    assert 403 == process.post().status
+    assert 403 == process.post("https://example.org/").status
+    assert 202 == process.post("https://an-example.org/").status
 
 
-def test_refused_callback_is_counted_by_its_reason() -> None:
+def test_refused_callback_is_counted_by_its_reason(process: HubProcess) -> None:
     """O9."""
-    with hub_process() as process:
-        for callback in ("http://subscriber.example.org/", "https://127.0.0.1/", f"{BASE_URL}/"):
-            process.post(callback)
-        reasons = ("not-https", "ip-literal", "own-host")
-        expected = {f"callback_refused_total {reason}": 1 for reason in reasons}
-        assert expected == process.context.counters.counts()
+    for callback in ("http://subscriber.example.org/", "https://127.0.0.1/", f"{BASE_URL}/"):
+        process.post(callback)
+    reasons = ("not-https", "ip-literal", "own-host")
+    expected = {f"callback_refused_total {reason}": 1 for reason in reasons}
+    assert expected == process.context.counters.counts()
 
 
 # Caps ---------------------------------------------------------------------------------------------
@@ -297,28 +288,25 @@ def test_pending_pair_counts_as_active() -> None:
         assert "callback host" in process.post(client="192.0.2.9/32").text
 
 
-def test_20_concurrent_requests_make_one_subscription() -> None:
+def test_20_concurrent_requests_make_one_subscription(process: HubProcess) -> None:
     """H4."""
-    with hub_process() as process:
-        process.callbacks.latency = 1.0
-        for _ in range(20):
-            assert 202 == process.post().status
-        process.time.advance(5.0)
-        assert 1 == len(process.store.rows(ACTIVE))
-        assert [(0,)] == process.store.rows(COUNT)
+    process.callbacks.latency = 1.0
+    for _ in range(20):
+        assert 202 == process.post().status
+    process.time.advance(5.0)
+    assert 1 == len(process.store.rows(ACTIVE))
+    assert [(0,)] == process.store.rows(COUNT)
 
 
-def test_two_topics_are_two_subscriptions() -> None:
-    with hub_process() as process:
-        process.post(topic=FEED)
-        process.post(topic=BASE_URL + REVIEWS)
-        assert [(CALLBACK, 1), (CALLBACK, 3)] == process.store.rows(ACTIVE)
+def test_two_topics_are_two_subscriptions(process: HubProcess) -> None:
+    process.post(topic=FEED)
+    process.post(topic=BASE_URL + REVIEWS)
+    assert [(CALLBACK, 1), (CALLBACK, 3)] == process.store.rows(ACTIVE)
 
 
-def test_help_has_hub_topics_and_lease() -> None:
+def test_help_has_hub_topics_and_lease(process: HubProcess) -> None:
     """W24."""
-    with hub_process() as process:
-        text = process.requests.help_text
-        assert {f"{BASE_URL}{FEED}", f"{BASE_URL}{REVIEWS}"} <= set(text.split())
-        assert f"{BASE_URL}/api/websub/hub" in text
-        assert "864000 seconds" in text
+    text = process.requests.help_text
+    assert {f"{BASE_URL}{FEED}", f"{BASE_URL}{REVIEWS}"} <= set(text.split())
+    assert f"{BASE_URL}/api/websub/hub" in text
+    assert "864000 seconds" in text

@@ -171,66 +171,70 @@ def scheduling(places: int = PLACES, offset: float = 0.0) -> Iterator[Rig]:
         assert [] == rig.time.clock.getDelayedCalls()
 
 
+@pytest.fixture
+def rig() -> Iterator[Rig]:
+    with scheduling() as rig:
+        yield rig
+
+
 # What is due --------------------------------------------------------------------------------------
 
 
-def test_full_host_is_tried_once_for_all_of_its_rows() -> None:
+def test_full_host_is_tried_once_for_all_of_its_rows(rig: Rig) -> None:
     """A fan-out has up to a thousand rows of one host due, and goes through them after each response."""
-    with scheduling() as rig:
-        rig.work.add("a", MAX_ROWS - 1)
-        rig.work.add("b")
-        rig.work.seconds["a"] = 60.0
+    rig.work.add("a", MAX_ROWS - 1)
+    rig.work.add("b")
+    rig.work.seconds["a"] = 60.0
 
-        rig.scheduler.start()
-        rig.time.advance(1.0)
+    rig.scheduler.start()
+    rig.time.advance(1.0)
 
-        assert [MAX_ROWS - 1] == rig.work.done
-        assert rig.slots.tries < MAX_ROWS / 10
+    assert [MAX_ROWS - 1] == rig.work.done
+    assert rig.slots.tries < MAX_ROWS / 10
 
 
-def test_attempt_that_ends_meanwhile_does_not_delay_the_next_row() -> None:
+def test_attempt_that_ends_meanwhile_does_not_delay_the_next_row(rig: Rig) -> None:
     """Its end wakes the scheduler, and the pause that it cuts off must not begin again."""
-    with scheduling() as rig:
-        rig.work.add("a", due_at=40.0)
-        for number in range(5):
-            rig.work.add(f"b{number}")
-            rig.work.seconds[f"b{number}"] = 7.0 * (number + 1)
-        rig.scheduler.start()
+    rig.work.add("a", due_at=40.0)
+    for number in range(5):
+        rig.work.add(f"b{number}")
+        rig.work.seconds[f"b{number}"] = 7.0 * (number + 1)
+    rig.scheduler.start()
 
-        rig.time.advance(100.0)
+    rig.time.advance(100.0)
 
-        assert (40.0, 0) in rig.work.begun
+    assert (40.0, 0) in rig.work.begun
 
 
-def test_wake_is_noticed_at_any_moment() -> None:
+def test_wake_is_noticed_at_any_moment(rig: Rig) -> None:
     """During a query, a write, or a pause."""
-    with scheduling() as rig:
-        rig.work.latency = 0.1
-        rig.scheduler.start()
-        for moment in range(40):
-            rig.time.advance(0.03 * moment)
-            rig.work.add(f"h{moment}")
-            rig.scheduler.wake()
-            rig.time.advance(0.5)
-            assert moment + 1 == len(rig.work.done)
+    rig.work.latency = 0.1
+    rig.scheduler.start()
+    for moment in range(40):
+        rig.time.advance(0.03 * moment)
+        rig.work.add(f"h{moment}")
+        rig.scheduler.wake()
+        rig.time.advance(0.5)
+        assert moment + 1 == len(rig.work.done)
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.1])
 @pytest.mark.parametrize("moment", [0.0, 0.05, 0.1, 0.13, 0.14, 0.16])
-def test_claim_begins_when_place_becomes_free_at_any_moment(latency: float, moment: float) -> None:
+def test_claim_begins_when_place_becomes_free_at_any_moment(
+    rig: Rig, latency: float, moment: float
+) -> None:
     """During a query, or while results are awaited: the claim waited for the end of another attempt."""
-    with scheduling() as rig:
-        rig.work.latency = latency
-        for number in range(PLACES + 5):
-            rig.work.add(f"h{number}")
-            rig.work.seconds[f"h{number}"] = 20.0
-        rig.scheduler.start()
-        rig.time.advance(2 * latency + moment)
+    rig.work.latency = latency
+    for number in range(PLACES + 5):
+        rig.work.add(f"h{number}")
+        rig.work.seconds[f"h{number}"] = 20.0
+    rig.scheduler.start()
+    rig.time.advance(2 * latency + moment)
 
-        rig.scheduler.wake()
-        rig.time.advance(1.0)
+    rig.scheduler.wake()
+    rig.time.advance(1.0)
 
-        assert PLACES + 5 == len(rig.work.begun)
+    assert PLACES + 5 == len(rig.work.begun)
 
 
 @pytest.mark.parametrize(
@@ -246,18 +250,17 @@ def test_node_begins_at_its_offset(offset: float, order: list[int]) -> None:
         assert order == [number for _, number in rig.work.begun]
 
 
-def test_rows_that_another_node_claimed_are_queried_again() -> None:
+def test_rows_that_another_node_claimed_are_queried_again(rig: Rig) -> None:
     """Before, every write asked for the next of those that others had claimed long ago."""
-    with scheduling() as rig:
-        for number in range(100):
-            rig.work.add(f"h{number}")
-        rig.work.stolen = set(range(95))
+    for number in range(100):
+        rig.work.add(f"h{number}")
+    rig.work.stolen = set(range(95))
 
-        rig.scheduler.start()
-        rig.time.advance(1.0)
+    rig.scheduler.start()
+    rig.time.advance(1.0)
 
-        assert list(range(95, 100)) == [number for _, number in rig.work.begun]
-        assert 5 >= rig.work.writes
+    assert list(range(95, 100)) == [number for _, number in rig.work.begun]
+    assert 5 >= rig.work.writes
 
 
 # Slots --------------------------------------------------------------------------------------------
@@ -269,52 +272,49 @@ def test_rows_that_another_node_claimed_are_queried_again() -> None:
     ids=["query", "slots"],
 )
 def test_hanging_hosts_that_fill_the_query_do_not_delay_another(
-    hosts: int, rows: int, seconds: float
+    rig: Rig, hosts: int, rows: int, seconds: float
 ) -> None:
     """The rows behind a full query are found as soon as slots are idle, not after MAX_PAUSE."""
-    with scheduling() as rig:
-        for number in range(hosts):
-            rig.work.add(f"hanging {number}", rows)
-            rig.work.seconds[f"hanging {number}"] = 1000.0
-        rig.work.add("healthy")
-        rig.scheduler.start()
+    for number in range(hosts):
+        rig.work.add(f"hanging {number}", rows)
+        rig.work.seconds[f"hanging {number}"] = 1000.0
+    rig.work.add("healthy")
+    rig.scheduler.start()
 
-        rig.time.advance(seconds)
+    rig.time.advance(seconds)
 
-        assert [hosts * rows] == rig.work.done
+    assert [hosts * rows] == rig.work.done
 
 
-def test_backed_off_hosts_that_fill_queries_do_not_delay_another() -> None:
+def test_backed_off_hosts_that_fill_queries_do_not_delay_another(rig: Rig) -> None:
     """They have no slot, and no attempt under way (H3)."""
-    with scheduling() as rig:
-        for host in ("x", "y", "z"):
-            rig.back_off(host)
-            rig.work.add(host, MAX_ROWS, active=False)
-        rig.work.add("healthy")
-        rig.scheduler.start()
-        rig.time.advance(0.0)
-        assert [3 * MAX_ROWS] == rig.work.done
+    for host in ("x", "y", "z"):
+        rig.back_off(host)
+        rig.work.add(host, MAX_ROWS, active=False)
+    rig.work.add("healthy")
+    rig.scheduler.start()
+    rig.time.advance(0.0)
+    assert [3 * MAX_ROWS] == rig.work.done
 
-        look_ups = rig.work.look_ups
-        rig.time.advance(600.0)
-        assert rig.work.look_ups - look_ups <= 10 * 4
+    look_ups = rig.work.look_ups
+    rig.time.advance(600.0)
+    assert rig.work.look_ups - look_ups <= 10 * 4
 
 
-def test_freed_slot_is_for_rows_that_were_skipped() -> None:
+def test_freed_slot_is_for_rows_that_were_skipped(rig: Rig) -> None:
     """However far down the list they are."""
-    with scheduling() as rig:
-        rig.back_off("x")
-        rig.work.add("x", 2 * MAX_ROWS, active=False)
-        rig.work.add("healthy")
-        rig.work.seconds = {"healthy": 30.0}
-        rig.scheduler.start()
-        rig.time.advance(1.0)
-        assert [2 * MAX_ROWS] == [number for _, number in rig.work.begun]
+    rig.back_off("x")
+    rig.work.add("x", 2 * MAX_ROWS, active=False)
+    rig.work.add("healthy")
+    rig.work.seconds = {"healthy": 30.0}
+    rig.scheduler.start()
+    rig.time.advance(1.0)
+    assert [2 * MAX_ROWS] == [number for _, number in rig.work.begun]
 
-        rig.backoffs.record_success("x")
-        rig.slots.freed()
-        rig.time.advance(0.0)
-        assert (1.0, 0) in rig.work.begun
+    rig.backoffs.record_success("x")
+    rig.slots.freed()
+    rig.time.advance(0.0)
+    assert (1.0, 0) in rig.work.begun
 
 
 def test_full_slots_cause_no_busy_loop() -> None:
@@ -351,61 +351,57 @@ def count_calls(rig: Rig, seconds: float) -> int:
 # Pause --------------------------------------------------------------------------------------------
 
 
-def test_pause_causes_no_busy_loop() -> None:
-    with scheduling() as rig:
-        rig.work.add("a", due_at=0.001)
-        rig.scheduler.start()
-        rig.scheduler.pause()
-        assert 11 >= count_calls(rig, 600.0)
-        assert [] == rig.work.begun
+def test_pause_causes_no_busy_loop(rig: Rig) -> None:
+    rig.work.add("a", due_at=0.001)
+    rig.scheduler.start()
+    rig.scheduler.pause()
+    assert 11 >= count_calls(rig, 600.0)
+    assert [] == rig.work.begun
 
 
 # A store that fails -------------------------------------------------------------------------------
 
 
-def test_failing_store_is_used_once_a_second() -> None:
-    with scheduling() as rig:
-        rig.work.add("a", 6)
-        rig.work.faults = 10**6
-        rig.scheduler.start()
-        rig.time.advance(60.0)
-        assert rig.work.look_ups <= 61
+def test_failing_store_is_used_once_a_second(rig: Rig) -> None:
+    rig.work.add("a", 6)
+    rig.work.faults = 10**6
+    rig.scheduler.start()
+    rig.time.advance(60.0)
+    assert rig.work.look_ups <= 61
 
 
 # Stop ---------------------------------------------------------------------------------------------
 
 
-def test_stop_ends_in_time_when_the_store_fails() -> None:
-    with scheduling() as rig:
-        rig.work.add("a", 5)
-        rig.work.seconds["a"] = 1.0
-        rig.scheduler.start()
-        rig.time.advance(0.5)
-        rig.work.faults = 10**6
+def test_stop_ends_in_time_when_the_store_fails(rig: Rig) -> None:
+    rig.work.add("a", 5)
+    rig.work.seconds["a"] = 1.0
+    rig.scheduler.start()
+    rig.time.advance(0.5)
+    rig.work.faults = 10**6
 
-        stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
-        rig.time.advance(20.0 + RELEASE_SECONDS)
+    stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
+    rig.time.advance(20.0 + RELEASE_SECONDS)
 
-        assert stopped.called
+    assert stopped.called
 
 
 @pytest.mark.parametrize("moment", [0.1, 0.5, 0.9, 1.7, 1.9, 2.1])
-def test_stop_leaves_no_claim_at_any_moment(moment: float) -> None:
+def test_stop_leaves_no_claim_at_any_moment(rig: Rig, moment: float) -> None:
     """During a write or an attempt: a claim that stays behind counts as a death."""
-    with scheduling() as rig:
-        rig.work.add("a", 5)
-        rig.work.seconds["a"] = 1.0
-        rig.work.latency = 0.4
-        rig.scheduler.start()
-        rig.time.advance(moment)
+    rig.work.add("a", 5)
+    rig.work.seconds["a"] = 1.0
+    rig.work.latency = 0.4
+    rig.scheduler.start()
+    rig.time.advance(moment)
 
-        stopped = Deferred.fromCoroutine(rig.scheduler.stop(0.0))
-        rig.time.advance(RELEASE_SECONDS)
+    stopped = Deferred.fromCoroutine(rig.scheduler.stop(0.0))
+    rig.time.advance(RELEASE_SECONDS)
 
-        assert stopped.called
-        assert not any(row.claimed for row in rig.work.rows.values())
-        ended = [number for at, number in rig.work.begun if at + 1.0 <= moment]
-        assert ended == rig.work.done
+    assert stopped.called
+    assert not any(row.claimed for row in rig.work.rows.values())
+    ended = [number for at, number in rig.work.begun if at + 1.0 <= moment]
+    assert ended == rig.work.done
 
 
 class BrokenWork(MemoryWork):
@@ -471,16 +467,15 @@ def test_claim_is_released_before_another_node_could_take_it() -> None:
         assert rig.work.releases >= 1
 
 
-def test_row_under_way_is_not_attempted_twice() -> None:
+def test_row_under_way_is_not_attempted_twice(rig: Rig) -> None:
     """A wall clock that jumped shows a claim as lapsed while its attempt lives (I4)."""
-    with scheduling() as rig:
-        rig.work.add("a")
-        rig.work.seconds = {"a": 50.0}
-        rig.scheduler.start()
-        rig.time.advance(1.0)
-        rig.work.rows[0].claimed = False
+    rig.work.add("a")
+    rig.work.seconds = {"a": 50.0}
+    rig.scheduler.start()
+    rig.time.advance(1.0)
+    rig.work.rows[0].claimed = False
 
-        rig.scheduler.wake()
-        rig.time.advance(10.0)
+    rig.scheduler.wake()
+    rig.time.advance(10.0)
 
-        assert 1 == len(rig.work.begun)
+    assert 1 == len(rig.work.begun)

@@ -47,18 +47,17 @@ def refuse(_exchange: Exchange) -> Outcome | None:
 # The request ------------------------------------------------------------------------------------
 
 
-def test_get_has_mode_topic_challenge_and_lease() -> None:
+def test_get_has_mode_topic_challenge_and_lease(process: HubProcess) -> None:
     """The topic is as it was requested; an unsubscribe has no lease (W11, W25)."""
-    with hub_process() as process:
-        process.post(topic=f"{BASE_URL}{FEED}", lease_seconds="1")
-        process.post(mode="unsubscribe", lease_seconds="77")
+    process.post(topic=f"{BASE_URL}{FEED}", lease_seconds="1")
+    process.post(mode="unsubscribe", lease_seconds="77")
 
-        subscribe, unsubscribe = [exchange.query for exchange in process.callbacks.gets]
-        challenges = subscribe.pop("hub.challenge"), unsubscribe.pop("hub.challenge")
-        expected = {"id": "1", "hub.topic": f"{BASE_URL}{FEED}"}
-        assert {**expected, "hub.mode": "subscribe", "hub.lease_seconds": "300"} == subscribe
-        assert {**expected, "hub.topic": FEED, "hub.mode": "unsubscribe"} == unsubscribe
-        assert 2 == len(set(challenges))
+    subscribe, unsubscribe = [exchange.query for exchange in process.callbacks.gets]
+    challenges = subscribe.pop("hub.challenge"), unsubscribe.pop("hub.challenge")
+    expected = {"id": "1", "hub.topic": f"{BASE_URL}{FEED}"}
+    assert {**expected, "hub.mode": "subscribe", "hub.lease_seconds": "300"} == subscribe
+    assert {**expected, "hub.topic": FEED, "hub.mode": "unsubscribe"} == unsubscribe
+    assert 2 == len(set(challenges))
 
 
 def test_verify_token_is_returned_and_never_logged() -> None:
@@ -79,29 +78,27 @@ def test_verify_token_is_returned_and_never_logged() -> None:
         ("/cb?q=%7e+%2F&hub.mode=mine", "/cb?q=%7e+%2F&hub.mode=mine&hub.mode="),
     ],
 )
-def test_query_of_the_callback_is_kept(target: str, beginning: str) -> None:
+def test_query_of_the_callback_is_kept(process: HubProcess, target: str, beginning: str) -> None:
     """Byte for byte (W6)."""
-    with hub_process() as process:
-        process.callbacks.behavior = hanging
-        process.post(f"https://{HOST}{target}")
-        (exchange,) = process.callbacks.gets
-        assert beginning == exchange.callback.target[: len(beginning)]
-        assert 1 == exchange.callback.target.count("hub.mode=subscribe")
+    process.callbacks.behavior = hanging
+    process.post(f"https://{HOST}{target}")
+    (exchange,) = process.callbacks.gets
+    assert beginning == exchange.callback.target[: len(beginning)]
+    assert 1 == exchange.callback.target.count("hub.mode=subscribe")
 
 
 # The response ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 299])
-def test_exact_challenge_with_any_2xx_confirms(status: int) -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = lambda exchange: Answer(
-            status, exchange.query["hub.challenge"].encode()
-        )
-        process.post()
-        assert 1 == len(subscriptions(process))
-        assert 0 == pending(process)
-        assert {"verification_total confirmed": 1} == process.context.counters.counts()
+def test_exact_challenge_with_any_2xx_confirms(process: HubProcess, status: int) -> None:
+    process.callbacks.behavior = lambda exchange: Answer(
+        status, exchange.query["hub.challenge"].encode()
+    )
+    process.post()
+    assert 1 == len(subscriptions(process))
+    assert 0 == pending(process)
+    assert {"verification_total confirmed": 1} == process.context.counters.counts()
 
 
 @pytest.mark.parametrize(
@@ -149,130 +146,127 @@ def test_other_body_or_status_ends_the_intent_and_is_logged(
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda text: text[:-1]])
-def test_part_of_the_challenge_does_not_confirm(change: Callable[[str], str]) -> None:
+def test_part_of_the_challenge_does_not_confirm(
+    process: HubProcess, change: Callable[[str], str]
+) -> None:
     """Nor does another spelling."""
-    with hub_process() as process:
-        process.callbacks.behavior = lambda exchange: Answer(
-            200, change(exchange.query["hub.challenge"]).encode()
-        )
-        process.post()
-        assert [] == subscriptions(process)
+    process.callbacks.behavior = lambda exchange: Answer(
+        200, change(exchange.query["hub.challenge"]).encode()
+    )
+    process.post()
+    assert [] == subscriptions(process)
 
 
-def test_challenge_of_an_earlier_request_does_not_confirm() -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = hanging
-        process.post()
-        first = process.callbacks.gets[0].query["hub.challenge"].encode()
-        process.post()
-        process.callbacks.gets[1].outcome.callback(Answer(200, first))
-        assert [] == subscriptions(process)
+def test_challenge_of_an_earlier_request_does_not_confirm(process: HubProcess) -> None:
+    process.callbacks.behavior = hanging
+    process.post()
+    first = process.callbacks.gets[0].query["hub.challenge"].encode()
+    process.post()
+    process.callbacks.gets[1].outcome.callback(Answer(200, first))
+    assert [] == subscriptions(process)
 
 
 # Retries --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("behavior", "second"), [(lost, 30.0), (hanging, 45.0)])
-def test_missing_response_is_retried_once_after_30_s(behavior: Behavior, second: float) -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = behavior
-        process.post()
-        process.time.advance(600.0)
-        assert [0.0, second] == [exchange.at for exchange in process.callbacks.gets]
-        assert 0 == pending(process)
-        assert {"verification_total unreachable": 2} == process.context.counters.counts()
+def test_missing_response_is_retried_once_after_30_s(
+    process: HubProcess, behavior: Behavior, second: float
+) -> None:
+    process.callbacks.behavior = behavior
+    process.post()
+    process.time.advance(600.0)
+    assert [0.0, second] == [exchange.at for exchange in process.callbacks.gets]
+    assert 0 == pending(process)
+    assert {"verification_total unreachable": 2} == process.context.counters.counts()
 
 
-def test_newer_request_replaces_the_older_one() -> None:
+def test_newer_request_replaces_the_older_one(process: HubProcess) -> None:
     """The result of the older attempt changes nothing (H4)."""
-    with hub_process() as process:
-        process.callbacks.behavior = hanging
-        process.post(lease_seconds="1000")
-        process.post(lease_seconds="2000")
-        older, newer = process.callbacks.gets
+    process.callbacks.behavior = hanging
+    process.post(lease_seconds="1000")
+    process.post(lease_seconds="2000")
+    older, newer = process.callbacks.gets
 
-        older.outcome.callback(Answer(404))
-        assert 1 == pending(process)
-        newer.outcome.callback(good(newer))
-        process.time.advance(BATCH_SECONDS)
+    older.outcome.callback(Answer(404))
+    assert 1 == pending(process)
+    newer.outcome.callback(good(newer))
+    process.time.advance(BATCH_SECONDS)
 
-        assert [(2000,)] == process.store.rows("SELECT lease_seconds FROM subscription")
+    assert [(2000,)] == process.store.rows("SELECT lease_seconds FROM subscription")
 
 
-def test_unconfirmed_request_is_removed_when_expired_on_two_looks() -> None:
+def test_unconfirmed_request_is_removed_when_expired_on_two_looks(process: HubProcess) -> None:
     """It expires after ten minutes (H5), here because the hub is paused."""
-    with hub_process() as process:
-        process.callbacks.behavior = lost
-        process.post()
-        process.wait(process.operator.pause())
-        process.time.advance(599.0)
-        assert 1 == pending(process)
-        process.time.advance(2 * EXPIRY_SECONDS)
-        assert 0 == pending(process)
+    process.callbacks.behavior = lost
+    process.post()
+    process.wait(process.operator.pause())
+    process.time.advance(599.0)
+    assert 1 == pending(process)
+    process.time.advance(2 * EXPIRY_SECONDS)
+    assert 0 == pending(process)
 
 
 # An active subscription ------------------------------------------------------------------
 
 
-def test_renewal_counts_once_it_is_confirmed() -> None:
+def test_renewal_counts_once_it_is_confirmed(process: HubProcess) -> None:
     """Then with its lease, and its secret or none (W5)."""
-    with hub_process() as process:
-        process.post(secret="old", lease_seconds="1000")
-        before = subscriptions(process)
-        process.time.advance(100.0)
-        process.callbacks.behavior = hanging
-        process.post(lease_seconds="5000")
-        assert before == subscriptions(process)
+    process.post(secret="old", lease_seconds="1000")
+    before = subscriptions(process)
+    process.time.advance(100.0)
+    process.callbacks.behavior = hanging
+    process.post(lease_seconds="5000")
+    assert before == subscriptions(process)
 
-        exchange = process.callbacks.gets[-1]
-        process.time.advance(5.0)
-        exchange.outcome.callback(good(exchange))
+    exchange = process.callbacks.gets[-1]
+    process.time.advance(5.0)
+    exchange.outcome.callback(good(exchange))
 
-        now = process.time.now()
-        assert [(None, 5000, now + 5_000_000, now)] == process.store.rows(
-            "SELECT secret_sealed, lease_seconds, lease_expires_at, verified_at FROM subscription"
-        )
+    now = process.time.now()
+    assert [(None, 5000, now + 5_000_000, now)] == process.store.rows(
+        "SELECT secret_sealed, lease_seconds, lease_expires_at, verified_at FROM subscription"
+    )
 
 
 @pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
 @pytest.mark.parametrize("behavior", [refuse, lost, hanging])
-def test_failed_verification_leaves_the_row_unchanged(mode: str, behavior: Behavior) -> None:
+def test_failed_verification_leaves_the_row_unchanged(
+    process: HubProcess, mode: str, behavior: Behavior
+) -> None:
     """WebSub 5.1 (H13, I8)."""
-    with hub_process() as process:
-        process.post(secret="old", lease_seconds="5000")
-        before = subscriptions(process)
-        process.callbacks.behavior = behavior
-        process.post(mode=mode, lease_seconds="1000")
-        process.time.advance(200.0)
-        assert before == subscriptions(process)
-        assert 0 == pending(process)
+    process.post(secret="old", lease_seconds="5000")
+    before = subscriptions(process)
+    process.callbacks.behavior = behavior
+    process.post(mode=mode, lease_seconds="1000")
+    process.time.advance(200.0)
+    assert before == subscriptions(process)
+    assert 0 == pending(process)
 
 
 @pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
-def test_deliveries_continue_during_a_verification(mode: str) -> None:
-    with hub_process() as process:
-        process.post()
-        process.callbacks.behavior = lambda exchange: (
-            hanging if not exchange.is_delivery else good
-        )(exchange)
-        process.post(mode=mode)
-        process.time.advance(10.0)
-        process.publish("second")
+def test_deliveries_continue_during_a_verification(process: HubProcess, mode: str) -> None:
+    process.post()
+    process.callbacks.behavior = lambda exchange: (hanging if not exchange.is_delivery else good)(
+        exchange
+    )
+    process.post(mode=mode)
+    process.time.advance(10.0)
+    process.publish("second")
 
-        assert [b"/feed.xml second"] == process.callbacks.bodies()
-        assert 1 == pending(process)
+    assert [b"/feed.xml second"] == process.callbacks.bodies()
+    assert 1 == pending(process)
 
 
-def test_change_during_the_verification_is_delivered_after_it() -> None:
-    with hub_process() as process:
-        process.callbacks.behavior = hanging
-        process.post()
-        process.time.advance(10.0)
-        process.publish("second")
-        process.callbacks.behavior = good
-        (exchange,) = process.callbacks.gets
-        exchange.outcome.callback(good(exchange))
-        assert [b"/feed.xml second"] == process.callbacks.bodies()
+def test_change_during_the_verification_is_delivered_after_it(process: HubProcess) -> None:
+    process.callbacks.behavior = hanging
+    process.post()
+    process.time.advance(10.0)
+    process.publish("second")
+    process.callbacks.behavior = good
+    (exchange,) = process.callbacks.gets
+    exchange.outcome.callback(good(exchange))
+    assert [b"/feed.xml second"] == process.callbacks.bodies()
 
 
 # Limits ---------------------------------------------------------------------------------------------
@@ -290,12 +284,11 @@ def test_silent_host_gets_few_of_300_verifications() -> None:
         assert MAX_FAILURES <= len(process.callbacks.gets) <= MAX_FAILURES + 8
 
 
-def test_verification_counts_for_its_requester() -> None:
+def test_verification_counts_for_its_requester(process: HubProcess) -> None:
     """Its names hold no threads of other requesters while their servers are silent."""
-    with hub_process() as process:
-        for client in ("192.0.2.1/32", "192.0.2.2/32"):
-            process.post(client=client)
-        assert ["192.0.2.1/32", "192.0.2.2/32"] == process.callbacks.requesters
+    for client in ("192.0.2.1/32", "192.0.2.2/32"):
+        process.post(client=client)
+    assert ["192.0.2.1/32", "192.0.2.2/32"] == process.callbacks.requesters
 
 
 def back_off(process: HubProcess) -> None:
