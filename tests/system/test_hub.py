@@ -99,9 +99,7 @@ def test_delivery_has_the_body_and_the_headers_of_a_get(
     assert 7 == len(request.fields)
 
 
-def test_delivery_is_signed_by_the_secret_of_the_last_confirmed_request(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
+def test_delivery_is_signed_by_a_confirmed_secret(daemon: Daemon, subscriber: Subscriber) -> None:
     """W19, W5: without a secret in that request there is no signature."""
     subscribe(daemon, subscriber.url(), secret="first é")
     change_and_settle(daemon)
@@ -160,9 +158,7 @@ def test_change_while_stopped_is_delivered(daemon: Daemon, subscriber: Subscribe
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_stored_request_is_verified_though_its_response_was_not_sent(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
+def test_stored_request_is_verified_if_unanswered(daemon: Daemon, subscriber: Subscriber) -> None:
     """D1: killed between the commit's sync and the 202."""
     note = daemon.directory / "strace"
     delayed = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_exit=9000000"]

@@ -50,9 +50,7 @@ def test_words_are_found_by_their_beginning_without_accents() -> None:
         ("parking", "anything", True),
     ],
 )
-def test_wording_with_a_dependent_word_alone_is_no_answer(
-    aspect: str | None, text: str, *, expected: bool
-) -> None:
+def test_lone_dependent_word_is_no_answer(aspect: str | None, text: str, *, expected: bool) -> None:
     assert expected is evidence_words("en").is_answer(aspect, text.split())
 
 

@@ -54,9 +54,7 @@ OWN, LOOPBACK, FOREIGN = (True, True), (True, False), (False, False)
         (b"capacitor://localhost", FOREIGN),
     ],
 )
-def test_origin_is_allowed_if_it_is_own_configured_or_local(
-    origin: bytes, allowed: tuple[bool, bool]
-) -> None:
+def test_own_set_or_local_origin_is_allowed(origin: bytes, allowed: tuple[bool, bool]) -> None:
     answers = [ORIGINS.allowed([origin], loopback=loopback) for loopback in (True, False)]
     assert [origin if is_allowed else None for is_allowed in allowed] == answers
 

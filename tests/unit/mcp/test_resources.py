@@ -32,9 +32,7 @@ def test_resources_are_listed_under_their_addresses(demo: Tools) -> None:
         assert resource["description"]
 
 
-def test_insights_are_no_resource_if_they_are_not_published(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_unpublished_insights_are_no_resource(tmp_path_factory: pytest.TempPathFactory) -> None:
     snapshot = demo_snapshot(Directories(tmp_path_factory.mktemp("bare")), insights=False)
     resources = json.loads(listing(snapshot))["resources"]
     assert ["feed.json", "feed.xml", "reviews.json"] == [resource["name"] for resource in resources]

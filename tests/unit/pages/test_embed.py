@@ -83,9 +83,7 @@ def test_embed_shows_as_many_reviews_as_asked(harbor: Place, query: str, count: 
         (5, "Only reviews of 5 stars are shown here."),
     ],
 )
-def test_choice_by_stars_is_stated_beside_the_rating_of_all(
-    harbor: Place, min_rating: int, note: str | None
-) -> None:
+def test_choice_by_stars_is_stated(harbor: Place, min_rating: int, note: str | None) -> None:
     """To present chosen reviews as all is banned (corrections.md)."""
     page = harbor.page(f"/embed?min_rating={min_rating}&count=12")
     ratings = re.findall(r'aria-label="(\d) out of 5 stars"', page.source)

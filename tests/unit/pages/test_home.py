@@ -246,9 +246,7 @@ def test_made_aspects_without_a_share_and_made_topics_are_not_shown(place: Place
 @pytest.mark.parametrize(
     ("count", "shown"), [(40, {"friendliness", "cleanliness"}), (60, {"friendliness"})]
 )
-def test_made_aspect_of_few_mentions_among_many_reviews_is_not_shown(
-    place: Place, count: int, shown: set[str]
-) -> None:
+def test_aspect_of_few_mentions_is_not_shown(place: Place, count: int, shown: set[str]) -> None:
     """With 5 to 7 mentions found half of the shares were more than 12 points off (decision 651)."""
     texts = ["Friendly staff."] * 9 + ["The table was clean."] * 6
     texts += ["We came on a Monday."] * (count - len(texts))

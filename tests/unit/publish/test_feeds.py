@@ -240,9 +240,7 @@ def test_the_json_feed_byte_for_byte() -> None:
         ),
     ],
 )
-def test_html_has_paragraphs_and_the_reply_as_a_quotation(
-    text: str | None, reply: str | None, expected: str
-) -> None:
+def test_html_has_paragraphs_and_reply(text: str | None, reply: str | None, expected: str) -> None:
     """Plain text becomes one line in readers, and a reply reads as the customer's words."""
     answer = None if reply is None else OwnerReply(text=reply, date=datetime.date(2025, 3, 15))
     review = structs.replace(REVIEW, text=text, owner_reply=answer)

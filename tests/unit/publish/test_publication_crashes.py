@@ -99,9 +99,7 @@ STAGES = (
 )
 
 
-def test_killed_at_any_step_the_process_leaves_a_whole_snapshot(
-    directories: Directories, editions: list[Path]
-) -> None:
+def test_kill_at_any_step_leaves_a_snapshot(directories: Directories, editions: list[Path]) -> None:
     shutil.copytree(editions[1], directories.data, dirs_exist_ok=True)
     directories.publish()
     for number, step in enumerate(spread(len(STAGES), 2)):

@@ -130,9 +130,7 @@ def test_restart_publishes_nothing(harness: Harness, directories: Directories) -
     assert [] == again.jobs
 
 
-def test_another_program_or_other_settings_publish_the_same_files_anew(
-    harness: Harness, directories: Directories
-) -> None:
+def test_new_program_or_settings_republish(harness: Harness, directories: Directories) -> None:
     """The program may render differently, the settings do."""
     harness.outcome()
     newer = Harness(directories, version="2")

@@ -180,9 +180,7 @@ async def test_adopted_socket_keeps_its_backlog(place: Path, unit_socket: socket
     await stop_listening(port)
 
 
-async def test_adopted_socket_listens_after_the_port_has_stopped(
-    place: Path, unit_socket: socket.socket
-) -> None:
+async def test_adopted_socket_outlives_its_port(place: Path, unit_socket: socket.socket) -> None:
     """Clients wait in it for the next daemon (O14)."""
     path = place / "admin.sock"
     port = adopt(unit_socket)

@@ -161,9 +161,7 @@ def test_bytes_after_the_last_request_are_skipped(listener: MemoryListener, over
 
 
 @pytest.mark.parametrize("before", [b"", ask("/later")])
-def test_answer_to_a_half_closed_client_ends_at_the_idle_deadline(
-    listener: MemoryListener, before: bytes
-) -> None:
+def test_half_closed_client_has_the_idle_deadline(listener: MemoryListener, before: bytes) -> None:
     """A client that has left looks the same."""
     client = listener.sent(before + ask("/later"))
     client.finish()

@@ -139,9 +139,7 @@ def many_fields() -> bytes:
         pytest.param(ask("/a", method="HEAD"), id="large answer"),
     ],
 )
-def test_idle_connection_takes_little_memory_after_any_request(
-    listener: MemoryListener, request_: bytes
-) -> None:
+def test_idle_connection_takes_little_memory(listener: MemoryListener, request_: bytes) -> None:
     """Idle connections are many, and stay for a minute."""
     count, text = 20, 200_000 * "x"
 

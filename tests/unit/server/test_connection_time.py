@@ -214,9 +214,7 @@ def test_drain_without_connections_ends_at_once(listener: MemoryListener) -> Non
 
 
 @pytest.mark.parametrize("before", [0, 1])
-def test_draining_connection_waits_a_moment_for_one_more_request(
-    listener: MemoryListener, before: int
-) -> None:
+def test_draining_connection_waits_for_a_request(listener: MemoryListener, before: int) -> None:
     """A request may be on its way (O4)."""
     client = listener.sent(*before * [ask()])
     ended = listener.drain()

@@ -97,9 +97,7 @@ async def test_inherited_socket_stays_open_for_other_processes(factory: EchoFact
             assert [descriptor] == readable([descriptor])
 
 
-async def test_connection_refused_by_the_factory_is_closed(
-    factory: EchoFactory, port: PublicPort
-) -> None:
+async def test_connection_without_protocol_ends(factory: EchoFactory, port: PublicPort) -> None:
     factory.refuses = True
     with connect(port) as client:
         port.doRead()

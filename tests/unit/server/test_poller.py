@@ -53,9 +53,7 @@ async def test_more_connections_than_a_batch_are_all_served(port: PublicPort) ->
             assert b"%d" % number == await deferToThread(client.recv, 100)
 
 
-async def test_reactor_watches_nothing_after_the_last_connection(
-    factory: EchoFactory, port: PublicPort
-) -> None:
+async def test_reactor_watches_nothing_at_the_end(factory: EchoFactory, port: PublicPort) -> None:
     before = reactor.getReaders()
     client = await connected(port)
     await port.stopListening()

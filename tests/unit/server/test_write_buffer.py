@@ -265,9 +265,7 @@ TLS = pytest.mark.filterwarnings("ignore:Passing pyOpenSSL (X509|PKey) objects:D
 
 
 @TLS
-async def test_large_response_over_tls_is_complete_and_takes_little_memory(
-    harness: Harness, tmp_path: Path
-) -> None:
+async def test_large_tls_response_takes_little_memory(harness: Harness, tmp_path: Path) -> None:
     pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     port = await harness.listen(f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}")
 

@@ -340,9 +340,7 @@ def test_intact_snapshot_is_never_discarded(directories: Directories) -> None:
 
 
 @pytest.mark.parametrize("positions", [[], [0], [1], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
-def test_pieces_of_reviews_have_the_bytes_of_the_document(
-    directories: Directories, positions: list[int]
-) -> None:
+def test_pieces_are_bytes_of_the_document(directories: Directories, positions: list[int]) -> None:
     snapshot = published(directories).current
     expected = b",".join(bytes(snapshot.records.at(at)) for at in positions)
     assert expected == b"".join(snapshot.records.pieces(positions))

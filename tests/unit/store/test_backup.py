@@ -42,9 +42,7 @@ async def test_failed_copy_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Mo
             await backups.make()
 
 
-async def test_copy_is_made_without_the_state_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_copy_needs_no_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The open file is then the only copy of the data."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     async with opened(tmp_path / "state.db") as database:

@@ -49,9 +49,7 @@ def test_unclaimed_rows_are_due_at_once_after_a_start(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("event", [DeliverySucceeded(2), DeliveryFailed(WAITS)])
-def test_any_outcome_of_a_delivery_resets_the_deaths(
-    rows: Rows, event: DeliverySucceeded | DeliveryFailed
-) -> None:
+def test_any_outcome_resets_deaths(rows: Rows, event: DeliverySucceeded | DeliveryFailed) -> None:
     rows.subscribe()
     rows.bump()
     rows.deliver(START)

@@ -109,9 +109,7 @@ def test_node_with_older_data_delivers_nothing(node: Node) -> None:
 
 
 @pytest.mark.parametrize(("behavior", "delivered"), [(good, 1), (confirming(hanging), 0)])
-def test_push_ends_when_other_nodes_have_made_the_attempts(
-    node: Node, behavior: Behavior, delivered: int
-) -> None:
+def test_push_ends_by_attempts_of_others(node: Node, behavior: Behavior, delivered: int) -> None:
     working, idle = node(), node(start=False)
     working.post()
     working.time.advance(FOLLOW_SECONDS)

@@ -99,9 +99,7 @@ def test_archive_with_any_changed_bit_is_refused_unless_its_files_are_same(tmp_p
 @pytest.mark.parametrize(
     ("part", "option"), [*((part, "--force") for part in range(1, 8)), (4, "--dry-run")]
 )
-def test_damaged_archive_is_refused_before_anything_is_written(
-    ctl: Ctl, tmp_path: Path, part: int, option: str
-) -> None:
+def test_damaged_archive_is_refused_whole(ctl: Ctl, tmp_path: Path, part: int, option: str) -> None:
     """Seven places of the archive; ``tarfile`` restored some of its files, with other words."""
     file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
     (shop / "data").mkdir(parents=True)

@@ -60,9 +60,7 @@ def test_labels_that_an_erasure_has_taken_out_do_not_come_back(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("make", [os.symlink, os.link])
-def test_file_of_others_is_not_written_through_a_name_here(
-    make: Callable[[Path, Path], None], tmp_path: Path
-) -> None:
+def test_file_of_others_is_not_written(make: Callable[[Path, Path], None], tmp_path: Path) -> None:
     """Root may run this in a folder of another user."""
     other = tmp_path / "other"
     other.write_bytes(b"theirs\n")
