@@ -36,6 +36,10 @@ def kept(suite: str, packages: str) -> Path:
     """Return a small system in the user's cache, which is not to be changed.
 
     It is made where there is none yet; the test is skipped where none can be made.
+
+    Args:
+        suite: The release of Debian.
+        packages: The packages beyond the least, with commas.
     """
     if os.geteuid() != 0:
         pytest.skip("a chroot needs root")

@@ -49,7 +49,13 @@ def _early(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 class Forked:
-    """A process of the server's, with what ``subprocess.Popen`` has for one's own."""
+    """A process of the server's, with what ``subprocess.Popen`` has for one's own.
+
+    Args:
+        server: Forks it.
+        order: What it is to be, as the server has it.
+        streams: Its stdout, stderr and, unless it is the server's, stdin.
+    """
 
     def __init__(self, server: "Server", order: Mapping[str, Any], *streams: int) -> None:
         self._received = b""
@@ -86,7 +92,11 @@ class Forked:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the exit code."""
+        """Wait for the exit code.
+
+        Raises:
+            subprocess.TimeoutExpired: There is none so soon.
+        """
         code = self._outcome(timeout)
         if code is None:
             raise subprocess.TimeoutExpired("reviewsd", timeout or 0)
@@ -108,7 +118,12 @@ class Forked:
 
 
 class Server:
-    """A server of this process; it ends with this process."""
+    """A server of this process; it ends with this process.
+
+    Args:
+        module: What it runs.
+        environ: Its environment.
+    """
 
     def __init__(self, module: str, environ: Mapping[str, str]) -> None:
         self.orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

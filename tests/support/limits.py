@@ -31,7 +31,12 @@ class Used(NamedTuple):
 
 
 def measured(command: Sequence[str], environment: Mapping[str, str]) -> Used:
-    """Run a command to its end, and measure it alone."""
+    """Run a command to its end, and measure it alone.
+
+    Args:
+        command: Its program and arguments.
+        environment: Of the command, whole.
+    """
     ended = subprocess.run(
         [sys.executable, "-S", "-c", _MEASURED, *command],
         env=environment,
@@ -43,7 +48,12 @@ def measured(command: Sequence[str], environment: Mapping[str, str]) -> Used:
 
 
 def descriptor_limit(free: int, pid: "int | None" = None) -> int:
-    """The RLIMIT_NOFILE with which a process can open so many more."""
+    """The RLIMIT_NOFILE with which a process can open so many more.
+
+    Args:
+        free: How many.
+        pid: Of the process; None means this one.
+    """
     listed = list(Path(f"/proc/{pid or 'self'}/fd").iterdir())
     used = {int(entry.name) for entry in listed if entry.is_symlink()}  # the listing's own is gone
     unused = (number for number in itertools.count() if number not in used)

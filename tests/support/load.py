@@ -10,7 +10,13 @@ PAUSE = 0.05  # seconds of a client between two requests
 
 
 class Load:
-    """Clients that ask one request after the other, for the block."""
+    """Clients that ask one request after the other, for the block.
+
+    Args:
+        request: Makes one request and returns its status.
+        network: Entered by each client's thread.
+        clients: How many there are.
+    """
 
     def __init__(
         self,

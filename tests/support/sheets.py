@@ -41,7 +41,13 @@ def links(count: int) -> str:
 
 
 def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
-    """Texts are shared strings (long ones in runs), numbers are numbers, empty cells are left out."""
+    """Texts are shared strings (long ones in runs), numbers are numbers, empty cells are left out.
+
+    Args:
+        table: The sheet "Reviews".
+        path: Where it is to be.
+        more: Other sheets, by their names.
+    """
     strings: dict[str, int] = {}
     sheets = {name: _sheet(rows, strings) for name, rows in {"Reviews": table, **more}.items()}
     items = "".join(f"<si>{_runs(text)}</si>" for text in strings)
@@ -50,7 +56,12 @@ def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
 
 
 def dated(path: Path, date1904: str) -> Path:
-    """Write an XLSX with a cell that is formatted as a date, below the header ``date``."""
+    """Write an XLSX with a cell that is formatted as a date, below the header ``date``.
+
+    Args:
+        path: Where.
+        date1904: Whether the days of its dates are counted from 1904.
+    """
     styles = (
         f'<styleSheet xmlns="{_MAIN}"><fonts><font/></fonts><fills><fill/></fills><borders><border/>'
         '</borders><cellStyleXfs><xf/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/>'
