@@ -90,7 +90,7 @@ CARDS = "Nr,Date,Name,Stars,Text\n1,2026-03-14,Ann,5,Fine\n"
 BO = "2,2026-03-15,Bo,4,Good\n"
 
 
-def followed(shop: Shop, *rows: str, **options: Any) -> list[str]:  # noqa: ANN401  # of any type
+def followed(shop: Shop, *rows: str, **options: Any) -> list[str]:
     """Import a table of one review and what follows it, and return its notes and the reasons of refused rows."""
     file = table(shop.folder / "t.csv", "".join((CARDS, *rows)))
     result = shop.imported(file, source="desk", **options)

@@ -91,7 +91,7 @@ def test_table_of_booking_with_another_source_is_a_question(shop: Shop, tmp_path
     assert ("Salon", "booking") == (shop.reviews["Jo"]["source"], shop.reviews["Cy"]["source"])
 
 
-def sourced(shop: Shop, column: str, *cells: str, **settings: Any) -> dict[str, str]:  # noqa: ANN401  # of any type
+def sourced(shop: Shop, column: str, *cells: str, **settings: Any) -> dict[str, str]:
     """Import a table with a column of such cells, and return the sources of its reviews by their authors."""
     rows = "".join(f"R{row},2026-03-1{row},5,Fine,{cell}\n" for row, cell in enumerate(cells))
     export = table(shop.folder / "s.csv", f"Author,Date,Stars,Text,{column}\n{rows}")
