@@ -14,7 +14,7 @@ from typing import Final
 from reviewsd.analysis.language_data import LanguageData, load
 from reviewsd.analysis.patterns import PatternMatcher
 from reviewsd.analysis.spelling import Spelling
-from reviewsd.analysis.text import Grammar, Tokens, tokenise, words_of
+from reviewsd.analysis.text import Grammar, Tokens, in_sentence, tokenise, words_of
 
 WINDOW: Final = 3  # words before an opinion word that can negate or boost it
 
@@ -147,7 +147,9 @@ class Lexicon:
 
     def _is_excused(self, words: Sequence[str], at: int) -> bool:
         """Return whether a negation increases the praise: "couldn't be happier", "not only"."""
-        return words[at] in self._excused and not self._excuses.isdisjoint(words[at + 1 : at + 5])
+        return words[at] in self._excused and not self._excuses.isdisjoint(
+            in_sentence(words[at + 1 : at + 5])
+        )
 
     def valence(self, words: Sequence[str], at: int, start: int) -> float:
         """Return the valence of the opinion word at a token, with negation and boosters applied.

@@ -7,7 +7,7 @@ same names. A name counts unless the words around it show one of these.
 from enum import Enum
 from typing import Final
 
-from reviewsd.analysis.text import BARRIERS, ENDS, Tokens
+from reviewsd.analysis.text import BARRIERS, ENDS, Tokens, in_sentence
 from reviewsd.analysis.wordlists import word_set
 
 _WORDS: Final = word_set("names")
@@ -172,11 +172,7 @@ def _continues(tokens: Tokens, end: int, parts: list[str]) -> bool:
 
 def _is_namesake(words: list[str], start: int, end: int) -> bool:
     """Return whether the words around a name introduce a relative, a pet or the author."""
-    before: list[str] = []
-    for word in reversed(words[max(0, start - _BEFORE) : start]):
-        if word in ENDS:
-            break
-        before.insert(0, word)
+    before = list(in_sentence(reversed(words[max(0, start - _BEFORE) : start])))[::-1]
     if len(before) < _BEFORE:
         before.insert(0, _BEGIN)
     last = before[-1]

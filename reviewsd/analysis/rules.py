@@ -33,7 +33,7 @@ from reviewsd.analysis.names import (
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.presets import preset
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
-from reviewsd.analysis.text import Tokens, clauses, has_words, words_of
+from reviewsd.analysis.text import Tokens, clauses, has_words, in_sentence, words_of
 from reviewsd.domain.halves import Half, halves
 from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Business, primary_language
@@ -318,5 +318,6 @@ def _compared(text: Reading, match: Match, mark: ClauseMark) -> bool:
     if mark is not ClauseMark.OTHERS:
         return False
     lexicon = text.lexicon
-    before = text.tokens.words[max(0, match.start - 4) : match.start]
+    words = text.tokens.words
+    before = list(in_sentence(reversed(words[max(0, match.start - 4) : match.start])))
     return not (lexicon.comparing.isdisjoint(before) and lexicon.repairing.isdisjoint(before))

@@ -5,7 +5,7 @@ Tokens keep their offsets, so that quotations are verbatim.
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, TypeGuard
@@ -158,6 +158,11 @@ def clauses(words: list[str], grammar: Grammar) -> list[Clause]:
         elif word in joiners:
             start = at
     return result
+
+
+def in_sentence(words: Iterable[str]) -> Iterator[str]:
+    """Return the words before the first token that ends a sentence."""
+    return itertools.takewhile(lambda word: word not in ENDS, words)
 
 
 def first_word(words: Sequence[str], clause: Clause, grammar: Grammar) -> str:

@@ -241,6 +241,29 @@ def test_problem_of_another_business_is_ignored(rules: Rules, text: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("text", "aspects"),
+    [
+        ("They came faster than the other company. They were late.", {"punctuality"}),
+        ("Nobody found it. The other company was late.", set()),
+        ("I had one like that! The other company was late.", set()),
+    ],
+)
+def test_comparison_in_the_previous_sentence_does_not_count(
+    rules: Rules, text: str, aspects: set[str]
+) -> None:
+    labeled = {item.id for item in rules.label(text, 1).aspects}
+    assert aspects == labeled & {"punctuality"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Not friendly.", "Not friendly. Only money.", "Not friendly! Just so."]
+)
+def test_negation_is_not_excused_by_the_next_sentence(rules: Rules, text: str) -> None:
+    assert rules.label(text, 3).words < 0
+    assert rules.label("Not only friendly.", 3).words > 0
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("Priya was great", ["priya-raman"]),
