@@ -72,6 +72,8 @@ class ClauseReading(Struct, gc=False):
     clause: Clause
     stars: int
     """Those of its half of the text, or of the review."""
+    is_alone: bool = False
+    """Whether the text has no other clause."""
     opinions: dict[int, float] = {}
     """The valences of opinion words in context, by token, ascending."""
     senses: list[tuple[Match, Sense]] = []
@@ -229,7 +231,7 @@ def _decide_aspect(
         return None
     value, reason = _value(praise + blame, clause)
     stars = reading.stars - _NEUTRAL_STARS
-    if value * stars < 0 and -(limit := _limit(reading, words)) < value < limit:
+    if value * stars < 0 and -(limit := _limit(reading)) < value < limit:
         return None  # too weak to contradict the stars, but no agreement either
     sentiment, why = _sentiment(value, stars)
     return Decision(
@@ -324,16 +326,14 @@ def _opinion_near(
     return False
 
 
-def _limit(reading: ClauseReading, words: Sequence[str]) -> float:
+def _limit(reading: ClauseReading) -> float:
     """Return the absolute value of an aspect in a clause that overrules the stars.
 
     Most complaints in a review of five stars are about the weather, the traffic or the old roof, unless
     a contrast word introduces them or there is nothing else in the review.
     """
-    clause = reading.clause
-    contrasted = clause.contrasted or reading.mark is ClauseMark.WISHED
-    alone = not clause.start and clause.end >= len(words) - 1
-    if reading.stars in _EXTREME_STARS and not alone:
+    contrasted = reading.clause.contrasted or reading.mark is ClauseMark.WISHED
+    if reading.stars in _EXTREME_STARS and not reading.is_alone:
         return OVERRULES_EXTREME_CONTRASTED if contrasted else OVERRULES_EXTREME
     return OVERRULES_CONTRASTED if contrasted else OVERRULES
 

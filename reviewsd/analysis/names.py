@@ -193,7 +193,7 @@ def _is_namesake(words: list[str], start: int, end: int) -> bool:
 def _is_signature(words: list[str], start: int, end: int) -> bool:
     """Return whether a name ends the text after a dash or a line break."""
     dashed = start > 0 and words[start - 1] in _DASHES
-    return dashed and all(word in ENDS for word in words[end : end + 2]) and end + 2 >= len(words)
+    return dashed and ENDS.issuperset(words[end:])
 
 
 def _is_explained(words: list[str], end: int) -> bool:

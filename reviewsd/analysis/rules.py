@@ -124,9 +124,9 @@ class Rules:
         self, tokens: Tokens, matches: list[Match], lexicon: Lexicon, rating: int
     ) -> Reading:
         """Return a text with each match in its clause or in the entities."""
-        readings = [
-            ClauseReading(clause, rating) for clause in clauses(tokens.words, lexicon.grammar)
-        ]
+        parts = clauses(tokens.words, lexicon.grammar)
+        is_alone = len(parts) == 1
+        readings = [ClauseReading(clause, rating, is_alone) for clause in parts]
         entities: dict[str, dict[str, list[Match]]] = {}
         reading = Reading(tokens, lexicon, readings, entities, lexicon.language == self.language)
         if matches:

@@ -85,7 +85,14 @@ def test_relative_hides_only_mentions_without_a_job() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Name's Will, same as the tech.", "My name is Hope.", "I'm Mark.", "So happy! - Kofi"]
+    "text",
+    [
+        "Name's Will, same as the tech.",
+        "My name is Hope.",
+        "I'm Mark.",
+        "So happy! - Kofi",
+        "So happy! - Kofi!!!",
+    ],
 )
 def test_author_with_the_same_name_is_somebody_else(text: str) -> None:
     assert [] == _people(text)

@@ -240,6 +240,15 @@ def test_problem_of_another_business_is_ignored(rules: Rules, text: str) -> None
     assert rules.label(text, 3).problems == ()
 
 
+@pytest.mark.parametrize("text", ["Rude!", "Rude!!", "Rude ...", "\nRude.", "(Rude)"])
+def test_only_clause_of_a_text_overrules_the_stars_whatever_marks_are_around(
+    rules: Rules, text: str
+) -> None:
+    assert {"friendliness": "negative"} == {
+        item.id: item.sentiment for item in rules.label(text, 5).aspects
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "aspects"),
     [
