@@ -140,19 +140,25 @@ def _by_aspect(senses: list[tuple[Match, Sense]]) -> dict[str, list[tuple[Match,
     Args:
         senses: The senses of a clause.
     """
-    groups: dict[str, list[tuple[Match, Sense]]] = {}
     inner = within_longer([match for match, _ in senses])
-    if not inner:
+    has_inner = False  # whether one of the rest is within a longer match
+    rest = senses
+    if inner:
+        rest = []
         for item in senses:
+            match, sense = item
+            if (match.start, match.end) in inner:
+                if not sense.strength and sense.aspect in ASPECTS:
+                    continue
+                has_inner = True
+            rest.append(item)
+    parts = _parts(rest) if has_inner else _NO_PARTS
+    groups: dict[str, list[tuple[Match, Sense]]] = {}
+    for index, item in enumerate(rest):
+        if index not in parts:
             groups.setdefault(item[1].aspect, []).append(item)
-        return groups
-    parts = _parts(senses)
-    for index, item in enumerate(senses):
-        match, sense = item
-        is_name = not sense.strength and (match.start, match.end) in inner
-        if (is_name and sense.aspect in ASPECTS) or index in parts:
-            continue
-        groups.setdefault(sense.aspect, []).append(item)
+    if not has_inner:
+        return groups  # most clauses
     return {
         aspect: _outermost(items) if len(items) > 1 else items for aspect, items in groups.items()
     }
@@ -190,6 +196,8 @@ def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
     A problem within a complaint remains: "rude" in "rude person".
     """
     inner = within_longer([match for match, _ in senses])
+    if not inner:
+        return senses
     outer = [item for item in senses if (item[0].start, item[0].end) not in inner]
     strengths = [sense.strength for _, sense in outer]
     if min(strengths) < 0 >= max(strengths):

@@ -34,7 +34,7 @@ class Reading(NamedTuple):
 
 def labels_of(reading: Reading, rating: int) -> Labels:
     """Return the labels of a reading."""
-    tokens, lexicon, clauses, _, quotable = reading
+    tokens, lexicon, clauses, entities, quotable = reading
     leads = lexicon.leads
     strongest: dict[str, tuple[float, Decision, ClauseReading]] = {}
     wordings_by_opinion: dict[tuple[str, Sentiment], list[str]] = {}
@@ -69,29 +69,33 @@ def labels_of(reading: Reading, rating: int) -> Labels:
             ):
                 phrase = _phrase(tokens, decision, clause, leads)
                 problems[problem] = EntityLabel(id=problem, phrase=phrase, wordings=tuple(texts))
+    aspects = []
+    for aspect, (strength, decision, clause) in strongest.items():
+        label = AspectLabel(
+            id=aspect,
+            sentiment=decision.sentiment,
+            phrase=_phrase(tokens, decision, clause, leads),
+            strength=round(strength, 2),
+            wordings=tuple(wordings_by_opinion.get((aspect, decision.sentiment), ())),
+        )
+        aspects.append(label)
     return Labels(
         words=round(total / scored, 2) if scored else 0.0,
         language=lexicon.language,
-        aspects=tuple(
-            [  # a list, because a generator is slower
-                AspectLabel(
-                    id=aspect,
-                    sentiment=decision.sentiment,
-                    phrase=_phrase(tokens, decision, clause, leads),
-                    strength=round(strength, 2),
-                    wordings=tuple(wordings_by_opinion.get((aspect, decision.sentiment), ())),
-                )
-                for aspect, (strength, decision, clause) in strongest.items()
-            ]
-        ),
+        aspects=tuple(aspects),
         problems=tuple(problems.values()),
-        **{  # type: ignore[arg-type]  # kinds of entities
-            kind: tuple(
-                _entity(reading, kind, name, matches, rating) for name, matches in mentions.items()
-            )
-            for kind, mentions in reading.entities.items()
-        },
+        **_entities(reading, rating) if entities else {},  # type: ignore[arg-type]  # kinds
     )
+
+
+def _entities(reading: Reading, rating: int) -> dict[str, tuple[EntityLabel, ...]]:
+    """Return the labels of the entities of a reading, by kind."""
+    return {
+        kind: tuple(
+            _entity(reading, kind, name, matches, rating) for name, matches in mentions.items()
+        )
+        for kind, mentions in reading.entities.items()
+    }
 
 
 def _entity(
@@ -122,13 +126,11 @@ def _phrase(
     while start > least and words[start - 1] in leads:
         start -= 1
     if not decision.score or end - start == 1:  # extend the name of the aspect to its opinion
-        near = [
-            at
-            for at in range(start - _NEAR, start + _NEAR + 1)
-            if at in reading.opinions and "," not in words[min(at, start) : max(at, end)]
-        ]
-        if near:  # ascending
-            start, end = min(start, near[0]), max(end, near[-1] + 1)
+        name, after = start, end
+        for at in reading.opinions:
+            is_near = name - _NEAR <= at <= name + _NEAR
+            if is_near and "," not in words[min(at, name) : max(at, after)]:
+                start, end = min(start, at), max(end, at + 1)
     if end - start == 1 and start > first and words[start - 1] != ",":
         start -= 1
     return _fit(tokens, start, end)

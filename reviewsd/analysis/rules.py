@@ -281,7 +281,7 @@ def _weigh(text: Reading) -> None:
     starts = [reading.clause.start for reading in readings[1:]]
     index, last = 0, len(starts)
     valences = lexicon.valences
-    for at in [at for at, word in enumerate(words) if word in valences]:
+    for at in itertools.compress(itertools.count(), map(valences.__contains__, words)):
         while index < last and starts[index] <= at:
             index += 1
         if at not in names:

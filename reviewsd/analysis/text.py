@@ -136,7 +136,8 @@ def clauses(words: list[str], grammar: Grammar) -> list[Clause]:
     start = 0
     bounds: list[tuple[int, int]] = []
     contrasted = False
-    for at in [at for at, word in enumerate(words) if word in bounds_of_clauses] + [len(words)]:
+    is_bound = map(bounds_of_clauses.__contains__, words)
+    for at in (*itertools.compress(itertools.count(), is_bound), len(words)):
         word = words[at] if at < len(words) else "\n"
         if word in BARRIERS:
             if word == "." and _abbreviates(words, at, grammar):

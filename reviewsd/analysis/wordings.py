@@ -26,8 +26,10 @@ def wordings(
 ) -> list[str]:
     """Return the wordings of a decision, verbatim; the arguments are those of ``wording_spans``."""
     text, _, edges = tokens
-    spans = wording_spans(tokens, lexicon, decision, reading)
-    return [text[edges[2 * start] : edges[2 * end - 1]] for start, end in spans]
+    texts = []
+    for start, end in wording_spans(tokens, lexicon, decision, reading):
+        texts.append(text[edges[2 * start] : edges[2 * end - 1]])
+    return texts
 
 
 def wording_spans(
