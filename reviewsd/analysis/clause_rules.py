@@ -15,7 +15,7 @@ from msgspec import Struct
 from reviewsd.analysis.aspects import ASPECTS, STRONG, ClauseMark, Sense
 from reviewsd.analysis.evidence_words import evidence_words
 from reviewsd.analysis.lexicon import Lexicon, score
-from reviewsd.analysis.patterns import Match, within_longer
+from reviewsd.analysis.patterns import within_longer
 from reviewsd.analysis.text import Clause
 from reviewsd.domain.insights import Sentiment
 
@@ -37,6 +37,10 @@ _SERVICE: Final = "service"  # an aspect of restaurants, or of the owner
 _FRIENDLINESS: Final = "friendliness"
 _NO_PARTS: Final[AbstractSet[int]] = frozenset()
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
+
+
+SenseMatch = tuple[int, int, Sense]
+"""A match: its first token, the token after it, and its meaning. A tuple, because it is unpacked faster."""
 
 
 class Reason(Enum):
@@ -76,8 +80,8 @@ class ClauseReading(Struct, gc=False):
     """Whether the text has no other clause."""
     opinions: dict[int, float] = {}
     """The valences of opinion words in context, by token, ascending."""
-    senses: list[tuple[Match, Sense]] = []
-    """Matches in the order of their starts, shorter ones first."""
+    senses: list[SenseMatch] = []
+    """In the order of their starts, shorter ones first."""
     mark: ClauseMark | None = None
     """The mark of the clause, if any."""
     has_negation: bool = False
@@ -102,7 +106,7 @@ def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> No
         senses = reading.senses = _without_service_friendliness(senses, words, lexicon.language)
     clause = reading.clause
     reading.has_negation = not lexicon.negations.isdisjoint(words[clause.start : clause.end])
-    groups = _by_aspect(senses) if len(senses) > 1 else {senses[0][1].aspect: senses}
+    groups = _by_aspect(senses) if len(senses) > 1 else {senses[0][2].aspect: senses}
     claimed = _claimed(senses) if len(groups) > 1 and reading.opinions else {}
     decisions = []
     for aspect, matches in groups.items():
@@ -113,23 +117,23 @@ def decide(reading: ClauseReading, words: Sequence[str], lexicon: Lexicon) -> No
 
 
 def _without_service_friendliness(
-    senses: list[tuple[Match, Sense]], words: Sequence[str], language: str
-) -> list[tuple[Match, Sense]]:
+    senses: list[SenseMatch], words: Sequence[str], language: str
+) -> list[SenseMatch]:
     """Drop friendliness that overlaps a match of the aspect "service" and names no people: "excellent service"."""
-    served = [match for match, sense in senses if sense.aspect == _SERVICE]
+    served = [item for item in senses if item[2].aspect == _SERVICE]
     if not served:
         return senses
     names = evidence_words(language).names
     return [
-        (match, sense)
-        for match, sense in senses
+        (start, end, sense)
+        for start, end, sense in senses
         if sense.aspect != _FRIENDLINESS
-        or names(_FRIENDLINESS, words[match.start : match.end])
-        or not any(match.start < other.end and other.start < match.end for other in served)
+        or names(_FRIENDLINESS, words[start:end])
+        or not any(start < other_end and other < end for other, other_end, _ in served)
     ]
 
 
-def _by_aspect(senses: list[tuple[Match, Sense]]) -> dict[str, list[tuple[Match, Sense]]]:
+def _by_aspect(senses: list[SenseMatch]) -> dict[str, list[SenseMatch]]:
     """Group senses by aspect and drop those that a longer match contains.
 
     Dropped are a match within a longer one of the same aspect, the bare name of an aspect of every trade within any
@@ -140,23 +144,23 @@ def _by_aspect(senses: list[tuple[Match, Sense]]) -> dict[str, list[tuple[Match,
     Args:
         senses: The senses of a clause.
     """
-    inner = within_longer([match for match, _ in senses])
+    inner = within_longer(senses)
     has_inner = False  # whether one of the rest is within a longer match
     rest = senses
     if inner:
         rest = []
         for item in senses:
-            match, sense = item
-            if (match.start, match.end) in inner:
+            start, end, sense = item
+            if (start, end) in inner:
                 if not sense.strength and sense.aspect in ASPECTS:
                     continue
                 has_inner = True
             rest.append(item)
     parts = _parts(rest) if has_inner else _NO_PARTS
-    groups: dict[str, list[tuple[Match, Sense]]] = {}
+    groups: dict[str, list[SenseMatch]] = {}
     for index, item in enumerate(rest):
         if index not in parts:
-            groups.setdefault(item[1].aspect, []).append(item)
+            groups.setdefault(item[2].aspect, []).append(item)
     if not has_inner:
         return groups  # most clauses
     return {
@@ -164,23 +168,23 @@ def _by_aspect(senses: list[tuple[Match, Sense]]) -> dict[str, list[tuple[Match,
     }
 
 
-def _parts(senses: Sequence[tuple[Match, Sense]]) -> AbstractSet[int]:
+def _parts(senses: Sequence[SenseMatch]) -> AbstractSet[int]:
     """Return the positions of the phrases within a longer complaint about another aspect.
 
     Args:
         senses: The senses, by start, shorter ones first.
     """
-    blamed = [sense.aspect for _, sense in senses if sense.strength < 0]
-    if not blamed or len({sense.aspect for _, sense in senses if sense.strength}) == 1:
+    blamed = [sense.aspect for _, _, sense in senses if sense.strength < 0]
+    if not blamed or len({sense.aspect for _, _, sense in senses if sense.strength}) == 1:
         return _NO_PARTS  # most clauses
     parts: set[int] = set()
     reach: dict[str, int] = {}  # greatest end of an earlier complaint, by aspect
-    phrases = [(at, *item) for at, item in enumerate(senses) if item[1].strength]
-    for _, group in itertools.groupby(phrases, lambda item: item[1].start):
+    phrases = [(at, *item) for at, item in enumerate(senses) if item[2].strength]
+    for _, group in itertools.groupby(phrases, lambda item: item[1]):
         same_start = list(group)
-        ends = {sense.aspect: match.end for _, match, sense in same_start if sense.strength < 0}
-        for at, match, sense in same_start:
-            aspect, end = sense.aspect, match.end
+        ends = {sense.aspect: end for _, _, end, sense in same_start if sense.strength < 0}
+        for at, _, end, sense in same_start:
+            aspect = sense.aspect
             if any(other != aspect and far >= end for other, far in reach.items()) or any(
                 other != aspect and far > end for other, far in ends.items()
             ):
@@ -190,42 +194,39 @@ def _parts(senses: Sequence[tuple[Match, Sense]]) -> AbstractSet[int]:
     return parts
 
 
-def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
+def _outermost(senses: list[SenseMatch]) -> list[SenseMatch]:
     """Remove the matches within a longer one, such as "expensive" in "less expensive than".
 
     A problem within a complaint remains: "rude" in "rude person".
     """
-    inner = within_longer([match for match, _ in senses])
+    inner = within_longer(senses)
     if not inner:
         return senses
-    outer = [item for item in senses if (item[0].start, item[0].end) not in inner]
-    strengths = [sense.strength for _, sense in outer]
+    outer = [item for item in senses if item[:2] not in inner]
+    strengths = [sense.strength for _, _, sense in outer]
     if min(strengths) < 0 >= max(strengths):
-        outer += [
-            (match, sense)
-            for match, sense in senses
-            if sense.problem is not None and (match.start, match.end) in inner
-        ]
+        outer += [item for item in senses if item[2].problem is not None and item[:2] in inner]
     return outer
 
 
 def _decide_aspect(
     aspect: str,
-    senses: Sequence[tuple[Match, Sense]],
+    senses: Sequence[SenseMatch],
     reading: ClauseReading,
     words: Sequence[str],
     lexicon: Lexicon,
     claimed: Mapping[int, str],
 ) -> Decision | None:
     clause = reading.score
-    best: Match | None = None
-    highest = -1.0  # absolute strength of the best match
+    first = after = 0  # of the best match
+    highest = -1.0  # absolute strength of the best match; negative if none counts
     praise = blame = 0.0
     problem = None
-    for match, sense in senses:
-        strength = _strength(match, sense, reading, words, lexicon, claimed)
+    for item in senses:
+        strength = _strength(item, reading, words, lexicon, claimed)
         if strength is None:
             continue
+        start, end, sense = item
         if sense.problem is not None and reading.mark is None and strength == sense.strength:
             problem = problem or sense.problem
         if strength > praise:
@@ -233,9 +234,9 @@ def _decide_aspect(
         elif strength < blame:
             blame = strength
         size = strength if strength > 0 else -strength
-        if best is None or size > highest or (size == highest and _is_longer(match, best)):
-            best, highest = match, size
-    if best is None:
+        if size > highest or (size == highest and end - start > after - first):
+            first, after, highest = start, end, size
+    if highest < 0:
         return None
     value, reason = _value(praise + blame, clause)
     stars = reading.stars - _NEUTRAL_STARS
@@ -247,41 +248,36 @@ def _decide_aspect(
         sentiment,
         value,
         why or reason,
-        best.start,
-        best.end,
+        first,
+        after,
         problem if value < 0 else None,
     )
 
 
 def _strength(
-    match: Match,
-    sense: Sense,
+    item: SenseMatch,
     reading: ClauseReading,
     words: Sequence[str],
     lexicon: Lexicon,
     claimed: Mapping[int, str],
 ) -> float | None:
     """Return the strength of a match in its clause, -1 to 1; None if it does not count."""
-    strength = sense.strength
     if reading.mark is not None:  # WISHED; clauses with other marks are skipped
         return -STRONG
-    start, empty_words = match.start, lexicon.empty_words
+    start, end, sense = item
+    strength, empty_words = sense.strength, lexicon.empty_words
     if sense.needs_opinion or (
-        words[start] in empty_words and empty_words.issuperset(words[start : match.end])
+        words[start] in empty_words and empty_words.issuperset(words[start:end])
     ):
-        near = _opinion_near(match, reading.opinions, words, sense.aspect, claimed)
+        near = _opinion_near(item, reading.opinions, words, claimed)
         return strength if near else None
     if (
         strength
         and reading.has_negation
-        and lexicon.negated(words, start, reading.clause.start, match.end)
+        and lexicon.negated(words, start, reading.clause.start, end)
     ):
         return -STRONG if strength > 0 else STRONG
     return strength
-
-
-def _is_longer(match: Match, best: Match) -> bool:
-    return match.end - match.start > best.end - best.start
 
 
 def _value(phrases: float, clause: float) -> tuple[float, Reason]:
@@ -296,39 +292,35 @@ def _value(phrases: float, clause: float) -> tuple[float, Reason]:
     if -STRONG < phrases < STRONG:
         return phrases + clause / 2, _PHRASE
     if phrases > 0:
-        return max(phrases, clause), _PHRASE
-    return min(phrases, clause), _PHRASE
+        return (phrases if phrases > clause else clause), _PHRASE  # noqa: FURB136  max() is slow
+    return (phrases if phrases < clause else clause), _PHRASE  # noqa: FURB136
 
 
-def _claimed(senses: Sequence[tuple[Match, Sense]]) -> dict[int, str]:
+def _claimed(senses: Sequence[SenseMatch]) -> dict[int, str]:
     """Return the aspect of each token in a phrase."""
     return {
         at: sense.aspect
-        for match, sense in senses
+        for start, end, sense in senses
         if sense.strength
-        for at in range(match.start, match.end)
+        for at in range(start, end)
     }
 
 
 def _opinion_near(
-    match: Match,
-    opinions: Container[int],
-    words: Sequence[str],
-    aspect: str,
-    claimed: Mapping[int, str],
+    item: SenseMatch, opinions: Container[int], words: Sequence[str], claimed: Mapping[int, str]
 ) -> bool:
     """Return whether an opinion word is near, before any comma, that is in no phrase of another aspect.
 
     Args:
-        match: The match that needs it.
+        item: The match that needs it.
         opinions: The tokens of opinion words.
         words: The tokens of the text.
-        aspect: The aspect of the match.
         claimed: The aspects of the phrases, by token.
     """
-    for at in range(match.start - _NEAR, match.end + _NEAR):
-        if at in opinions and claimed.get(at, aspect) == aspect:
-            between = words[at : match.start] if at < match.start else words[match.end : at]
+    start, end, sense = item
+    for at in range(start - _NEAR, end + _NEAR):
+        if at in opinions and claimed.get(at, sense.aspect) == sense.aspect:
+            between = words[at:start] if at < start else words[end:at]
             if "," not in between:
                 return True
     return False

@@ -3,10 +3,10 @@
 from msgspec import Struct
 
 from reviewsd.analysis.aspects import ASPECTS
-from reviewsd.analysis.clause_rules import SET_ASIDE, ClauseReading, Decision
+from reviewsd.analysis.clause_rules import SET_ASIDE, ClauseReading, Decision, SenseMatch
 from reviewsd.analysis.labeling import Reading, labels_of
 from reviewsd.analysis.labels import WORDLESS, Labels
-from reviewsd.analysis.patterns import Match, within_longer
+from reviewsd.analysis.patterns import within_longer
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.text import has_words
@@ -84,14 +84,14 @@ def explain(review: Review, business: Business, settings: InsightSettings) -> Ex
 def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
     cut = reading.tokens.cut
     decisions = {decision.aspect: decision for decision in clause.decisions}
-    matches: dict[str, list[Match]] = {}
-    inner = within_longer(match for match, _ in clause.senses)
-    for match, sense in clause.senses:
-        if (match.start, match.end) in inner and sense.aspect in ASPECTS:
+    matches: dict[str, list[SenseMatch]] = {}
+    inner = within_longer(clause.senses)
+    for start, end, sense in clause.senses:
+        if (start, end) in inner and sense.aspect in ASPECTS:
             continue  # decisions leave it out as well
-        matches.setdefault(sense.aspect, []).append(match)
+        matches.setdefault(sense.aspect, []).append((start, end, sense))
     texts = {
-        aspect: [cut(match.start, match.end) for match in _outermost(found)]
+        aspect: [cut(start, end) for start, end, _ in _outermost(found)]
         for aspect, found in matches.items()
     }
     return ClauseExplanation(
@@ -109,9 +109,9 @@ def _clause(clause: ClauseReading, reading: Reading) -> ClauseExplanation:
     )
 
 
-def _outermost(matches: list[Match]) -> list[Match]:
+def _outermost(matches: list[SenseMatch]) -> list[SenseMatch]:
     inner = within_longer(matches)
-    return [match for match in matches if (match.start, match.end) not in inner]
+    return [match for match in matches if match[:2] not in inner]
 
 
 def _aspect(aspect: str, texts: list[str], decision: Decision | None) -> AspectExplanation:

@@ -6,8 +6,7 @@ from reviewsd.analysis.aspects import ClauseMark
 from reviewsd.analysis.clause_rules import ClauseReading, Decision
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.lexicon import Lexicon
-from reviewsd.analysis.patterns import Match
-from reviewsd.analysis.people import opinion_of
+from reviewsd.analysis.people import Mention, opinion_of
 from reviewsd.analysis.problems import is_problem
 from reviewsd.analysis.text import Tokens
 from reviewsd.analysis.wordings import wordings
@@ -26,7 +25,7 @@ class Reading(NamedTuple):
     lexicon: Lexicon
     """The words of its language."""
     clauses: list[ClauseReading]
-    entities: dict[str, dict[str, list[Match]]]
+    entities: dict[str, dict[str, list[Mention]]]
     """The mentions of each entity, by kind, then by id."""
     quotable: bool
     """Whether the text is in the language of the business, in which it is quoted."""
@@ -99,7 +98,7 @@ def _entities(reading: Reading, rating: int) -> dict[str, tuple[EntityLabel, ...
 
 
 def _entity(
-    reading: Reading, kind: str, name: str, matches: list[Match], rating: int
+    reading: Reading, kind: str, name: str, matches: list[Mention], rating: int
 ) -> EntityLabel:
     phrase = _around(reading, matches[0])
     if kind != "technicians" or not reading.lexicon.is_known:
@@ -136,7 +135,7 @@ def _phrase(
     return _fit(tokens, start, end)
 
 
-def _around(reading: Reading, match: Match) -> str:
+def _around(reading: Reading, match: Mention) -> str:
     """Return the clause of a mention, shortened to the greatest length of a phrase."""
     tokens = reading.tokens
     start, end = match.start, match.end

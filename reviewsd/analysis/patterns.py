@@ -20,8 +20,6 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from msgspec import Struct
-
 from reviewsd.analysis.language_data import Endings, LanguageData
 
 GAP: Final = "~"
@@ -43,13 +41,8 @@ _MAX_SUCCESSORS: Final = 300_000  # bounds the memory of deterministic states
 
 Alternatives = list[tuple[str, ...]]
 
-
-class Match(Struct, frozen=True, gc=False):
-    """A match of a pattern: tokens ``start`` to ``end`` (exclusive), and the pattern's payload."""
-
-    start: int
-    end: int
-    payload: object
+Match = tuple[int, int, object]
+"""A match of a pattern: its first token, the token after it, and the pattern's payload."""
 
 
 class _Node:
@@ -179,7 +172,7 @@ class PatternMatcher:
                 at += 1
                 if state.payloads:  # most states have none
                     for payload in state.payloads:
-                        matches.append(Match(start, at, payload))  # noqa: PERF401  a list is slower
+                        matches.append((start, at, payload))  # noqa: PERF401  a list is slower
                 state = state[terminated[at]]
         return matches
 
@@ -236,12 +229,11 @@ class PatternMatcher:
         return kind
 
 
-def within_longer(matches: Iterable[Match]) -> set[tuple[int, int]]:
+def within_longer(matches: Iterable[tuple[int, int, object]]) -> set[tuple[int, int]]:
     """Return the spans (start, end) within a longer span, of matches in the order of ``find``."""
     inner = set()
     begin = reach = -1  # the span with the greatest end so far
-    for match in matches:
-        start, end = match.start, match.end
+    for start, end, _ in matches:
         if start == begin:  # at least as long as the span before
             if end > reach:
                 inner.add((begin, reach))

@@ -16,7 +16,6 @@ from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.lexicon import Lexicon, score
 from reviewsd.analysis.names import DETERMINERS
-from reviewsd.analysis.patterns import Match
 from reviewsd.analysis.text import ENDS, Tokens, first_word
 from reviewsd.analysis.wordings import wordings
 from reviewsd.analysis.wordlists import word_set
@@ -34,6 +33,13 @@ _OF_THE_BUSINESS: Final = frozenset({"pricing", "scheduling", "response_time", "
 _NO_CALLBACK: Final = "no-callback"  # blames the person, although it is about ``response_time``
 _OF_THE_PERSON: Final = frozenset({"friendliness", "technical_knowledge", "work_quality"})
 """Aspects of people; in a bad review, their praise counts without an opinion word."""
+
+
+class Mention(NamedTuple):
+    """A name in a text: tokens ``start`` to ``end`` (exclusive)."""
+
+    start: int
+    end: int
 
 
 class OpinionOf(NamedTuple):
@@ -108,7 +114,7 @@ def opinion_of(
     tokens: Tokens,
     lexicon: Lexicon,
     clauses: Sequence[ClauseReading],
-    mentions: Sequence[Match],
+    mentions: Sequence[Mention],
     rating: int,
 ) -> OpinionOf:
     """Return the opinion in the words about a person."""
@@ -147,7 +153,9 @@ def opinion_of(
     return OpinionOf(sentiment, tuple(dict.fromkeys(texts)), tuple(dict.fromkeys(praised)))
 
 
-def _refuses(words: Sequence[str], lexicon: Lexicon, lists: EvidenceWords, mention: Match) -> bool:
+def _refuses(
+    words: Sequence[str], lexicon: Lexicon, lists: EvidenceWords, mention: Mention
+) -> bool:
     """Return whether a clause begins with the person and goes on with what they did not do, or should do.
 
     "Grace wouldn't even look" is no opinion, but in a review of one star it is blame; "Grace was not there" is none.
@@ -166,7 +174,7 @@ def _about(
     tokens: Tokens,
     lexicon: Lexicon,
     clauses: Sequence[ClauseReading],
-    mentions: Sequence[Match],
+    mentions: Sequence[Mention],
 ) -> Iterator[_Span]:
     """Yield the words about a person, clause by clause."""
     words = tokens.words
@@ -176,7 +184,7 @@ def _about(
     lists = evidence_words(lexicon.language)
     for clause in clauses:
         start, end = clause.clause.start, clause.clause.end
-        named: list[Match] = []
+        named: list[Mention] = []
         while mention is not None and mention.start < end:
             if mention.start >= start:
                 named.append(mention)

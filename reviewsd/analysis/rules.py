@@ -31,6 +31,7 @@ from reviewsd.analysis.names import (
     place,
 )
 from reviewsd.analysis.patterns import Match, within_longer
+from reviewsd.analysis.people import Mention
 from reviewsd.analysis.presets import preset
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
 from reviewsd.analysis.text import Tokens, clauses, has_words, in_sentence, words_of
@@ -127,7 +128,7 @@ class Rules:
         parts = clauses(tokens.words, lexicon.grammar)
         is_alone = len(parts) == 1
         readings = [ClauseReading(clause, rating, is_alone) for clause in parts]
-        entities: dict[str, dict[str, list[Match]]] = {}
+        entities: dict[str, dict[str, list[Mention]]] = {}
         reading = Reading(tokens, lexicon, readings, entities, lexicon.language == self.language)
         if matches:
             self._sort(reading, matches)
@@ -135,30 +136,28 @@ class Rules:
 
     def _sort(self, text: Reading, matches: list[Match]) -> None:
         """Assign each match to its clause or to the entities."""
-        owned: list[tuple[Match, _Owned]] = []
-        hides = [match for match in reversed(matches) if match.payload is _HIDES]
+        owned: list[tuple[int, int, _Owned]] = []
+        hides = [(start, end) for start, end, payload in reversed(matches) if payload is _HIDES]
         begin = reach = -1  # of the hiding match with the greatest end so far
         rest = iter(text.clauses)
         reading = next(rest)  # a match is in a clause
         next_reading = next(rest, None)
-        for match in matches:  # in the order of their starts
-            payload, start = match.payload, match.start
+        for start, end, payload in matches:  # in the order of their starts
             while next_reading is not None and next_reading.clause.start <= start:
                 reading, next_reading = next_reading, next(rest, None)
-            while hides and hides[-1].start <= start:
-                hide = hides.pop()
-                begin, reach = max((begin, reach), (hide.start, hide.end), key=_end)
+            while hides and hides[-1][0] <= start:
+                begin, reach = max((begin, reach), hides.pop(), key=_end)
             if isinstance(payload, Sense):
-                is_hidden = match.end <= reach or begin < start < reach
+                is_hidden = start < reach and (end <= reach or begin < start)
                 if not is_hidden or payload.aspect not in ASPECTS:  # the owner asked for it
-                    reading.senses.append((match, payload))
+                    reading.senses.append((start, end, payload))
             elif isinstance(payload, _Owned):
-                owned.append((match, payload))
+                owned.append((start, end, payload))
             elif (
                 payload is not _HIDES
                 and reading.mark is not _WISHED
                 and isinstance(payload, ClauseMark)
-                and not _compared(text, match, payload)
+                and not _compared(text, start, payload)
             ):
                 reading.mark = payload
         if owned:
@@ -166,17 +165,16 @@ class Rules:
 
     def _enter(
         self,
-        owned: list[tuple[Match, _Owned]],
+        owned: Sequence[tuple[int, int, _Owned]],
         tokens: Tokens,
-        entities: dict[str, dict[str, list[Match]]],
+        entities: dict[str, dict[str, list[Mention]]],
     ) -> None:
         """Add the mentions of each entity."""
         seconds = set()
         namesakes = set()
         named = (*_NAMED, _BUSINESS)
-        inner = within_longer(match for match, owner in owned if owner.kind in named)
-        for match, owner in owned:
-            start, end = match.start, match.end
+        inner = within_longer(item for item in owned if item[2].kind in named)
+        for start, end, owner in owned:
             if owner.kind == _BUSINESS:
                 continue
             if owner.kind == "with":
@@ -196,7 +194,9 @@ class Rules:
                     not doubtful or end - start > 1 or is_staff(tokens, start)
                 )
             if is_meant:
-                entities.setdefault(owner.kind, {}).setdefault(owner.id, []).append(match)
+                entities.setdefault(owner.kind, {}).setdefault(owner.id, []).append(
+                    Mention(start, end)
+                )
         services = entities.get("services", {})
         for name in [n for n in services if n in self._second and n not in seconds]:
             del services[name]
@@ -228,14 +228,14 @@ class Rules:
 _NOWHERE: Final[AbstractSet[int]] = frozenset()
 
 
-def _named(entities: Mapping[str, Mapping[str, Sequence[Match]]]) -> AbstractSet[int]:
+def _named(entities: Mapping[str, Mapping[str, Sequence[Mention]]]) -> AbstractSet[int]:
     """Return the tokens of names, because "Grace" and "Joy" are opinion words as well."""
     return {
         at
         for kind in _NAMED
-        for matches in entities.get(kind, {}).values()
-        for match in matches
-        for at in range(match.start, match.end)
+        for mentions in entities.get(kind, {}).values()
+        for mention in mentions
+        for at in range(mention.start, mention.end)
     }
 
 
@@ -313,11 +313,11 @@ def _digest(business: Business, settings: InsightSettings) -> bytes:
     return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
 
-def _compared(text: Reading, match: Match, mark: ClauseMark) -> bool:
+def _compared(text: Reading, start: int, mark: ClauseMark) -> bool:
     """Return whether another business is only mentioned in a comparison or as the next one to call."""
     if mark is not ClauseMark.OTHERS:
         return False
     lexicon = text.lexicon
     words = text.tokens.words
-    before = list(in_sentence(reversed(words[max(0, match.start - 4) : match.start])))
+    before = list(in_sentence(reversed(words[max(0, start - 4) : start])))
     return not (lexicon.comparing.isdisjoint(before) and lexicon.repairing.isdisjoint(before))

@@ -271,8 +271,8 @@ class _Finder:
         matched = {
             at
             for clause in reading.clauses
-            for match, _ in clause.senses
-            for at in range(match.start, match.end)
+            for start, end, _ in clause.senses
+            for at in range(start, end)
         }
         opinions = {at for clause in reading.clauses for at in clause.opinions}
         mentions: dict[str, _Mention] = {}

@@ -10,7 +10,6 @@ from typing import Final
 
 from reviewsd.analysis.clause_rules import ClauseReading, Decision, Reason
 from reviewsd.analysis.lexicon import Lexicon
-from reviewsd.analysis.patterns import Match
 from reviewsd.analysis.text import Tokens, fold
 from reviewsd.api.spelling import without_accents
 
@@ -57,20 +56,20 @@ def wording_spans(
     has_negation = reading.has_negation
     spans: dict[tuple[int, int], None] = {}
     aspect = decision.aspect
-    for match, sense in reading.senses:
+    for start, end, sense in reading.senses:
         if sense.aspect != aspect:
             continue
-        opposite = has_negation and lexicon.negated(words, match.start, first, match.end)
+        opposite = has_negation and lexicon.negated(words, start, first, end)
         if opposite and not negations:
             continue
         strength = sense.strength
         if strength:
             if (strength > 0) is (positive is opposite):
                 continue
-            span: tuple[int, int] | None = (match.start, match.end)
+            span: tuple[int, int] | None = (start, end)
         elif reading.opinions:
             negating = lexicon if has_negation and not negations else None
-            span = _with_opinion(words, negating, match, reading, positive=positive)
+            span = _with_opinion(words, negating, (start, end), reading, positive=positive)
         else:
             continue
         if span is not None and (span := _trimmed(words, lexicon, *span)) is not None:
@@ -114,7 +113,7 @@ def key(text: str) -> str:
 def _with_opinion(
     words: Sequence[str],
     negating: Lexicon | None,
-    match: Match,
+    match: tuple[int, int],
     reading: ClauseReading,
     *,
     positive: bool,
@@ -124,18 +123,19 @@ def _with_opinion(
     Args:
         words: The tokens of the text.
         negating: The lexicon whose negations exclude an opinion, if any.
-        match: The name of the aspect.
+        match: The tokens of the name of the aspect.
         reading: Its clause.
         positive: The sign of the opinion.
     """
     best: tuple[int, int] | None = None
     opinions = reading.opinions
-    for at in range(match.start - _NEAR, match.end + _NEAR):
+    name, after = match
+    for at in range(name - _NEAR, after + _NEAR):
         if at not in opinions or (opinions[at] > 0) is not positive:
             continue
         if negating is not None and negating.negated(words, at, reading.clause.start):
             continue
-        start, end = min(match.start, at), max(match.end, at + 1)
+        start, end = min(name, at), max(after, at + 1)
         if best is None or end - start < best[1] - best[0]:
             best = start, end
     return best
