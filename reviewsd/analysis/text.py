@@ -129,18 +129,18 @@ def words_of(text: str, *, elides: bool = False) -> list[str]:
 def clauses(words: list[str], grammar: Grammar) -> list[Clause]:
     """Return the clauses of a token list, in order and without separators."""
     bounds_of_clauses = grammar.bounds
-    contrasts = grammar.contrasts
-    joiners = grammar.joiners
+    abbreviations, contrasts, joiners = grammar.abbreviations, grammar.contrasts, grammar.joiners
+    last = len(words) - 1
     result: list[Clause] = []
     sentence = 0
     start = 0
     bounds: list[tuple[int, int]] = []
     contrasted = False
     is_bound = map(bounds_of_clauses.__contains__, words)
-    for at in (*itertools.compress(itertools.count(), is_bound), len(words)):
-        word = words[at] if at < len(words) else "\n"
+    for at in (*itertools.compress(itertools.count(), is_bound), last + 1):
+        word = words[at] if at <= last else "\n"
         if word in BARRIERS:
-            if word == "." and _abbreviates(words, at, grammar):
+            if word == "." and words[at - 1] in abbreviations and 0 < at < last:
                 continue
         elif not _begins_clause(words, at, start, grammar):
             continue
@@ -170,11 +170,6 @@ def first_word(words: Sequence[str], clause: Clause, grammar: Grammar) -> str:
     """Return the first word of a clause, after one that joins or contrasts."""
     has_link = words[clause.start] in grammar.joiners or words[clause.start] in grammar.contrasts
     return words[min(clause.start + has_link, clause.end - 1)]
-
-
-def _abbreviates(words: list[str], at: int, grammar: Grammar) -> bool:
-    """Return whether the full stop at ``at`` is a part of an abbreviation, and not the last token."""
-    return 0 < at < len(words) - 1 and words[at - 1] in grammar.abbreviations
 
 
 def _begins_clause(words: list[str], at: int, start: int, grammar: Grammar) -> bool:
