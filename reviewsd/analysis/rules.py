@@ -161,6 +161,7 @@ class Rules:
             ):
                 reading.mark = payload
         if owned:
+            _drop_names(text, owned)
             self._enter(owned, text.tokens, text.entities)
 
     def _enter(
@@ -215,7 +216,8 @@ class Rules:
             yield OwnerPhrase(name, _Owned("service_areas", area))
         for words in (self._name, *itertools.pairwise(self._name)):
             if len(words) > 1:
-                yield OwnerPhrase(" ".join(words), _Owned(_BUSINESS, ""))
+                is_whole = len(words) == len(self._name)
+                yield OwnerPhrase(" ".join(words), _NAME if is_whole else _Owned(_BUSINESS, ""))
         for name, aspect in settings.aspects.items():
             senses = ((aspect.words, 0.0), (aspect.praise, STRONG), (aspect.complaint, -STRONG))
             for texts, strength in senses:
@@ -225,7 +227,21 @@ class Rules:
             yield from _service_words(settings.services)
 
 
+_NAME: Final = _Owned(_BUSINESS, "name")
+"""The payload of the whole name of the business."""
+
 _NOWHERE: Final[AbstractSet[int]] = frozenset()
+
+
+def _drop_names(text: Reading, owned: Iterable[tuple[int, int, _Owned]]) -> None:
+    """Drop the senses of words in the name of the business: "Vibe Rooms" says nothing of rooms."""
+    cut = text.tokens.cut
+    for first, last, owner in owned:
+        if owner == _NAME and cut(last - 1, last)[:1].isupper():
+            for reading in text.clauses:
+                reading.senses[:] = [
+                    sense for sense in reading.senses if not first <= sense[0] < sense[1] <= last
+                ]
 
 
 def _named(entities: Mapping[str, Mapping[str, Sequence[Mention]]]) -> AbstractSet[int]:

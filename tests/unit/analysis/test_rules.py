@@ -240,6 +240,20 @@ def test_problem_of_another_business_is_ignored(rules: Rules, text: str) -> None
     assert rules.label(text, 3).problems == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "aspects"),
+    [
+        ("A great evening at Friendly Service.", []),
+        ("I can recommend Friendly Service's pizza.", ["recommendation"]),
+        ("Very friendly service.", ["friendliness"]),
+    ],
+)
+def test_name_of_the_business_is_no_praise(text: str, aspects: list[str]) -> None:
+    """A good time "at Vibe Rooms" was quoted as praise of the vibe."""
+    rules = Rules(Business(name="Friendly Service, Inc."), InsightSettings())
+    assert aspects == [label.id for label in rules.label(text, 5).aspects]
+
+
 @pytest.mark.parametrize("text", ["Rude!", "Rude!!", "Rude ...", "\nRude.", "(Rude)"])
 def test_only_clause_of_a_text_overrules_the_stars_whatever_marks_are_around(
     rules: Rules, text: str
