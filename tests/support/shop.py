@@ -22,6 +22,8 @@ from reviewsctl.importing.settings import NO_SOURCE, Settings
 NOW = datetime.datetime(2026, 6, 1, 12, tzinfo=datetime.UTC)
 SAMPLES = Path(__file__).parents[1] / "unit/cli/importing/samples"
 """Exports in the shapes that platforms publish."""
+SETTINGS = ("earlier_source", "location", "name", "names", "source", "timezone", "verified")
+"""The settings that tests name among the options."""
 
 
 @dataclass
@@ -45,9 +47,7 @@ class Shop:
         self.lines, self.questions = [], []
         self.now += datetime.timedelta(days=1)
         answers = {"name": "Acme"} | {
-            name: options.pop(name)
-            for name in ("location", "name", "names", "source", "timezone", "verified")
-            if name in options
+            name: options.pop(name) for name in SETTINGS if name in options
         }
         defaults: dict[str, Any] = {
             "exports": exports,

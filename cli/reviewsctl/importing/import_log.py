@@ -112,6 +112,8 @@ class ImportLog(msgspec.Struct, frozen=True, kw_only=True):
     """The values that imports last wrote of each review, by its merge key."""
     timezone: str = ""
     """The time zone that an import said last."""
+    short_names: tuple[str, ...] = ()
+    """The sources of which imports shorten names, until one takes them in full."""
     ids: Mapping[str, str] = {}
     """The ids of reviews to which a table has given ids of its own later, by the merge keys of those."""
 

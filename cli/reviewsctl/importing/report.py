@@ -183,7 +183,7 @@ _NOTES: Final[Mapping[object, str]] = {
         "not verified, since the export says of nobody that they are a customer: {count} "
         "(--set verified=yes if you know that they are)"
     ),
-    SHORTENED: "shortened as the names that are there: {names} (--set names=full for full ones)",
+    SHORTENED: "shortened as before: {names} (--set names=full for full ones)",
     Fate.EXAMPLE: Detail("examples of reviewsctl init left out: {count}"),
     Fate.SPARED: "{reviews} not removed, since rows that were refused or skipped may be of them",
     Fate.HIDDEN: "{reviews} not removed, since hidden ones are not in an export of reviewsctl; it has them with --all, "
@@ -239,6 +239,14 @@ def notes_of_category(locations: Iterable[Facts]) -> list[str]:
     ]
 
 
+def note_of_full_names(short: int) -> str:
+    """Return the note on new names in full beside this many that stay short, which a sync tells too."""
+    return (
+        f"new names are in full, beside {short:,} that stay short; to shorten them, also in later imports: "
+        "import once more with --set names=short"
+    )
+
+
 def notes_of_merge(
     result: MergeResult, titles: Mapping[str, str], *, may_remove: bool
 ) -> list[str]:
@@ -253,10 +261,7 @@ def notes_of_merge(
     if result.emptied:
         notes.append(_emptied(result.emptied))
     if count := result.count(Fate.SHORT_NAME):
-        new = "; new ones are in full (--set names=short)" if result.count(Fate.NEW) else ""
-        notes.append(
-            f"names that are short already: {count:,}; they stay so (--set names=full){new}"
-        )
+        notes.append(f"names that are short already: {count:,}; they stay so (--set names=full)")
     without_row, all_there = (
         sum(counts[place] for place in result.met) for counts in (result.kept, result.there)
     )

@@ -16,7 +16,6 @@ from reviewsctl.importing.times import Reading, milliseconds, moment
 from reviewsctl.importing.values import (
     anonymous_name,
     display_name,
-    short_name,
     word,
     words,
 )
@@ -141,11 +140,11 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
     reply_day = None if replied_at is None else _day(replied_at, settings)
     check_days(day, reply_day, settings, "" if review.key is None else merge_key(identifier))
-    place, author = word(review.place) or "", _author(review, settings)
+    place = word(review.place) or ""
     record: dict[str, object] = {
         "id": identifier,
-        "author": author,
-        "author_avatar_url": None if settings.names == "short" else review.avatar_url,
+        "author": display_name(review.author) or anonymous_name(review.source),
+        "author_avatar_url": review.avatar_url,
         "rating": review.rating,
         "date": day.isoformat(),
         "text": review.text,
@@ -155,7 +154,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         "verified": bool(settings.verified if review.verified is None else review.verified),
         "location": place or UNSET,
     }
-    is_unsaid, is_short = review.verified is None, settings.names == "short"
+    is_unsaid = review.verified is None
     is_undated = isinstance(review.reply, tuple) and review.reply[1] is None
     notes = {
         NO_ID: review.key is None,
@@ -178,7 +177,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
             owner_reply=review.reply is None and not review.reply_withheld,
             verified=is_unsaid and settings.verified is None,
             author=not (review.anonymous or display_name(review.author)),
-            author_avatar_url=review.avatar_url is None and not (review.anonymous or is_short),
+            author_avatar_url=review.avatar_url is None and not review.anonymous,
         ),
         weak=_true(owner_reply=is_undated, verified=is_unsaid and settings.verified is not None),
         newest=max(milliseconds(review.created), edited),
@@ -211,13 +210,6 @@ def check_days(
 def _true(**conditions: bool) -> frozenset[str]:
     """Return the names of the conditions that hold."""
     return frozenset(name for name, holds in conditions.items() if holds)
-
-
-def _author(review: PlatformReview, settings: Settings) -> str:
-    name = display_name(review.author)
-    if name is None:
-        return anonymous_name(review.source)
-    return short_name(name) if settings.names == "short" else name
 
 
 def _owner_reply(reply: Reply | UnsetType | None, day: datetime.date, settings: Settings) -> object:

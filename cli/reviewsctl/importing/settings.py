@@ -45,7 +45,7 @@ class Settings:
     verified: bool | None = None
     """Whether authors are known to be customers, where the export does not say."""
     names: str | None = None
-    """``full`` or ``short``; None leaves the names that are short in the file, and takes others in full."""
+    """``full`` or ``short``; None is what an import said last of a source, and leaves names that are short in the file."""
     timezone: datetime.tzinfo | None = None
     """The time zone of the business, which decides on which day a review was written; None if nobody says it."""
     today: datetime.date = datetime.date.max

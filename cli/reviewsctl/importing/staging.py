@@ -1,7 +1,7 @@
 """The reviews of an export, each once, and in memory: a business has thousands at most."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -105,21 +105,17 @@ class Staging:
             record = {**entry.record, "location": name}
             self._reviews[key] = msgspec.structs.replace(entry, place=name, record=record)
 
-    def shorten(self, is_short: Callable[[str], bool], with_portraits: Collection[str]) -> int:
+    def shorten(self, sources: Collection[str]) -> int:
         """Shorten the names of the reviews of some sources, and leave out portraits; return how many names changed.
 
-        A single name is its own short form, and its portrait says who it is. Sources ``with_portraits`` show names
-        short themselves: there a name that stays as it is keeps its portrait.
+        A single name is its own short form, and its portrait says who it is.
         """
         changed = 0
         for key, entry in self._reviews.items():
-            if not is_short(entry.source):
+            if entry.source not in sources:
                 continue
             author = short_name(str(entry.record["author"]))
-            is_changed = author != entry.record["author"]
-            if not is_changed and entry.source in with_portraits:
-                continue
-            changed += is_changed
+            changed += author != entry.record["author"]
             self._reviews[key] = msgspec.structs.replace(
                 entry,
                 record={**entry.record, "author": author, "author_avatar_url": None},

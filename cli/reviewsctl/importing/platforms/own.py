@@ -14,7 +14,7 @@ from reviewsctl.importing.review import Entry, check_days
 from reviewsctl.importing.reviews_file import EXAMPLES
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.times import Reading, milliseconds, reading_of
-from reviewsctl.importing.values import encoded, members, short_name, shown, words, yes_or_no
+from reviewsctl.importing.values import encoded, members, shown, words, yes_or_no
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.reviews import Review
 
@@ -78,9 +78,6 @@ def parser(head: Head, settings: Settings) -> Parser:
             raise
 
     def entry(fields: Fields) -> Entry:
-        if settings.names == "short" and isinstance(author := fields.get("author"), str):
-            short = short_name(author) if author.strip() else author
-            fields = {**fields, "author": short, "author_avatar_url": None}
         record = encoded(fields)
         try:
             review = decoder.decode(record)
@@ -92,8 +89,6 @@ def parser(head: Head, settings: Settings) -> Parser:
         reply_day = None if review.owner_reply is None else review.owner_reply.date
         check_days(review.date, reply_day, settings, merge_key(review.id))
         blank = frozenset(name for name in _CERTAIN if getattr(review, name) is None)
-        if settings.names == "short":
-            blank -= {"author_avatar_url"}
         location = fields.get("location")
         place = location if isinstance(location, str) else ""
         return Entry(

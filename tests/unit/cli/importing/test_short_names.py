@@ -1,4 +1,4 @@
-"""Names that an owner has shortened stay short, those of new reviews too, and have no portrait (decision 581)."""
+"""Names that an owner has shortened stay short, those of new reviews too, and have no portrait (decision 666)."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.settings import parsed
+from reviewsctl.importing.undo import undo
 from tests.support.edited import correct
 from tests.support.shop import NOW, Shop, google, table
 
@@ -18,10 +19,10 @@ KARL = "2026-03-15,5,Karl-Heinz Rummenigge,https://example.com/karl.png,Came lat
 
 
 def imported(shop: Shop, source: str, *rows: str, **options: Any) -> list[str]:
-    """Import a table, and return the notes on short names."""
+    """Import a table, and return the notes on names that were shortened."""
     export = table(shop.folder / f"{source}.csv", HEADER + "".join(rows))
     notes = shop.imported(export, source=source, **options).notes
-    return [note for note in notes if note.startswith("shortened as the names that are there")]
+    return [note for note in notes if note.startswith("shortened as before")]
 
 
 def portraits(shop: Shop) -> dict[str, object]:
@@ -30,7 +31,7 @@ def portraits(shop: Shop) -> dict[str, object]:
 
 def test_new_names_of_a_source_with_short_ones_are_shortened(shop: Shop) -> None:
     imported(shop, "booking", ANN, BO, CY, names="short")
-    assert ["shortened as the names that are there: 4 names (--set names=full for full ones)"] == (
+    assert ["shortened as before: 4 names (--set names=full for full ones)"] == (
         imported(shop, "booking", ANN, BO, CY, KARL)
     )
     assert dict.fromkeys(("Ann L.", "Bo L.", "Cy I.", "Karl-Heinz R.")) == portraits(shop)
@@ -42,12 +43,37 @@ def test_names_of_a_new_source_are_shortened_where_all_are_short(shop: Shop) -> 
     assert "Karl-Heinz R." in shop.reviews
 
 
-def test_two_short_names_are_no_rule(shop: Shop) -> None:
-    """Customers may call themselves so."""
-    imported(shop, "booking", ANN, BO, names="short")
+def test_short_names_that_no_import_made_are_no_rule(shop: Shop) -> None:
+    """Customers may call themselves so, and platforms show them so."""
+    rows = [ANN.replace("Ann Lee", name) for name in ("Ann L.", "Bo L.", "Cy I.", "Di O.")]
+    imported(shop, "booking", *rows)
     for source in ("booking", "portal"):
-        assert [] == imported(shop, source, KARL)
+        assert [] == imported(shop, source, *rows, KARL, yes=True)
         shop.edit("Karl-Heinz Rummenigge", author="Karl-Heinz")
+
+
+def test_new_names_are_shortened_beside_full_ones_of_the_source(shop: Shop) -> None:
+    """A review that had left the export kept a full name, and those of all new ones were full again."""
+    imported(shop, "booking", BO, CY)
+    imported(shop, "booking", ANN, names="short")
+    assert {"Ann L.", "Bo Li", "Cy Ito"} == shop.reviews.keys()
+    assert imported(shop, "booking", ANN, KARL)
+    assert "Karl-Heinz R." in shop.reviews
+
+
+def test_undo_takes_the_choice_of_short_names_back(shop: Shop) -> None:
+    imported(shop, "booking", ANN)
+    imported(shop, "booking", ANN, names="short")
+    undo(shop.folder / "reviews.json", 1, shop.now)
+    assert [] == imported(shop, "booking", ANN, BO)
+    assert {"Ann Lee", "Bo Li"} == shop.reviews.keys()
+
+
+def test_names_stay_short_under_the_right_name_of_a_source(shop: Shop) -> None:
+    imported(shop, "boking", ANN, names="short")
+    imported(shop, "portal", CY, names="full")
+    assert imported(shop, "booking", ANN, KARL, earlier_source="boking")
+    assert {"Ann L.", "Cy Ito", "Karl-Heinz R."} == shop.reviews.keys()
 
 
 def test_source_with_full_names_keeps_them(shop: Shop) -> None:
@@ -74,9 +100,9 @@ def test_shortening_removes_portraits_that_an_import_wrote(shop: Shop) -> None:
 
 
 def test_portrait_does_not_return_to_a_name_that_stays_short(shop: Shop) -> None:
-    """Beside a full name of its source, which is why the others are not shortened."""
-    imported(shop, "booking", ANN, KARL, names="short")
-    shop.edit("Karl-Heinz R.", author="Karl-Heinz Rummenigge")
+    """Of a source whose names are not shortened, as the owner wrote the short one himself."""
+    imported(shop, "booking", ANN, KARL)
+    shop.edit("Ann Lee", author="Ann L.", author_avatar_url=None)
     assert [] == imported(shop, "booking", ANN, KARL)
     assert None is portraits(shop)["Ann L."]
 
@@ -89,7 +115,7 @@ def test_single_name_gets_no_portrait_where_names_are_short(shop: Shop) -> None:
     assert dict.fromkeys(("Ann L.", "Bo L.", "Cy I.", "J", "K")) == portraits(shop)
     imported(shop, "booking", jo, names="full")
     assert portraits(shop)["J"]
-    imported(shop, "booking", ANN, BO, CY, jo)
+    imported(shop, "booking", ANN, BO, CY, jo, names="short")
     assert None is portraits(shop)["J"]
 
 

@@ -103,6 +103,17 @@ def test_settings_that_have_changed_apply_to_what_is_there(business: Business) -
     assert ["Ann A.", "Ann B."] == business.authors
 
 
+def test_sync_shortens_names_as_an_import_by_hand_did(business: Business) -> None:
+    """A sync published a new name in full beside 59 short ones, and said nothing."""
+    business.configure(SHOP.replace("source: shop", "source: shop, names: short"))
+    put(business, table("ab"))
+    business.sync()
+    business.configure(SHOP)
+    put(business, table("abc"))
+    business.sync()
+    assert ["Ann A.", "Ann B.", "Ann C."] == business.authors
+
+
 def test_scale_that_is_a_number_brings_ratings_to_stars(business: Business) -> None:
     business.configure(SHOP.replace("source: shop", "source: shop, scale: 10"))
     put(business, "id,rating,date,author\n1,8,2026-11-02,Jane\n")
