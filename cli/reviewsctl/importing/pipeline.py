@@ -188,7 +188,7 @@ def _shortened(
     *,
     by_owner: bool,
 ) -> set[str]:
-    """Return the sources of an import whose names it shortens (decision 666).
+    """Return the sources of an import whose names it shortens (decision 670).
 
     Args:
         options: Its options.
