@@ -35,6 +35,7 @@ from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import replace
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.same_place import same_places
+from reviewsctl.importing.short_names import ShortNames
 from reviewsctl.importing.source_name import named_source, notes_of_verified, origin_of
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import encoded, without_surrogates, word
@@ -107,14 +108,13 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         if options.replace:
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
-        sources = {place.source for place in staged.places()}
-        shortened = _shortened(options, sources, existing.names, log, by_owner=bool(own_exports))
-        changed = staged.shorten(shortened)
+        names = ShortNames(
+            log, options.settings, staged, existing.names, by_owner=bool(own_exports)
+        )
+        changed = staged.shorten(names.shortened)
         if options.settings.names is None:
             rows.notes[SHORTENED] = changed
-        full = sources if options.settings.names == "full" else set()
-        short_names = tuple(sorted({*log.short_names, *shortened} - full))
-        log = structs.replace(log, short_names=short_names)
+        log = structs.replace(log, short_names=names.remembered)
         newest = _newest(options, staged, exports)
         plan = MergePlan(
             options=options,
@@ -138,11 +138,9 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             corrections=corrections,
         )
         merge = _merged(plan, prompts, folder)
-    stay_short = merge.count(Fate.SHORT_NAME)
-    if shortened or stay_short or own_exports:
+    if names.shortened or own_exports or merge.count(Fate.SHORT_NAME):
         merge.corrected += notes_of_replies(merge.naming_replies)
-    if stay_short and merge.count(Fate.NEW) and not shortened:
-        merge.corrected.append(report.note_of_full_names(stay_short))
+    merge.corrected += names.notes(merge)
     others_are = options.settings.source in existing.verified
     locations = [source.head.location for export in exports for source in export.sources]
     categories = [
@@ -178,30 +176,6 @@ def _in_zone(options: ImportOptions, prompts: Prompts, log: ImportLog) -> Import
         return options
     prompts.described.append(f"days: those of {log.timezone}, as before (--set timezone)")
     return dataclasses.replace(options, settings=settings)
-
-
-def _shortened(
-    options: ImportOptions,
-    sources: set[str],
-    there: Collection[str],
-    log: ImportLog,
-    *,
-    by_owner: bool,
-) -> set[str]:
-    """Return the sources of an import whose names it shortens (decision 670).
-
-    Args:
-        options: Its options.
-        sources: Its sources.
-        there: The sources of the file.
-        log: The log of earlier imports.
-        by_owner: Whether the export is the owner's own, whose names are taken as they are.
-    """
-    settings, short = options.settings, set(log.short_names)
-    if settings.names is not None or by_owner:
-        return sources if settings.names == "short" else set()
-    are_all = bool(there) and short.issuperset(there)
-    return sources if are_all or settings.earlier_source in short else sources & short
 
 
 def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) -> MergeResult:

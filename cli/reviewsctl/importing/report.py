@@ -239,14 +239,6 @@ def notes_of_category(locations: Iterable[Facts]) -> list[str]:
     ]
 
 
-def note_of_full_names(short: int) -> str:
-    """Return the note on new names in full beside this many that stay short, which a sync tells too."""
-    return (
-        f"new names are in full, beside {short:,} that stay short; to shorten them, also in later imports: "
-        "import once more with --set names=short"
-    )
-
-
 def notes_of_merge(
     result: MergeResult, titles: Mapping[str, str], *, may_remove: bool
 ) -> list[str]:

@@ -1,4 +1,4 @@
-"""Names that an owner has shortened stay short, those of new reviews too, and have no portrait (decision 670)."""
+"""Names that an owner has shortened stay short, those of new reviews too, and have no portrait (decision 667)."""
 
 import json
 from pathlib import Path
