@@ -91,9 +91,10 @@ def _trimmed(
         while end > start and words[end - 1] in lexicon.never_last:
             end -= 1
     size = end - start
+    if _is_cut(words, lexicon, start, end):
+        return None
     if size == 1:
-        is_part = "_".join(words[start : end + 1]) in lexicon.never_alone  # "clean" of "clean up"
-        return None if is_part or words[start] in lexicon.never_alone else (start, end)
+        return None if words[start] in lexicon.never_alone else (start, end)
     span = words[start:end]
     if not 0 < size <= MAX_WORDS or lexicon.empty_words.issuperset(span):
         return None
@@ -102,6 +103,15 @@ def _trimmed(
     if "_".join(span) in lexicon.never_alone:
         return None
     return (start, end) if lexicon.separators.isdisjoint(span) else None
+
+
+def _is_cut(words: Sequence[str], lexicon: Lexicon, start: int, end: int) -> bool:
+    """Return whether a span has half of an expression ("clean" of "clean up"), or ends with the adverb of the next word."""
+    pairs = ["_".join(words[at - 1 : at + 1]) for at in (start, end)]
+    after = words[end] if end < len(words) else ""
+    if after.isalpha() and after not in lexicon.never_first and after not in lexicon.separators:
+        pairs.append(f"{words[end - 1]}_*")
+    return not lexicon.never_alone.isdisjoint(pairs)
 
 
 @functools.lru_cache(_MAX_KEYS)

@@ -146,6 +146,32 @@ def test_inflected_word_is_no_wording_alone(language: str, text: str, expected: 
 
 
 @pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("fr", "Meilleur rapport qualité / prix.", ["Meilleur rapport qualité / prix"]),
+        ("es", "Excelente relación calidad precio.", ["Excelente relación calidad precio"]),
+        ("it", "Ottimo rapporto qualità-prezzo.", ["Ottimo rapporto qualità-prezzo"]),
+        ("pt", "Bom custo / benefício.", ["Bom custo / benefício"]),
+        ("pt", "Boa relação qualidade preço.", ["Boa relação qualidade preço"]),
+        ("de", "Gutes Preis-Leistungs-Verhältnis.", ["Gutes Preis-Leistungs-Verhältnis"]),
+        ("nl", "Goede prijs-kwaliteitsverhouding.", ["Goede prijs-kwaliteitsverhouding"]),
+        ("pt", "Quarto bem gostoso.", ["Quarto bem gostoso", "gostoso"]),
+        ("pt", "A torneira funciona bem.", ["torneira funciona bem", "funciona bem"]),
+        ("es", "Habitación bien equipada.", ["bien equipada"]),
+        ("de", "Das Zimmer ist gut ausgestattet.", []),
+        ("nl", "De kamer is goed uitgerust.", []),
+        ("en", "The room was well equipped.", []),
+    ],
+)
+def test_no_wording_is_cut_out_of_an_expression(
+    language: str, text: str, expected: list[str]
+) -> None:
+    """Pages showed "rapport qualité" and "Quarto bem"."""
+    labels = _labels(language, text, 5)
+    assert expected == [wording for item in labels.aspects for wording in item.wordings]
+
+
+@pytest.mark.parametrize(
     ("language", "words"),
     [
         ("es", "coche rayo salva silencio corriendo"),
