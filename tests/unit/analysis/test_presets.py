@@ -11,8 +11,11 @@ from reviewsd.analysis.settings import AspectSetting, InsightSettings
 from reviewsd.domain.reviews import Business
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt")
-HOTEL = {"location", "rooms", "breakfast", "pool"}
+HOTEL = {"work_quality", "location", "rooms", "breakfast", "pool"}
 RESTAURANT = {"work_quality", "service", "atmosphere"}
+BANK = {"work_quality", "app", "loans"}
+INSURER = {"work_quality", "app", "claims"}
+ACCOUNTANT = {"work_quality", "app"}
 
 
 def business(category: str | None, language: str = "en") -> Business:
@@ -20,7 +23,16 @@ def business(category: str | None, language: str = "en") -> Business:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("category", "ids"), [("hotel", HOTEL), ("Restaurant", RESTAURANT)])
+@pytest.mark.parametrize(
+    ("category", "ids"),
+    [
+        ("hotel", HOTEL),
+        ("Restaurant", RESTAURANT),
+        ("BankOrCreditUnion", BANK),
+        ("InsuranceAgency", INSURER),
+        ("AccountingService", ACCOUNTANT),
+    ],
+)
 def test_aspects_of_a_trade_have_words_and_a_name_in_each_language(
     category: str, ids: set[str], language: str
 ) -> None:
@@ -80,7 +92,7 @@ def test_quality_of_a_doctor_is_the_care(
 
 
 def test_one_of_the_nine_has_a_label_and_no_words_of_its_own() -> None:
-    assert HOTEL | RESTAURANT == aspect_ids()
+    assert HOTEL | RESTAURANT | BANK | INSURER == aspect_ids()
     quality = with_aspects(InsightSettings(), business("Bakery")).aspects
     assert {} == quality
     quality = with_aspects(InsightSettings(), business("Restaurant", "de")).aspects
