@@ -25,6 +25,7 @@ _GOOD_STARS: Final = 4
 _UNCLEAR: Final = -2  # clarity of sentences that say too much else
 _UNKNOWN: Final = 2  # clarity that a label loses if the rules do not find the same
 _FORGIVEN: Final = 4  # and if the stars disagree: content customers take blame back
+_VAGUE: Final = 3  # and if the words of the aspect say less of it than others do
 _NAMING: Final = 2  # clarity of a sentence that praises what most reviews praise
 
 
@@ -76,6 +77,7 @@ class Evidence:
             if text and clarity >= _UNCLEAR:
                 agrees = _agrees(sentence.clauses[0].stars, sentiment)
                 doubt = _UNKNOWN * (clause is None) + _FORGIVEN * (not agrees)
+                doubt += _VAGUE * sentence.is_vague(aspect)
                 quotations.append(Quotation(clarity - doubt, text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)
 

@@ -47,6 +47,8 @@ class EvidenceWords:
     """Words that may be a wording alone, by aspect."""
     named: Mapping[str, WordSet]
     """All words that say something about an aspect, by aspect."""
+    vague: WordSet
+    """Words that say less of an aspect than others do."""
     opens: WordSet
     """Words that tie a sentence to the one before it."""
     refers: WordSet
@@ -98,6 +100,7 @@ def evidence_words(language: str) -> EvidenceWords:
     lists = _languages().get(language, {})
     aspects = {name: lists[name] for name in ASPECTS if name in lists}
     list_names = (
+        "vague",
         "opens",
         "refers",
         "weakens",

@@ -168,6 +168,11 @@ class ReviewSentence(NamedTuple):
             return self.is_labeled(aspect, "positive")
         return any(self.shows(clause, aspect, 1) for clause in self.clauses)
 
+    def is_vague(self, aspect: str) -> bool:
+        """Return whether only words that say less of an aspect than others do name it: "helpful" of kindness."""
+        words = [word for word in self._words if self.lists.stand_alone(aspect, [word])]
+        return bool(words) and all(word in self.lists.vague for word in words)
+
     def clarity(self, aspect: str | None, clause: ClauseReading | None, sign: int) -> int:
         """Return how clearly the sentence says this one thing; the best is the greatest."""
         further_aspects = self.aspects - {aspect}

@@ -122,6 +122,13 @@ def _quotation(text: str, aspect: str, sentiment: Sentiment, rating: int | None 
             "positive",
             "They were very friendly indeed.",
         ),
+        (
+            "The tellers are great and always helpful. They were friendly to us.",
+            "friendliness",
+            "positive",
+            "They were friendly to us.",
+        ),
+        ("The staff is helpful.", "friendliness", "positive", "The staff is helpful."),
     ],
 )
 def test_quotation_is_a_sentence_that_shows_the_statement(

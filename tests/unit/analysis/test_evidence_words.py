@@ -77,3 +77,20 @@ def test_language_without_lists_takes_all_words() -> None:
     words = evidence_words("pl")
     assert words.names("pricing", ["cena"])
     assert words.is_answer(None, ["cena"])
+
+
+@pytest.mark.parametrize(
+    ("language", "vague", "clear"),
+    [
+        ("en", "helpful", "friendly"),
+        ("de", "hilfsbereit", "freundlich"),
+        ("es", "atento", "amable"),
+        ("fr", "serviable", "aimable"),
+        ("it", "disponibile", "gentile"),
+        ("nl", "behulpzaam", "vriendelijk"),
+    ],
+)
+def test_helpful_says_less_of_kindness_than_friendly(language: str, vague: str, clear: str) -> None:
+    words = evidence_words(language)
+    assert all(words.stand_alone("friendliness", [word]) for word in (vague, clear))
+    assert [True, False] == [word in words.vague for word in (vague, clear)]
