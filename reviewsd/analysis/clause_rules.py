@@ -267,7 +267,9 @@ def _strength(
     start, end, sense = item
     strength, empty_words = sense.strength, lexicon.empty_words
     if sense.needs_opinion or (
-        words[start] in empty_words and empty_words.issuperset(words[start:end])
+        words[start] in empty_words
+        and empty_words.issuperset(words[start:end])
+        and "_".join(words[start:end]) not in lexicon.telling
     ):
         near = _opinion_near(item, reading.opinions, words, claimed)
         return strength if near else None

@@ -52,6 +52,8 @@ class Lexicon:
         """Words that no wording ends with."""
         self.empty_words = self.never_first | self.never_last | lists.get("units", none)
         """Words that say nothing about an aspect: "in four days"."""
+        self.telling = lists.get("telling", none)
+        """Phrases of such words that say something all the same: "on the hour", each with "_" between its words."""
         contrasts = lists.get("contrasts", none)
         self.separators = contrasts | {","}
         """Tokens that are in no wording."""
