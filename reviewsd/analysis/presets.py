@@ -74,20 +74,19 @@ def _services() -> dict[str, tuple[ServiceSetting, ...]]:
 
 @functools.cache
 def _aspects() -> dict[str, _Aspects]:
-    presets: dict[str, _Aspects] = {}
-    current: _Aspects = {}
+    presets: defaultdict[str, _Aspects] = defaultdict(lambda: defaultdict(dict))
+    current: list[_Aspects] = []
     for line in data_lines("aspects.txt"):
         if line.startswith("["):
-            current = defaultdict(dict)
-            presets |= dict.fromkeys(line.strip("[]").casefold().split(", "), current)
+            current = [presets[name] for name in line.strip("[]").casefold().split(", ")]
             continue
         name, label, *lists = line.split(": ")
         language, _, aspect = name.partition(" ")
         texts = (tuple(dict.fromkeys(_phrases(text))) for text in lists) if lists else ((), (), ())
         words, praise, complaint = texts
-        current[language][aspect] = AspectSetting(
-            label=label, words=words, praise=praise, complaint=complaint
-        )
+        setting = AspectSetting(label=label, words=words, praise=praise, complaint=complaint)
+        for aspects in current:
+            aspects[language][aspect] = setting
     return presets
 
 

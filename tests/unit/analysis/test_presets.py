@@ -99,6 +99,13 @@ def test_one_of_the_nine_has_a_label_and_no_words_of_its_own() -> None:
     assert AspectSetting(label="Essen und Getränke", words=()) == quality["work_quality"]
 
 
+def test_category_of_two_sections_has_both() -> None:
+    """A bar has the aspects of restaurants, and equipment beside food and drink."""
+    aspects = with_aspects(InsightSettings(), business("BarOrPub", "de")).aspects
+    assert RESTAURANT == aspects.keys()
+    assert "Essen, Getränke und Ausstattung" == aspects["work_quality"].label
+
+
 @pytest.mark.parametrize("category", [None, "Plumber"])
 def test_other_trades_have_no_more_than_the_owner_names(category: str | None) -> None:
     settings = InsightSettings(aspects={"parking": AspectSetting(label="P", words=("parking",))})
