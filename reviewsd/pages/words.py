@@ -64,7 +64,9 @@ class Language(Struct, frozen=True, kw_only=True):
         """Format a day, as in ``November 10, 2026``."""
         if not self.months:
             return day.isoformat()
-        return self.day_pattern.format(day=day.day, month=self.months[day.month - 1], year=day.year)
+        is_first = day.day == 1 and primary_language(self.tag) == "fr"
+        number = "1er" if is_first else day.day  # which CLDR's patterns do not say
+        return self.day_pattern.format(day=number, month=self.months[day.month - 1], year=day.year)
 
     def number(self, value: float, digits: int = 0) -> str:
         """Format a number, as in ``1,234.5``; a half is rounded up, as in the average rating."""

@@ -106,6 +106,7 @@ def test_counts_have_the_form_of_their_language(tag: str, none: str, one: str, m
     ("tag", "number", "date", "direction"),
     [
         ("en", "1,234.5", "March 1, 2025", "ltr"),
+        ("fr", "1\u202f234,5", "1er mars 2025", "ltr"),
         ("he", "1,234.5", "1 במרץ 2025", "rtl"),
         ("th", "1,234.5", "2025-03-01", "ltr"),
         ("az-Arab", "1,234.5", "2025-03-01", "rtl"),
