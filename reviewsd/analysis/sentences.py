@@ -4,6 +4,7 @@ import collections
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.clause_rules import ClauseReading
 from reviewsd.analysis.evidence_words import EvidenceWords, evidence_words
 from reviewsd.analysis.labeling import Reading
@@ -173,6 +174,13 @@ class ReviewSentence(NamedTuple):
         words = [word for word in self._words if self.lists.stand_alone(aspect, [word])]
         return bool(words) and all(word in self.lists.vague for word in words)
 
+    def _has_name(self, aspect: str | None) -> bool:
+        """Return whether the sentence names an aspect of the trade or the owner: "room", and not only "spacious"."""
+        senses = (sense for clause in self.clauses for _, _, sense in clause.senses)
+        return aspect not in ASPECTS and any(
+            sense.aspect == aspect and not sense.strength for sense in senses
+        )
+
     def clarity(self, aspect: str | None, clause: ClauseReading | None, sign: int) -> int:
         """Return how clearly the sentence says this one thing; the best is the greatest."""
         further_aspects = self.aspects - {aspect}
@@ -181,6 +189,7 @@ class ReviewSentence(NamedTuple):
             (0 if clause is None else abs(clause.score) >= _STRONG)
             + self.has_subject
             + self.is_emphatic(sign)
+            + 2 * self._has_name(aspect)
             - len(self.clauses)
             - (0 if aspect is None else len(further_aspects))
             - 2 * (first in self.reading.lexicon.third_person)

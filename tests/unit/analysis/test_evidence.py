@@ -6,6 +6,7 @@ import pytest
 
 from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import AspectLabel, EntityLabel
+from reviewsd.analysis.presets import with_aspects
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.insights import Sentiment
@@ -135,6 +136,18 @@ def test_quotation_is_a_sentence_that_shows_the_statement(
     text: str, aspect: str, sentiment: Sentiment, expected: str
 ) -> None:
     assert expected == _quotation(text, aspect, sentiment)
+
+
+def test_sentence_that_names_an_aspect_of_the_trade_comes_first() -> None:
+    """A spacious place was quoted for rooms."""
+    business = Business(name="B", category="Hotel")
+    rules = Rules(business, with_aspects(InsightSettings(), business))
+    text = "Very clean and really spacious. The room was roomy."
+    day = datetime.date(2026, 6, 15)
+    review = Review(id="a", author="Ann", rating=5, date=day, text=text, source="x", verified=True)
+    quotation = Evidence(rules).quotation(review, "rooms", "positive", "")
+    assert quotation is not None
+    assert "The room was roomy." == quotation.text
 
 
 @pytest.mark.parametrize(
