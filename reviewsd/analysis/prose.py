@@ -157,7 +157,7 @@ class ProseWriter:
             aspects: The aspects, most mentioned first.
             months: Sums by month.
             criticism: Whether to include the aspects that most criticize. Neither they nor the praised ones stand alone
-                against the stars of most reviews.
+                against the stars of most reviews, nor divided opinions in place of what is criticized.
         """
         if not total.count:
             return None
@@ -171,10 +171,12 @@ class ProseWriter:
         praised = self._named(aspects, "praised", "positive")
         blames = criticism and bool(praised or not are_good)
         criticized = self._named(aspects, "criticized", "negative") if blames else ""
+        divided = self._divided(aspects)
         if not are_good and not criticized:
             praised = ""
+            divided = "" if _leading(aspects, "negative") else divided
         recommended = self._recommended(aspects, criticism=blames)
-        clauses = (praised, self._divided(aspects), criticized, recommended)
+        clauses = (praised, divided, criticized, recommended)
         text = self._joined(filter(None, clauses))
         named = self._sentence(text) if text else ""
         return " ".join(filter(None, (rated, named, self._years(months))))

@@ -294,7 +294,7 @@ def test_faq_answers_with_counts_and_a_quotation() -> None:
     (entry,) = insights.faq
     assert entry.question == "What do customers say about the prices?"
     assert entry.answer == (
-        "Most reviews that mention pricing praise it (5 counted)."
+        "Most reviews that mention pricing are positive (5 counted)."
         " \u201cFair price.\u201d \u2013 Ann, June 15, 2026"
     )
     assert len(entry.example_review_ids) == 5
@@ -323,14 +323,14 @@ def _answer(positive: int, neutral: int, negative: int, steep: str = _STEEP) -> 
 @pytest.mark.parametrize(
     ("positive", "neutral", "negative", "expected"),
     [
-        (7, 1, 0, "Most reviews that mention pricing praise it (7 of the 8 counted)."),
-        (2, 0, 5, "Most reviews that mention pricing criticize it (5 of the 7 counted)."),
-        (0, 0, 5, "Most reviews that mention pricing criticize it (5 counted)."),
+        (7, 1, 0, "Most reviews that mention pricing are positive (7 of the 8 counted)."),
+        (2, 0, 5, "Most reviews that mention pricing are critical (5 of the 7 counted)."),
+        (0, 0, 5, "Most reviews that mention pricing are critical (5 counted)."),
         (
             5,
             0,
             4,
-            "Opinions on pricing differ: of the reviews counted, 5 praise it and 4 criticize it.",
+            "Opinions on pricing differ: of the reviews counted, 5 are positive and 4 critical.",
         ),
         (5, 0, 3, ""),
         (6, 1, 1, ""),
@@ -485,6 +485,18 @@ def test_bad_reviews_are_not_summed_up_by_praise_alone(
     catalogue = _CATALOGUE if is_public else replace(_CATALOGUE, problems={})
     summary = str(_count(*counted, catalogue=catalogue).summary)
     assert (named, is_public) == ("praised" in summary, "criticized" in summary)
+
+
+def test_divided_opinions_do_not_stand_in_place_of_hidden_criticism() -> None:
+    """A page with thirty reviews of one star sounded balanced."""
+    late = _mentioned("punctuality", 0, 6)
+    divided = _mentioned("pricing", 4, 4)
+    counted = [(_review(f"n{i}", 1, text="Late."), labels) for i, labels in enumerate(late)]
+    counted += [(_review(f"p{i}"), labels) for i, labels in enumerate(divided)]
+    counted += [(_review(f"w{i}", 1), WORDLESS) for i in range(4)]
+    private = replace(_CATALOGUE, problems={})
+    summaries = [str(_count(*counted, catalogue=each).summary) for each in (_CATALOGUE, private)]
+    assert [True, False] == ["differ" in summary for summary in summaries]
 
 
 def test_question_begins_with_a_capital() -> None:
@@ -715,7 +727,7 @@ def test_pull_quote_is_of_the_newest_year() -> None:
 def test_sentences_are_in_the_language_of_the_business() -> None:
     reviews = [(_review(f"r{i}"), _priced("positive")) for i in range(5)]
     insights = _count(*reviews, language="de-AT")
-    assert insights.faq[0].question == "Was sagen Kunden über Pricing?"  # no label of the pages
+    assert insights.faq[0].question == "Pricing: Was sagen die Kunden?"  # no label of the pages
     assert insights.faq[0].answer == (
         "Die meisten Bewertungen zum Thema Pricing sind positiv (5 erkannte Erwähnungen)."
         " \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"
@@ -741,7 +753,7 @@ def test_statements_on_aspects_name_the_languages_with_rules() -> None:
     ]
     insights = _count(*priced, *more)
     read = "of the 8 reviews in English, German and Spanish"
-    praise = "most reviews that mention pricing praise it (5 counted)."
+    praise = "most reviews that mention pricing are positive (5 counted)."
     assert insights.faq[0].answer.startswith(f"O{read[1:]}, {praise}")
     assert f"O{read[1:]}, mostly praised: pricing" in str(insights.summary)
     assert insights.method.note.endswith(f" Aspects are those {read}.")
