@@ -240,8 +240,8 @@ def test_publication_is_retried_after_a_failure(tmp_path: Path, kind: int, reaso
         assert "Later" == name_in(daemon)
         assert daemon.status()["data"]["retry_at"] is None
         assert metric not in daemon.admin("GET", "/v1/metrics").body
-        (warning,) = daemon.unusual
-        assert reason in warning
+        assert daemon.unusual
+        assert all(reason in warning for warning in daemon.unusual)  # a slow machine tries twice
 
 
 def test_a_start_without_data_tries_again(tmp_path: Path) -> None:
