@@ -234,10 +234,16 @@ _NOWHERE: Final[AbstractSet[int]] = frozenset()
 
 
 def _drop_names(text: Reading, owned: Iterable[tuple[int, int, _Owned]]) -> None:
-    """Drop the senses of words in the name of the business: "Vibe Rooms" says nothing of rooms."""
-    cut = text.tokens.cut
+    """Drop the senses of words in the name of the business: "Vibe Rooms" says nothing of rooms.
+
+    A name with an opinion word counts where it has a capital: "friendly service" may be just that.
+    """
+    tokens, valences = text.tokens, text.lexicon.valences
     for first, last, owner in owned:
-        if owner == _NAME and cut(last - 1, last)[:1].isupper():
+        if owner == _NAME and (
+            tokens.cut(last - 1, last)[:1].isupper()
+            or valences.keys().isdisjoint(tokens.words[first:last])
+        ):
             for reading in text.clauses:
                 reading.senses[:] = [
                     sense for sense in reading.senses if not first <= sense[0] < sense[1] <= last

@@ -727,7 +727,7 @@ def test_pull_quote_is_of_the_newest_year() -> None:
 def test_sentences_are_in_the_language_of_the_business() -> None:
     reviews = [(_review(f"r{i}"), _priced("positive")) for i in range(5)]
     insights = _count(*reviews, language="de-AT")
-    assert insights.faq[0].question == "Pricing: Was sagen die Kunden?"  # no label of the pages
+    assert insights.faq[0].question == "Pricing: Was sagen Kunden?"  # no label of the pages
     assert insights.faq[0].answer == (
         "Die meisten Bewertungen zum Thema Pricing sind positiv (5 erkannte Erwähnungen)."
         " \u201eFair price.\u201c \u2013 Ann, 15. Juni 2026"

@@ -13,9 +13,9 @@ from reviewsd.domain.reviews import Business
 LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt")
 HOTEL = {"work_quality", "location", "rooms", "breakfast", "pool"}
 RESTAURANT = {"work_quality", "service", "atmosphere"}
-BANK = {"work_quality", "app", "loans"}
-INSURER = {"work_quality", "app", "claims"}
-ACCOUNTANT = {"work_quality", "app"}
+BANK = {"work_quality", "service", "app", "loans"}
+INSURER = {"work_quality", "service", "app", "claims"}
+ACCOUNTANT = {"work_quality", "service", "app"}
 
 
 def business(category: str | None, language: str = "en") -> Business:

@@ -251,6 +251,8 @@ def test_problem_of_another_business_is_ignored(rules: Rules, text: str) -> None
 def test_name_of_the_business_is_no_praise(text: str, aspects: list[str]) -> None:
     """A good time "at Vibe Rooms" was quoted as praise of the vibe."""
     rules = Rules(Business(name="Friendly Service, Inc."), InsightSettings())
+    quiet = Rules(Business(name="Service Price"), InsightSettings())
+    assert not quiet.label("We had a great evening at service price.", 5).aspects
     assert aspects == [label.id for label in rules.label(text, 5).aspects]
 
 
