@@ -12,6 +12,7 @@ Deterministic: the same files and ``base_url`` give the same bytes; only ``seen.
 """
 
 import contextlib
+import errno
 import fcntl
 import gc
 import hashlib
@@ -385,8 +386,8 @@ def _publish_within(job: Job, progress: Progress) -> Outcome:
         resource.setrlimit(resource.RLIMIT_DATA, (size, hard))  # mapped files are not in it
     try:
         return publish(job, progress)
-    except MemoryError:
-        if private_memory() < size / 2:
+    except (MemoryError, OSError) as error:  # listing a folder takes memory too
+        if getattr(error, "errno", errno.ENOMEM) != errno.ENOMEM or private_memory() < size / 2:
             raise
     problem = f"publishing the data takes more memory than {limit.text}"
     return Outcome(result="refused", problems=(problem,))

@@ -132,6 +132,21 @@ async def test_memory_error_below_the_limit_is_not_a_refusal(directories: Direct
         await Deferred.fromCoroutine(run(processes, directories.job(), lambda _: None, command))
 
 
+NONE_FOR_A_FOLDER = NONE_LEFT.replace(
+    "raise MemoryError", 'raise OSError(12, "Cannot allocate memory")'
+).replace("publication.main", "publication.private_memory = lambda: 1 << 50\npublication.main")
+
+
+async def test_folder_that_cannot_be_listed_for_want_of_memory_is_refused_too(
+    directories: Directories,
+) -> None:
+    """That is no MemoryError: the publication ended with a traceback, and was tried again."""
+    low = msgspec.structs.replace(directories.job(), memory=MemoryLimit(1 << 40, "what there is"))
+    command = (sys.executable, "-c", NONE_FOR_A_FOLDER)
+    outcome = await Deferred.fromCoroutine(run(processes, low, lambda _: None, command))
+    assert "refused" == outcome.result
+
+
 def test_the_kernel_takes_it_first(directories: Directories) -> None:
     """The kernel kills it first in the service's control group; the other processes continue."""
     with publishing.start() as process:
