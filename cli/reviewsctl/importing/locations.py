@@ -147,7 +147,8 @@ def leaving(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
         old, new = next(iter(moves))
         place = result.declared.name_of(result.declared.find(old) or old)
         own = "it is a place of its own" if is_one else "they are places of their own"
-        by_column = "; if the column has no places: --map location=" if plan.has_typed_ids else ""
+        no_places = f"; if the column has no places: {plan.options.setting('map', 'location=')}"
+        by_column = no_places if plan.has_typed_ids else ""
         yield Question(
             f"{_moves(plan, moves)}: new place{'s' * (not is_one)}",
             f"If you have renamed {shown(place)}: write {shown(new)} into its aliases in reviews.json; if {own}: "
