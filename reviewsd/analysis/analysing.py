@@ -12,6 +12,7 @@ from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, merged
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key, text_key
 from reviewsd.analysis.model_labels import AspectAnswer, Excerpted, ModelLabels, ReviewAnswer
+from reviewsd.analysis.presets import NOT_COUNTED
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.text import has_words
@@ -156,9 +157,10 @@ def _batches(reviews: Iterable[Review]) -> Iterator[list[Review]]:
 def catalogue(settings: InsightSettings, rules: Rules, words: LocalWords) -> Catalogue:
     """Return the labels to count for a business; it has problems only if they are public."""
     problems = PROBLEM_IDS if PROBLEMS in settings.publish else ()
-    aspects = {name: words(f"aspect_{name}") for name in ASPECTS}
+    labels = {name: words(f"aspect_{name}") for name in ASPECTS}
+    labels |= {name: aspect.label for name, aspect in settings.aspects.items()}
     return Catalogue(
-        aspects=aspects | {name: aspect.label for name, aspect in settings.aspects.items()},
+        aspects={name: label for name, label in labels.items() if label != NOT_COUNTED},
         technicians=rules.technicians,
         services={service.id: service.label for service in rules.services},
         problems={name: words(f"problem_{name}") for name in problems},

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from reviewsd.domain.insights import Sentiment
 
-RULES: Final = "lexicon-14"
+RULES: Final = "lexicon-15"
 """The version of the rules; raise it when rules or words change labels."""
 
 

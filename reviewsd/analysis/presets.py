@@ -13,6 +13,9 @@ from reviewsd.analysis.settings import AspectSetting, InsightSettings, ServiceSe
 from reviewsd.analysis.wordlists import data_lines
 from reviewsd.domain.reviews import Business, primary_language
 
+NOT_COUNTED = "-"
+"""The label of an aspect of every trade that says nothing in this one: what is the quality of a hotel?"""
+
 _ENGLISH = "en"
 """The language of whose words every business has reviews, and of labels where its own has none."""
 
@@ -82,9 +85,9 @@ def _aspects() -> dict[str, _Aspects]:
             continue
         name, label, *lists = line.split(": ")
         language, _, aspect = name.partition(" ")
-        texts = (tuple(dict.fromkeys(_phrases(text))) for text in lists) if lists else ((), (), ())
-        words, praise, complaint = texts
-        setting = AspectSetting(label=label, words=words, praise=praise, complaint=complaint)
+        phrases = (tuple(dict.fromkeys(_phrases(text))) for text in lists)
+        kinds = dict(zip(("words", "praise", "complaint"), phrases, strict=False))
+        setting = AspectSetting(label=label, **({"words": ()} | kinds))
         for aspects in current:
             aspects[language][aspect] = setting
     return presets

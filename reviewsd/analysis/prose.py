@@ -255,13 +255,14 @@ class ProseWriter:
         divided.sort(key=lambda aspect: -aspect.ranking.negative)
         contents = []
         for aspect in divided[:_NAMED]:
-            positive, negative = (self._number(aspect.ranking.of(s)) for s in SHARES)
+            ranking = aspect.ranking
             contents.append(
                 self._words(
                     "aspect_divided",
                     label=self._label(aspect.insight),
-                    positive=positive,
-                    negative=negative,
+                    positive=self._number(ranking.positive),
+                    negative=self._number(ranking.negative),
+                    count=self._number(ranking.count),
                 )
             )
         return self._words("divided", aspects=self._list(contents)) if contents else ""

@@ -420,12 +420,12 @@ def _named(*labels: Labels, catalogue: Catalogue = _CATALOGUE) -> str:
         (4, 0, ""),
         (5, 1, ""),
         (6, 2, ""),
-        (6, 4, "Opinions differ on pricing (6 praise it, 4 criticize it)"),
-        (4, 6, "Opinions differ on pricing (4 praise it, 6 criticize it)"),
+        (6, 4, "Opinions differ on pricing (6 of the 10 counted praise, 4 criticize)"),
+        (4, 6, "Opinions differ on pricing (4 of the 10 counted praise, 6 criticize)"),
         (5, 3, ""),
         (3, 5, ""),
         (2, 5, "Mostly criticized: pricing (5 of the 7 counted)"),
-        (8, 11, "Opinions differ on pricing (8 praise it, 11 criticize it)"),
+        (8, 11, "Opinions differ on pricing (8 of the 19 counted praise, 11 criticize)"),
         (7, 13, "Mostly criticized: pricing (13 of the 20 counted)"),
         (3, 2, ""),
         (2, 2, ""),
@@ -578,7 +578,7 @@ def test_summary_names_what_most_say_although_no_quotation_shows_it() -> None:
 
 def test_divided_opinions_stand_between_praise_and_criticism() -> None:
     named = _named(*_mentioned("punctuality", 5, 0), *_mentioned("pricing", 5, 4))
-    assert named.endswith("; opinions differ on pricing (5 praise it, 4 criticize it)")
+    assert named.endswith("; opinions differ on pricing (5 of the 9 counted praise, 4 criticize)")
 
 
 @pytest.mark.parametrize(("silent", "is_named"), [(30, True), (60, False)])
@@ -594,7 +594,9 @@ def test_sentences_name_what_a_seventh_of_reviews_mention(silent: int, *, is_nam
 def test_most_criticized_of_divided_opinions_is_named_first() -> None:
     """A German practice with five divided aspects had its waits left out, which 13 of 60 patients criticize."""
     named = _named(*_mentioned("punctuality", 8, 5), *_mentioned("pricing", 5, 7))
-    assert named.startswith("Opinions differ on pricing (5 praise it, 7 criticize it) and punct")
+    assert named.startswith(
+        "Opinions differ on pricing (5 of the 12 counted praise, 7 criticize) and punct"
+    )
 
 
 def test_divided_opinions_are_public_without_problems() -> None:

@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.aspects import ASPECTS
 from reviewsd.analysis.presets import aspect_ids, with_aspects
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import AspectSetting, InsightSettings
 from reviewsd.domain.reviews import Business
+from reviewsd.pages.locales import words_of_insights
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt")
-HOTEL = {"work_quality", "location", "rooms", "breakfast", "pool"}
+HOTEL = {"work_quality", "location", "comfort", "food", "parking", "rooms", "breakfast", "pool"}
 RESTAURANT = {"work_quality", "service", "atmosphere"}
+BAR = {"work_quality", "service", "atmosphere", "food", "equipment"}
 BANK = {"work_quality", "service", "app", "loans"}
 INSURER = {"work_quality", "service", "app", "claims"}
 ACCOUNTANT = {"work_quality", "service", "app"}
@@ -28,6 +31,7 @@ def business(category: str | None, language: str = "en") -> Business:
     [
         ("hotel", HOTEL),
         ("Restaurant", RESTAURANT),
+        ("BarOrPub", BAR),
         ("BankOrCreditUnion", BANK),
         ("InsuranceAgency", INSURER),
         ("AccountingService", ACCOUNTANT),
@@ -92,18 +96,23 @@ def test_quality_of_a_doctor_is_the_care(
 
 
 def test_one_of_the_nine_has_a_label_and_no_words_of_its_own() -> None:
-    assert HOTEL | RESTAURANT | BANK | INSURER == aspect_ids()
+    assert HOTEL | BAR | BANK | INSURER == aspect_ids()
     quality = with_aspects(InsightSettings(), business("Bakery")).aspects
     assert {} == quality
     quality = with_aspects(InsightSettings(), business("Restaurant", "de")).aspects
     assert AspectSetting(label="Essen und Getränke", words=()) == quality["work_quality"]
 
 
-def test_category_of_two_sections_has_both() -> None:
-    """A bar has the aspects of restaurants, and equipment beside food and drink."""
-    aspects = with_aspects(InsightSettings(), business("BarOrPub", "de")).aspects
-    assert RESTAURANT == aspects.keys()
-    assert "Essen, Getränke und Ausstattung" == aspects["work_quality"].label
+@pytest.mark.parametrize("category", ["Hotel", "BarOrPub"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_quality_is_not_counted_where_it_would_mix_beds_food_and_rooms(
+    category: str, language: str
+) -> None:
+    place = business(category, language)
+    settings = with_aspects(InsightSettings(), place)
+    counted = catalogue(settings, Rules(place, settings), words_of_insights(language)).aspects
+    assert {"friendliness", "food"} <= counted.keys()
+    assert "work_quality" not in counted
 
 
 @pytest.mark.parametrize("category", [None, "Plumber"])

@@ -68,10 +68,10 @@ def test_reviews_alone_have_insights(directories: Directories) -> None:
     assert publish(directories, *REVIEWS).result == "published"
     results = insights(directories)
     assert [item["id"] for item in REVIEWS] == sorted(results["per_review"])
-    assert ("lexicon-14", 4) == (results["model"], results["review_count"])
+    assert ("lexicon-15", 4) == (results["model"], results["review_count"])
     served = json.loads((directories.current / "reviews.json").read_bytes())
     assert served["updated_at"] == results["generated_at"]
-    origin = InsightsOrigin(made=True, model="lexicon-14", reviews=4)
+    origin = InsightsOrigin(made=True, model="lexicon-15", reviews=4)
     assert origin == directories.manifest().insights_origin
     directories.check_tidy()
 
@@ -164,7 +164,7 @@ def test_kept_labels_are_used_for_their_texts(directories: Directories) -> None:
     assert directories.publish(LATER, insights="auto").result == "published"
     results = insights(directories)
     assert {"model": 2, "rules": 1} == results["method"]["labelled"]
-    assert ("tiny", "tiny, lexicon-14") == (results["method"]["model"], results["model"])
+    assert ("tiny", "tiny, lexicon-15") == (results["method"]["model"], results["model"])
     assert "2 read by the language model tiny, 1 by rules" in results["method"]["note"]
     expected = [{"id": "cleanliness", "sentiment": "negative", "phrase": "price was fair"}]
     assert (
@@ -286,7 +286,7 @@ def test_broken_labels_are_a_warning(directories: Directories, content: bytes | 
     assert published.result == "published"
     assert bool(content != b"") == bool(published.left_out)
     assert all(line.startswith("insights.labels: ") for line in published.left_out)
-    assert "lexicon-14" == insights(directories)["model"]
+    assert "lexicon-15" == insights(directories)["model"]
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"\xff" * 64, None])

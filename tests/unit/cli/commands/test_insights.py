@@ -153,7 +153,7 @@ def test_insights_made_by_rules_are_written_and_replaced_only_on_request(folder:
     assert (
         [] == file_text["entities"]["problems"]
     )  # it is served as it is, and nobody has asked for them
-    assert "lexicon-14" == file_text["model"]
+    assert "lexicon-15" == file_text["model"]
     file.write_text('{"model": "mine"}')
     _, errors = printed(folder, "write", code=1)
     assert "is there already" in errors
