@@ -305,9 +305,9 @@ class ProseWriter:
         return self._words(name, part=self._number(part), count=self._number(count))
 
     def _years(self, months: Months) -> str:
-        """Return the sentence that compares two years; empty with few reviews in one of them."""
+        """Return the sentence that compares two years; empty with few reviews in one of them, or with a part of one."""
         now, before = months.year(), months.year(back=1)
-        if min(now.count, before.count) < MIN_REVIEWS:
+        if min(now.count, before.count) < MIN_REVIEWS or not months.has_two_years:
             return ""
         return self._words("last_years", now=self._in_year(now), before=self._in_year(before))
 

@@ -204,7 +204,7 @@ def sentences(
     tokens = reading.tokens
     rest = collections.deque(reading.clauses)
     lists = evidence_words(reading.lexicon.language)
-    for begin, end in sentence_spans(tokens):
+    for begin, end in sentence_spans(tokens, reading.lexicon.grammar.abbreviations):
         clauses = []
         while rest and tokens.edges[2 * rest[0].clause.start] < end:
             clauses.append(rest.popleft())

@@ -29,6 +29,11 @@ class Months:
         """The last month with a review; 0 without reviews."""
         return max(self._sums, default=0)
 
+    @property
+    def has_two_years(self) -> bool:
+        """Whether the first review is at least as old as the two years up to the last one."""
+        return min(self._sums, default=self.last) <= self.last - 2 * YEAR + 1
+
     def year(self, back: int = 0) -> Sums:
         """Return the sums of the twelve months up to the last review, or ``back`` years earlier."""
         last = self.last - YEAR * back

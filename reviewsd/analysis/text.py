@@ -6,6 +6,7 @@ Tokens keep their offsets, so that quotations are verbatim.
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, TypeGuard
@@ -33,8 +34,6 @@ BREAKS: Final = frozenset({";", ":", "\u2013", "\u2014", "-", "--", "---", "(", 
 BARRIERS: Final = ENDS | BREAKS
 """Tokens that end all patterns."""
 
-_ABBREVIATIONS: Final = frozenset(("mr", "mrs", "ms", "dr", "st", "vs", "jr", "sr", "no", "approx"))
-"""Words before a full stop within a sentence, whatever the language."""
 _MAX_SUBJECT: Final = 3  # words
 _BACK: Final = 12  # words in which a clause has its verb, without which it is a part of the subject
 _NOWHERE: Final[frozenset[str]] = frozenset()
@@ -206,18 +205,18 @@ def _has_subject(words: list[str], first: int, grammar: Grammar) -> bool:
     return False
 
 
-def _is_short(word: str) -> bool:
-    """Return whether a word before a full stop is an abbreviation in any language, or an initial, as in "J. Hill"."""
-    return word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha())
+def sentence_spans(tokens: Tokens, abbreviations: AbstractSet[str]) -> list[tuple[int, int]]:
+    """Return the begin and end of each sentence and heading of a half in the text, without blanks around it.
 
-
-def sentence_spans(tokens: Tokens) -> list[tuple[int, int]]:
-    """Return the begin and end of each sentence and heading of a half in the text, without blanks around it."""
+    A full stop after an abbreviation or an initial ends none: "Dr. J. Hill".
+    """
     text, edges = tokens.text, tokens.edges
     ends = []
     start = 0
     for at, word in enumerate(tokens.words):
-        if word not in ENDS or (word == "." and at and _is_short(tokens.words[at - 1])):
+        before = tokens.words[at - 1] if at else ""
+        is_short = before in abbreviations or (len(before) == 1 and before.isalpha())
+        if word not in ENDS or (word == "." and is_short):
             continue
         if edges[2 * at] < start or text[edges[2 * at + 1] : edges[2 * at + 1] + 1] == ")":
             continue  # a closing mark of the previous sentence, or an aside that ends

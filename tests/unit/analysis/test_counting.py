@@ -629,9 +629,14 @@ def test_aspect_that_the_owner_has_removed_praises_nobody() -> None:
     assert priya.praised_for is msgspec.UNSET
 
 
-@pytest.mark.parametrize(("count", "compared"), [(10, True), (9, False)])
-def test_summary_compares_years_of_enough_reviews(count: int, *, compared: bool) -> None:
-    year_ago = _DAY - datetime.timedelta(days=400)
+@pytest.mark.parametrize(
+    ("count", "days", "compared"), [(10, 705, True), (9, 705, False), (10, 400, False)]
+)
+def test_summary_compares_two_whole_years_of_enough_reviews(
+    count: int, days: int, *, compared: bool
+) -> None:
+    """Of a business whose reviews begin five months before the last year, these were the year before."""
+    year_ago = _DAY - datetime.timedelta(days=days)
     now = [(_review(f"a{i}"), WORDLESS) for i in range(count)]
     before = [(_review(f"b{i}", 1, year_ago), WORDLESS) for i in range(count)]
     years = (

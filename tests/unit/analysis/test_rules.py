@@ -389,6 +389,32 @@ def test_presets(category: str) -> None:
     assert not list(InsightSettings(services=services).faults())
 
 
+@pytest.mark.parametrize(
+    ("category", "text", "expected"),
+    [
+        ("LegalService", "They will help you, trust me.", []),
+        ("LegalService", "They wrote our wills.", ["estate-planning"]),
+        ("LegalService", "The estate agent praised them, and their charges are fair.", []),
+        ("LegalService", "The sale of my flat went through.", ["real-estate"]),
+        ("MovingCompany", "Nothing broke, all of it arrived safe.", []),
+        ("MovingCompany", "They carried our safe.", ["heavy-items"]),
+        ("Locksmith", "I feel safe with him.", []),
+        ("GeneralContractor", "In addition they were kind.", []),
+        ("GeneralContractor", "They built our addition.", ["addition"]),
+        ("Electrician", "He came at short notice, led by Tom.", []),
+        ("AutoRepair", "The bill was a shock.", []),
+        ("AutoRepair", "New shocks and struts.", ["suspension"]),
+        ("Restaurant", "A great place to go.", []),
+    ],
+)
+def test_word_with_another_meaning_names_no_service(
+    category: str, text: str, expected: list[str]
+) -> None:
+    """The page of a solicitor counted nine reviews on wills, of three: "they will"."""
+    rules = Rules(Business(name="Sample", category=category), InsightSettings())
+    assert expected == [service.id for service in rules.label(text, 5).services]
+
+
 def test_no_preset_for_other_trades() -> None:
     assert preset("Florist") == ()
     assert preset(None) == ()

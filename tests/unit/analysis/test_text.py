@@ -14,8 +14,9 @@ def _clauses(text: str) -> list[str]:
     ]
 
 
-def sentences(text: str) -> list[str]:
-    return [text[begin:end] for begin, end in sentence_spans(tokenise(text))]
+def sentences(text: str, language: str = "en") -> list[str]:
+    abbreviations = lexicon_of(language).grammar.abbreviations
+    return [text[begin:end] for begin, end in sentence_spans(tokenise(text), abbreviations)]
 
 
 @pytest.mark.parametrize(
@@ -107,12 +108,18 @@ def test_sentences_are_verbatim_and_in_order(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["I've banked with Acme C.U. many years.", "Ask for J. Hill at the desk.", "Dr. Hill is kind."],
+    ("language", "text"),
+    [
+        ("en", "I've banked with Acme C.U. many years."),
+        ("en", "Ask for J. Hill at the desk."),
+        ("en", "Dr. Hill is kind."),
+        ("de", "Ich bin zufrieden mit der Behandlung bei Fr. Dr. Hill."),
+        ("fr", "Mme. Hill est douce."),
+    ],
 )
-def test_initial_or_abbreviation_ends_no_sentence(text: str) -> None:
-    """A quotation on a page ended with "C.U."."""
-    assert [text] == sentences(text)
+def test_initial_or_abbreviation_of_the_language_ends_no_sentence(language: str, text: str) -> None:
+    """A quotation on a page ended with "C.U.", one with "bei Fr."."""
+    assert [text] == sentences(text, language)
 
 
 def test_sentences_take_their_end_and_closing_marks_along() -> None:
