@@ -6,10 +6,10 @@ All numbers are counts, and every quotation is a verbatim piece of a review.
 import itertools
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from reviewsd.analysis.aspects import ASPECTS, RECOMMENDATION
+from reviewsd.analysis.claims import MIN_MENTIONS, RankedAspect, claimed, leading
 from reviewsd.analysis.counts import Quote, Sums
 from reviewsd.analysis.evidence import Evidence, Quotation
 from reviewsd.analysis.language_data import has_data
@@ -22,28 +22,13 @@ from reviewsd.domain.insights import FaqEntry, Sentiment
 from reviewsd.domain.reviews import Review, is_unnamed, primary_language
 
 MAX_FAQ: Final = 6
-MIN_MENTIONS: Final = 5  # of a sentiment that a sentence names, and of an aspect with a question
 MIN_QUOTE: Final = 40  # characters
 MAX_QUOTE: Final = 160
-SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.65}
-"""Share of the mentions of an aspect that most praise, or criticize (decisions 584 and 650)."""
-MISSED: Final[Mapping[Sentiment, int]] = {"positive": 3, "negative": 0}
-"""Mentions that may have been missed and say the opposite: more complaints than praise."""
-MIXED_SHARE: Final = 0.35  # of either sentiment where opinions differ
-_MIN_MIXED: Final = 4  # mentions of either sentiment where opinions differ (decision 650)
 
 _PULLED: Final = 12  # sentences from which the pull quote is chosen
 _NAMED: Final = 4  # aspects that most praise, that most criticize, or on which opinions differ
 _WORDINGS: Final = 3  # wordings of an aspect
 _CAPITALS: Final = ("de",)  # languages whose nouns have capitals
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedAspect:
-    """A published aspect with its ranking."""
-
-    insight: AspectInsight
-    ranking: Ranking
 
 
 class ProseWriter:
@@ -118,7 +103,7 @@ class ProseWriter:
             insight = aspect.insight
             if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
                 break
-            sentiments = _claimed(aspect.ranking)
+            sentiments = claimed(aspect.ranking)
             quotations = [
                 quotation
                 for sentiment in sentiments
@@ -174,7 +159,7 @@ class ProseWriter:
         divided = self._divided(aspects)
         if not are_good and not criticized:
             praised = ""
-            divided = "" if _leading(aspects, "negative") else divided
+            divided = "" if leading(aspects, "negative") else divided
         recommended = self._recommended(aspects, criticism=blames)
         clauses = (praised, divided, criticized, recommended)
         text = self._joined(filter(None, clauses))
@@ -224,9 +209,9 @@ class ProseWriter:
         sentiment: Sentiment,
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
-        leading = _leading(aspects, sentiment)[:_NAMED]
+        aspects_named = leading(aspects, sentiment)[:_NAMED]
         earlier_wordings: list[set[str]] = []
-        contents = [self._content(aspect, sentiment, earlier_wordings) for aspect in leading]
+        contents = [self._content(aspect, sentiment, earlier_wordings) for aspect in aspects_named]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _recommended(self, aspects: Iterable[RankedAspect], *, criticism: bool) -> str:
@@ -237,9 +222,9 @@ class ProseWriter:
             criticism: Whether to include it where most would not.
         """
         for aspect in aspects:
-            claimed = _claimed(aspect.ranking)
-            if aspect.insight.id == RECOMMENDATION and (criticism or "positive" in claimed):
-                return self._answer(aspect, claimed) if claimed else ""
+            claims = claimed(aspect.ranking)
+            if aspect.insight.id == RECOMMENDATION and (criticism or "positive" in claims):
+                return self._answer(aspect, claims) if claims else ""
         return ""
 
     def _divided(self, aspects: Iterable[RankedAspect]) -> str:
@@ -250,7 +235,7 @@ class ProseWriter:
         divided = [
             aspect
             for aspect in aspects
-            if aspect.insight.id != RECOMMENDATION and len(_claimed(aspect.ranking)) > 1
+            if aspect.insight.id != RECOMMENDATION and len(claimed(aspect.ranking)) > 1
         ]
         divided.sort(key=lambda aspect: -aspect.ranking.negative)
         contents = []
@@ -338,8 +323,8 @@ def pull_quote(
     aspects, it praises one of them or speaks of none; those of the FAQ are not repeated. Where opinions differ or are
     bad, and nothing is mostly praised, there is none.
     """
-    praised = [aspect.insight.id for aspect in _leading(aspects, "positive")]
-    if not praised and any("negative" in _claimed(aspect.ranking) for aspect in aspects):
+    praised = [aspect.insight.id for aspect in leading(aspects, "positive")]
+    if not praised and any("negative" in claimed(aspect.ranking) for aspect in aspects):
         return None
     sentences = (
         evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, praised)
@@ -373,29 +358,3 @@ def _clearest_quotation(
         if best is None or quotation.clarity > best[0].clarity:
             best = quotation, review
     return None if best is None else (best[0].text, best[1])
-
-
-def _claimed(ranking: Ranking) -> tuple[Sentiment, ...]:
-    """Return the sentiments that an answer claims: that of most mentions, or both of a divided aspect."""
-    for sentiment in SHARES:
-        if _prevails(ranking, sentiment):
-            return (sentiment,)
-    if min(ranking.positive, ranking.negative) >= max(_MIN_MIXED, MIXED_SHARE * ranking.count):
-        return tuple(SHARES)
-    return ()
-
-
-def _prevails(ranking: Ranking, sentiment: Sentiment) -> bool:
-    """Return whether enough reviews, and enough of the mentions, have a sentiment."""
-    share = SHARES[sentiment] * (ranking.count + MISSED[sentiment])
-    return ranking.of(sentiment) >= max(MIN_MENTIONS, share)
-
-
-def _leading(aspects: Iterable[RankedAspect], sentiment: Sentiment) -> list[RankedAspect]:
-    """Return the aspects of which most mentions have a sentiment, those with the most first."""
-    leading = [
-        aspect
-        for aspect in aspects
-        if aspect.insight.id != RECOMMENDATION and _prevails(aspect.ranking, sentiment)
-    ]
-    return sorted(leading, key=lambda a: (-a.ranking.of(sentiment), a.insight.id))

@@ -10,11 +10,12 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from reviewsd.analysis.claims import RankedAspect
 from reviewsd.analysis.counting import KINDS, Catalogue
 from reviewsd.analysis.counts import QUOTES, Counts, Quote, Sums
 from reviewsd.analysis.evidence import Evidence
 from reviewsd.analysis.labels import RULES
-from reviewsd.analysis.prose import ProseWriter, RankedAspect, pull_quote
+from reviewsd.analysis.prose import ProseWriter, pull_quote
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.settings import PROBLEMS
 from reviewsd.analysis.temporal import YEAR, Months
