@@ -104,7 +104,7 @@ class Folder:
 
     def lists(self) -> Catalogue:
         """Return what reviews may be labeled with, the members that only the owner sees included."""
-        words = words_of_insights(self.dataset.business.language)
+        words = words_of_insights(self.dataset.business)
         rules = Rules(self.dataset.business, self.settings)
         return catalogue(self.settings.for_owner(), rules, words)
 
@@ -168,7 +168,7 @@ class Folder:
             raise NothingThereError(f"{found} is hidden, so insights do not count it", remedy)
         review = self.review(places[found])
         business = self.dataset.business
-        words = words_of_insights(business.language)
+        words = words_of_insights(business)
         analyser = Analyser(business, self.settings.for_owner(), words, self.labels)
         explanation = explain(review, business, self.settings)
         labels = next(iter(analyser.block([review]).labels.values()), explanation.labels)

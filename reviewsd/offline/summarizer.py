@@ -84,7 +84,7 @@ class Summarizer:
         self._folder = folder
         self._model = model
         dataset, settings = folder.dataset, folder.settings
-        words = words_of_insights(dataset.business.language)
+        words = words_of_insights(dataset.business)
         lists = folder.lists()
         self._common = frozenset(word for text in words.texts.values() for word in words_of(text))
         self._names = _names(lists, dataset.business.name)

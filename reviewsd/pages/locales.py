@@ -10,6 +10,7 @@ from babel import Locale, UnknownLocaleError
 from babel.dates import format_interval, format_skeleton
 from babel.lists import format_list
 
+from reviewsd.domain.reviews import Business
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.words import Language, Words, has_catalog, load
 
@@ -145,10 +146,11 @@ def _right_to_left(subtags: list[str]) -> bool:
     return subtags[0] in _RIGHT_TO_LEFT and "latn" not in subtags
 
 
-def words_of_insights(tag: str, bytecode: Bytecode | None = None) -> Words:
-    """Load the words of the insights of a business, in its language (BCP 47) if there is a catalog.
+def words_of_insights(business: Business, bytecode: Bytecode | None = None) -> Words:
+    """Load the words of the insights of a business, in its language if there is a catalog.
 
     The results of the publication before may have the words of the catalog.
     """
+    tag = business.language
     language = formats_of(tag if has_catalog(tag) else "en").language
-    return Words(load(language.tag, {}, bytecode or Bytecode({})), language)
+    return Words(load(business, {}, bytecode or Bytecode({})), language)

@@ -83,7 +83,7 @@ class Renderer:
         self.bytecode = bytecode or Bytecode({})
         self.formats = formats_of(site.business.language)
         self.language = self.formats.language
-        self.words = Words(load(self.language.tag, site.templates, self.bytecode), self.language)
+        self.words = Words(load(site.business, site.templates, self.bytecode), self.language)
         self.plural = self.words.plural
         self.templates = Templates(
             site.templates,

@@ -19,7 +19,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from reviewsd.domain.reviews import primary_language
+from reviewsd.domain.reviews import Business, primary_language
+from reviewsd.pages.customers import for_trade
 from reviewsd.pages.environment import TEMPLATES, Bytecode, TemplateError
 from reviewsd.pages.naming import is_own_website, source_name
 
@@ -125,22 +126,24 @@ def has_catalog(tag: str) -> bool:
     return primary_language(tag) == "en" or _file(tag).is_file()
 
 
-def load(tag: str, own: Mapping[str, str], bytecode: Bytecode) -> dict[str, str]:
-    """Load the words of a language by key; English ones without a catalog.
+def load(business: Business, own: Mapping[str, str], bytecode: Bytecode) -> dict[str, str]:
+    """Load the words of a business by key, in its language; English ones without a catalog.
 
     Args:
-        tag: The language tag (BCP 47).
+        business: Its language (BCP 47), and its category, which says what customers are called.
         own: The operator's templates, by name.
         bytecode: Results of the publication before; reading a catalog takes longer than to render a page.
 
     Raises:
         TemplateError: The operator's file is not a JSON object of strings.
     """
+    language = primary_language(business.language) if has_catalog(business.language) else "en"
     texts = english()
     texts[_PLURAL] = _ENGLISH_PLURAL
-    if primary_language(tag) != "en" and _file(tag).is_file():
-        source = _file(tag).read_bytes()
+    if language != "en":
+        source = _file(language).read_bytes()
         texts.update(_decode(bytecode.result("words", source, lambda: _translated(source))))
+    texts = for_trade(texts, business.category, language)
     if WORDS not in own:
         return texts
     try:

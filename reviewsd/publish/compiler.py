@@ -218,7 +218,7 @@ def _add_feeds(
     folder: _Folder, dataset: Dataset, settings: CompileSettings, templates: TemplateSources
 ) -> None:
     """Write the first pages of the feeds, what the others are made from, and the OpenAPI document."""
-    texts = words_of_insights(dataset.business.language, templates.bytecode).texts
+    texts = words_of_insights(dataset.business, templates.bytecode).texts
     frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year, texts)
     folder.write(layout.FEED, msgspec.json.encode(frame))
     page = _first_page(dataset, frame, folder.target)

@@ -67,7 +67,7 @@ def make(
     Raises:
         OSError: The folder cannot be written, for example because the disk is full.
     """
-    words = words_of_insights(dataset.business.language, bytecode)
+    words = words_of_insights(dataset.business, bytecode)
     analyser = Analyser(dataset.business, settings, words, labels)
     digest = analyser.digest
     spans = list(kept_blocks.spans(dataset.records, digest))

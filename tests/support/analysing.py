@@ -44,7 +44,7 @@ def analyse(
         generated_at: When the reviews were last updated.
         known_labels: Labels made before, for ``Analyser.know``.
     """
-    words = words_of_insights(business.language)
+    words = words_of_insights(business)
     analyser = Analyser(business, settings, words)
     analyser.reuse(known_labels)
     block = analyser.block(reviews)

@@ -161,7 +161,9 @@ def test_what_is_read_together_changes_nothing() -> None:
     """Reviews are read in batches of 20,000 characters, the same text once."""
     texts = [(row["text"], row["rating"]) for row in _LABELLED]
     reviews = _reviews([(None, 5), *texts, ("10/10", 5), *texts, ("Friendly. " * 2_500, 5)])
-    together, alone = (Analyser(_BUSINESS, _SETTINGS, words_of_insights("en")) for _ in range(2))
+    together, alone = (
+        Analyser(_BUSINESS, _SETTINGS, words_of_insights(_BUSINESS)) for _ in range(2)
+    )
     block = together.block(reviews)
     blocks = [alone.block([review]) for review in reviews]
     assert block.entries == [entry for single in blocks for entry in single.entries]

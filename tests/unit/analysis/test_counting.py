@@ -48,7 +48,7 @@ def _count(
     *labelled: tuple[Review, Labels], catalogue: Catalogue = _CATALOGUE, language: str = "en"
 ) -> MadeInsights:
     counter = BlockCounter(catalogue)
-    totals = Totals(catalogue, _EVIDENCE, words_of_insights(language))
+    totals = Totals(catalogue, _EVIDENCE, words_of_insights(Business(name="B", language=language)))
     entries = {review.id: counter.add(review, labels) for review, labels in labelled}
     totals.add(counter.counts)
     return totals.insights({review.id: review for review, _ in labelled}.__getitem__, entries)

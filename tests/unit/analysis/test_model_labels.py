@@ -36,7 +36,7 @@ SETTINGS = InsightSettings(
 
 
 def lists(business: Business, settings: InsightSettings) -> Catalogue:
-    return catalogue(settings, Rules(business, settings), words_of_insights("en"))
+    return catalogue(settings, Rules(business, settings), words_of_insights(business))
 
 
 BUSINESS = Business(name='Joe "Flow" & Sons', category="Plumber")

@@ -110,7 +110,7 @@ def test_quality_is_not_counted_where_it_would_mix_beds_food_and_rooms(
 ) -> None:
     place = business(category, language)
     settings = with_aspects(InsightSettings(), place)
-    counted = catalogue(settings, Rules(place, settings), words_of_insights(language)).aspects
+    counted = catalogue(settings, Rules(place, settings), words_of_insights(place)).aspects
     assert {"friendliness", "food"} <= counted.keys()
     assert "work_quality" not in counted
 

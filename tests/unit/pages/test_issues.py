@@ -4,6 +4,7 @@ import pytest
 
 from reviewsd.domain.issues import InvalidParametersError, Issue
 from reviewsd.domain.parameters import read_query
+from reviewsd.domain.reviews import Business
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.issues import examples, sentence
@@ -25,7 +26,7 @@ VALUES = (
 
 
 def words(tag: str) -> Words:
-    return Words(load(tag, {}, Bytecode({})), formats_of(tag).language)
+    return Words(load(Business(name="B", language=tag), {}, Bytecode({})), formats_of(tag).language)
 
 
 def issues(query: bytes) -> tuple[Issue, ...]:

@@ -13,6 +13,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
+from reviewsd.domain.reviews import Business
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.locales import formats_of
 from reviewsd.pages.words import CATALOGS, Words, english, load
@@ -35,8 +36,40 @@ def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
-def words(tag: str) -> Words:
-    return Words(load(tag, {}, Bytecode({})), formats_of(tag).language)
+def words(tag: str, category: str | None = None) -> Words:
+    business = Business(name="B", language=tag, category=category)
+    return Words(load(business, {}, Bytecode({})), formats_of(tag).language)
+
+
+@pytest.mark.parametrize(
+    ("category", "tag", "question", "title"),
+    [
+        (None, "de", "Würden Kunden wiederkommen?", "A: Kundenbewertungen"),
+        ("Dentist", "de", "Würden Patienten wiederkommen?", "A: Patientenbewertungen"),
+        ("physician", "fr", "Les patients reviendraient-ils ?", "A\u00a0: avis patients"),
+        ("Physician", "it", "I pazienti tornerebbero?", "A: recensioni dei pazienti"),
+        ("Hotel", "es", "¿Volverían los huéspedes?", "A: reseñas de huéspedes"),
+        ("Hotel", "de", "Würden Gäste wiederkommen?", "A: Gästebewertungen"),
+        ("Hotel", "pl", "Would guests come again?", "A: guest reviews"),
+        ("LegalService", "en", "Would clients come again?", "A: client reviews"),
+        ("VeterinaryCare", "en", "Would customers come again?", "A: customer reviews"),
+    ],
+)
+def test_customers_are_called_as_the_trade_calls_them(
+    category: str | None, tag: str, question: str, title: str
+) -> None:
+    said = words(tag, category)
+    assert (question, title) == (
+        said("question_recommendation"),
+        said("home_title_empty", name="A"),
+    )
+
+
+@pytest.mark.parametrize("tag", ["en", *LANGUAGES])
+def test_no_word_of_customers_is_left_for_patients(tag: str) -> None:
+    stems = ("customer", "kunde", "client", "klant")
+    texts = words(tag, "Dentist").texts.values()
+    assert [] == [text for text in texts if any(stem in text.lower() for stem in stems)]
 
 
 def test_each_language_has_a_catalog() -> None:
@@ -324,7 +357,7 @@ def test_insights_are_in_the_language_of_the_business(place: Place) -> None:
     place.snapshots.refresh()
     pages = "".join(place.get(path).body.decode() for path in ("/", "/summary"))
     assert "Überwiegend gelobt: Freundlichkeit (6 erkannte" in pages
-    assert "Ist das Team freundlich?" in pages
+    assert "Wie freundlich wird man behandelt?" in pages
     assert "/reviews?mentions_aspect=rooms" in pages
     assert "Friendliness" not in pages
 

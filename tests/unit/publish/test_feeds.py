@@ -58,7 +58,7 @@ def entry(review: Review) -> FeedEntry:
 
 
 def frame(business: Business, updated_at: str | None = None) -> FeedFrame:
-    texts = words_of_insights(business.language).texts
+    texts = words_of_insights(business).texts
     return FeedFrame(
         base_url="https://reviews.example.com",
         business=business,

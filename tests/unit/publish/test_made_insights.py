@@ -215,7 +215,9 @@ def test_answers_of_rules_follow_the_questions_of_a_model(directories: Directori
     before = insights(directories)["faq"]
     assert ["Are they friendly?", PRICES] == [entry["question"] for entry in before]
 
-    lists = Analyser(Business(name="B"), InsightSettings(), words_of_insights("en")).lists
+    lists = Analyser(
+        Business(name="B"), InsightSettings(), words_of_insights(Business(name="B"))
+    ).lists
 
     def answer(about: str, text: str, question: str) -> Sentence:
         return Sentence(
@@ -239,7 +241,9 @@ def test_answers_of_rules_follow_the_questions_of_a_model(directories: Directori
 def test_kept_summary_is_used_while_it_is_true(directories: Directories) -> None:
     """An edited review, another count or other lists bring the summary of the rules back."""
     text = str(REVIEWS[0]["text"])
-    lists = Analyser(Business(name="B"), InsightSettings(), words_of_insights("en")).lists
+    lists = Analyser(
+        Business(name="B"), InsightSettings(), words_of_insights(Business(name="B"))
+    ).lists
 
     def sentence(count: int, question: str = "") -> Sentence:
         return Sentence(
