@@ -44,14 +44,8 @@ _PARTICLES: Final = frozenset(
 _LONG_PARTICLES: Final = _PARTICLES - {"v"}  # with a capital it is the initial of a second name
 
 
-def short_name(name: str, *, by_last: bool = False) -> str:
-    """Return the first name and the initial of the surname, of each person that the name has.
-
-    Args:
-        name: A name, in full or short.
-        by_last: Whether the last word counts as the surname, whatever particle is before it. Digests of corrections
-            were made of that form.
-    """
+def short_name(name: str) -> str:
+    """Return the first name and the initial of the surname, of each person that the name has."""
     match name.split():
         case [first, last] if _are_usual(first, last):  # most names; a merge asks for each review
             return f"{first} {_initial(last)}"
@@ -63,7 +57,7 @@ def short_name(name: str, *, by_last: bool = False) -> str:
         if position % 2:  # the word between two people
             shortened += words
             continue
-        shortened.append(_short(_in_order(words), has_surname=has_surname, by_last=by_last))
+        shortened.append(_short(_in_order(words), has_surname=has_surname))
         has_surname = has_surname or len(words) > 1
     return " ".join(shortened) or name.strip()
 
@@ -130,13 +124,12 @@ def _in_order(words: Sequence[str]) -> list[str]:
     return [_initial(word) for word in surname if _initial(word)]
 
 
-def _short(words: Sequence[str], *, has_surname: bool, by_last: bool) -> str:
+def _short(words: Sequence[str], *, has_surname: bool) -> str:
     """Return the short form of a person.
 
     Args:
         words: Their names in order.
         has_surname: Whether a person before has one, so that a single word may be a surname too.
-        by_last: As for ``short_name``.
     """
     names = _without_titles(words)
     while names and _plain(names[-1]) in _SUFFIXES:
@@ -144,7 +137,7 @@ def _short(words: Sequence[str], *, has_surname: bool, by_last: bool) -> str:
     names = [name for name in names if _initial(name)]
     has_title = len(words) > 1 and _plain(words[0]) in _TITLES
     if has_title and names and _plain(names[0]) in _PARTICLES:
-        names = [names[-1] if by_last else _surname(names)]
+        names = [_surname(names)]
     match names:
         case []:
             return " ".join(words)
@@ -153,7 +146,7 @@ def _short(words: Sequence[str], *, has_surname: bool, by_last: bool) -> str:
         case [only]:
             return _initial(only) if has_surname else only
         case [first, *rest]:
-            return f"{first} {_initial(rest[-1] if by_last else _surname(rest))}"
+            return f"{first} {_initial(_surname(rest))}"
     raise AssertionError(names)
 
 

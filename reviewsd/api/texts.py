@@ -48,14 +48,11 @@ def is_nameless(author: str) -> bool:
     return _nameless.fullmatch(plain_text(author)) is not None
 
 
-def author_key(author: str, *, by_last: bool = False) -> str:
-    """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."; "" of no name.
-
-    ``by_last`` is that of ``short_name``.
-    """
+def author_key(author: str) -> str:
+    """Return what a name and its short form share: ``jane d`` of "Jane Doe" and "Jane D."; "" of no name."""
     if is_nameless(author):
         return ""
-    short = short_name(unicodedata.normalize("NFKC", author), by_last=by_last)
+    short = short_name(unicodedata.normalize("NFKC", author))
     return plain_text(short).removesuffix(".")
 
 

@@ -218,7 +218,7 @@ def load(text: RecordText, findings: Findings) -> Corrections | None:
     return None if findings else corrections
 
 
-def copy_digest(key: str, review: Review, *, by_last: bool = False) -> str | None:
+def copy_digest(key: str, review: Review) -> str | None:
     """Return a digest that copies of a review share, whatever id another tool exported them with.
 
     Names count by their short form, since imports may shorten them.
@@ -226,12 +226,11 @@ def copy_digest(key: str, review: Review, *, by_last: bool = False) -> str | Non
     Args:
         key: ``Corrections.key``; it keeps others from testing names and texts against the digest.
         review: A review of reviews.json.
-        by_last: That of ``author_key``.
 
     Returns:
         Hexadecimal digits, or None for stars without a name and a text of two words, which two people may share.
     """
-    author = author_key(review.author, by_last=by_last)
+    author = author_key(review.author)
     text = plain_text(review.text or "")
     if not author and len(words_of(text)) < _LEAST_WORDS:
         return None
@@ -312,9 +311,7 @@ class Overlay:
         """Return the correction of a review, by its id or as a copy."""
         correction = self.of_id(review.id)
         if correction is None and self._by_copy and self._key is not None:
-            for by_last in (False, True):
-                digest = copy_digest(self._key, review, by_last=by_last)
-                correction = correction or self._by_copy.get(digest or "")
+            correction = self._by_copy.get(copy_digest(self._key, review) or "")
         return correction
 
     def of_id(self, review_id: str) -> Correction | Erasure | None:

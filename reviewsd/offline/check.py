@@ -125,9 +125,9 @@ def inspect_data(
         place = str(error.filename or folder)
         return _with_problems_only([of_file(place, f"cannot read now: {error.strerror}")])
     texts = {
-        REVIEWS_FILE: files.reviews,
-        INSIGHTS_FILE: files.insights or b"",
-        CORRECTIONS_FILE: files.corrections or b"",
+        REVIEWS_FILE: bytes(files.reviews),
+        INSIGHTS_FILE: bytes(files.insights or b""),
+        CORRECTIONS_FILE: bytes(files.corrections or b""),
     }
     of_insights, problems = insights_settings.examine(
         files.settings or b"", str(folder / SETTINGS_FILE)
@@ -155,9 +155,9 @@ def inspect_data(
     now = datetime.datetime.now(datetime.UTC)
     _, logo_warnings = pictures.examine(files.logos)
     findings = chain(
-        doubts(files.reviews, dataset, now, progress),
+        doubts(texts[REVIEWS_FILE], dataset, now, progress),
         language_doubts(dataset, of_insights.language),
-        _withheld(files.insights, dataset),
+        _withheld(texts[INSIGHTS_FILE], dataset),
         files.left_out,
         _misnamed_files(folder),
         KeptLabels(files.labels).faults(),
@@ -190,9 +190,9 @@ def _erased_again(folder: Path, ids: Sequence[str]) -> Diagnostic:
     return Diagnostic(file=str(folder / REVIEWS_FILE), reason=reason)
 
 
-def _withheld(insights: bytes | None, dataset: Dataset) -> Iterator[Diagnostic]:
+def _withheld(insights: bytes, dataset: Dataset) -> Iterator[Diagnostic]:
     """Yield warnings about words, names or ids of withheld reviews in insights.json."""
-    if insights is None or not (dataset.withheld.ids or dataset.withheld.names):
+    if not insights or not (dataset.withheld.ids or dataset.withheld.names):
         return
     places: list[str] = []
     texts = partial(texts_of, dataset.records)

@@ -36,7 +36,7 @@ from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.dataset import load as load_dataset
 from reviewsd.domain.json_file import Findings
 from reviewsd.domain.locations import Locations
-from reviewsd.domain.records import Records
+from reviewsd.domain.records import Records, RecordText
 from reviewsd.domain.removed import removed_member
 from reviewsd.domain.reviews import AggregateRating, Review, aggregate
 from reviewsd.domain.withheld_words import remove_words
@@ -285,7 +285,7 @@ def check_present(folder: Path, *, is_restored: bool = False) -> None:
     check_not_lost(is_there=is_there, was_there=has_corrections_log(folder))
 
 
-def parse(text: bytes | None) -> Corrections:
+def parse(text: RecordText | None) -> Corrections:
     """Parse corrections.json; None stands for a missing file.
 
     Raises:

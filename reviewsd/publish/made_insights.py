@@ -8,7 +8,6 @@ import datetime
 import mmap
 import tempfile
 from array import array
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -227,7 +226,3 @@ class _Entries:
 
 def _shifted(offsets: list[int], base: int) -> list[int]:
     return [base + offset for offset in offsets]
-
-
-def _pairs(numbers: Sequence[int]) -> "zip[tuple[int, int]]":
-    return zip(numbers[::2], numbers[1::2], strict=True)

@@ -1,4 +1,4 @@
-"""The memory limit of the publishing process, and the number of processes killed by the kernel.
+"""The memory limit of the publishing process.
 
 The limit is a share of the service's memory: the lowest limit of its control group and of the groups
 above (cgroup v2; ``MemoryMax=`` of the unit), or else the memory of the machine. The rest is for the
@@ -18,37 +18,28 @@ SHARE = 0.75
 _GROUPS = Path("sys/fs/cgroup")
 
 
-class Memory:
-    """The kernel's memory limits and counters.
+def limit(root: Path = Path("/")) -> MemoryLimit | None:
+    """Return the limit of the publishing process; None if the kernel reports no memory.
 
     Args:
         root: Root of the file system.
     """
+    limits = [number for group in _groups(root) if (number := _number(group / "memory.max"))]
+    if limits:
+        return _limit(min(limits), "the service's memory limit (MemoryMax=)")
+    rows = (line.split() for line in _text(root / "proc/meminfo").splitlines())
+    machine = next((int(row[1]) for row in rows if row[:1] == ["MemTotal:"]), None)
+    return None if machine is None else _limit(machine * 1024, "this machine's memory")
 
-    def __init__(self, root: Path = Path("/")) -> None:
-        self._root = root
 
-    def limit(self) -> MemoryLimit | None:
-        """Return the limit of the publishing process; None if the kernel reports no memory."""
-        limits = [number for group in self._groups() if (number := _number(group / "memory.max"))]
-        if limits:
-            return _limit(min(limits), "the service's memory limit (MemoryMax=)")
-        machine = _field(self._root / "proc/meminfo", "MemTotal:")
-        return None if machine is None else _limit(machine * 1024, "this machine's memory")
-
-    def killed(self) -> int:
-        """Return the number of processes of the service that the kernel killed for lack of memory."""
-        own = next(self._groups(), None)
-        return 0 if own is None else _field(own / "memory.events", "oom_kill") or 0
-
-    def _groups(self) -> Iterator[Path]:
-        """Yield the folders of the control group of this process and of those above it."""
-        lines = _text(self._root / "proc/self/cgroup").splitlines()
-        own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), None)
-        if own is not None:
-            here = self._root / _GROUPS / own
-            yield here
-            yield from here.parents[: len(Path(own).parts)]
+def _groups(root: Path) -> Iterator[Path]:
+    """Yield the folders of the control group of this process and of those above it."""
+    lines = _text(root / "proc/self/cgroup").splitlines()
+    own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), None)
+    if own is not None:
+        here = root / _GROUPS / own
+        yield here
+        yield from here.parents[: len(Path(own).parts)]
 
 
 def private_memory() -> int:
@@ -64,12 +55,6 @@ def _limit(size: int, source: str) -> MemoryLimit:
 def _number(path: Path) -> int | None:
     text = _text(path).strip()
     return int(text) if text.isdigit() else None  # "max" is no limit
-
-
-def _field(path: Path, name: str) -> int | None:
-    """Return a number from a file with a name and a number on each line."""
-    rows = (line.split() for line in _text(path).splitlines())
-    return next((int(row[1]) for row in rows if row[:1] == [name]), None)
 
 
 def _text(path: Path) -> str:

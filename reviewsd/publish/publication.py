@@ -25,7 +25,6 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -40,7 +39,7 @@ from reviewsd.domain.corrections import check_not_lost
 from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, load
 from reviewsd.domain.diagnostic_text import headline
-from reviewsd.domain.records import Progress, RecordText
+from reviewsd.domain.records import Progress
 from reviewsd.pages import pictures
 from reviewsd.pages.environment import Bytecode, TemplateError, TemplateSources
 from reviewsd.publish import insights_settings, made_insights, sources
@@ -51,8 +50,6 @@ from reviewsd.publish.messages import Job, JobMessage, Outcome, PublicationOrder
 from reviewsd.publish.sources import NO_FILES, Sources, Unsettled
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import BuildInfo, Fingerprint, Manifest, open_manifest, open_seen
-
-T = TypeVar("T")
 
 _NICE = 10  # the serving processes have priority on a small machine
 _SMALL = 1 << 20  # bytes of a file that is synced together with others
@@ -156,7 +153,7 @@ def _publish(job: Job, progress: Progress, snapshots: Path, aside: Path) -> Outc
 
 
 def load_sources(
-    files: Sources[bytes] | Sources[RecordText],
+    files: Sources,
     progress: Progress = lambda *_: None,
 ) -> tuple[Dataset, InsightSettings]:
     """Validate the files; the settings of insights get the aspects of the trade.
@@ -222,7 +219,7 @@ def _with_insights(
     return replace(dataset, insights=insights), origin, ""
 
 
-def _read_settled(order: PublicationOrder) -> Sources[RecordText]:
+def _read_settled(order: PublicationOrder) -> Sources:
     """Read the files once they have settled.
 
     Raises:

@@ -1,7 +1,5 @@
 """The states of the sources that ``reviewsctl sync`` keeps in the data directory, for notices and metrics."""
 
-import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +13,6 @@ from reviewsd.config.source_schema import SourceName
 from reviewsd.runtime.counters import Counts, key
 
 STATES: Final = ("new", "ok", "warn", "failed", "stopped")
-
-_MAX_BYTES: Final = 64 * 1024 * 1024  # as reviewsctl reads it
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -64,23 +60,15 @@ class SourceStates:
     def load(self) -> SourceReport:
         """Return the states as the file has them; it blocks, so it runs in a thread."""
         try:
-            descriptor = os.open(self._file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            facts = self._file.stat()
+            version = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            if version != self._read[0]:
+                self._read = (version, _parsed(self._file.read_bytes()))
         except FileNotFoundError:
             return SourceReport()
         except OSError as fault:
             return _unusable(fault.strerror or str(fault))
-        with os.fdopen(descriptor, "rb") as file:
-            facts = os.fstat(descriptor)
-            version = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
-            last_version, report = self._read
-            if version != last_version:
-                report = (
-                    _parsed(file.read(_MAX_BYTES))
-                    if stat.S_ISREG(facts.st_mode)
-                    else _unusable("it is no file")
-                )
-                self._read = (version, report)
-        return report
+        return self._read[1]
 
 
 def _parsed(content: bytes) -> SourceReport:

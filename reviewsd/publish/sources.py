@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Generic, TypeVar, overload
+from typing import BinaryIO
 
 from reviewsd.api.files import Diagnostic
 from reviewsd.api.places import LABELS_FILE, LOGO_FILES, has_corrections_log
@@ -49,21 +49,18 @@ _LASTING = frozenset(
 """Errors that last until the files change. Others may pass, such as EMFILE, EIO, ESTALE and ENOMEM."""
 
 
-T = TypeVar("T", bytes, RecordText)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources(Generic[T]):
+class Sources:
     """The content of the data directory at one moment."""
 
-    reviews: T
-    insights: T | None
+    reviews: RecordText
+    insights: RecordText | None
     """None without insights.json."""
     settings: bytes | None = None
     """None without insights.yaml."""
     labels: bytes = b""
     """The content of insights.labels; empty without it, or if it cannot be read."""
-    corrections: T | None = None
+    corrections: RecordText | None = None
     """None without corrections.json."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's templates by name."""
@@ -124,18 +121,12 @@ def _is_template(name: str) -> bool:
     return name.endswith(TEMPLATE_ENDINGS) and not name.startswith(".")
 
 
-@overload
-def read(data_dir: Path, max_bytes: int = MAX_BYTES) -> Sources[bytes]: ...
-@overload
-def read(
-    data_dir: Path, max_bytes: int, copies: Path, templates_dir: Path | None = None
-) -> Sources[RecordText]: ...
 def read(
     data_dir: Path,
     max_bytes: int = MAX_BYTES,
     copies: Path | None = None,
     templates_dir: Path | None = None,
-) -> Sources[bytes] | Sources[RecordText]:
+) -> Sources:
     """Read each file once.
 
     Args:
@@ -323,24 +314,16 @@ def _content(
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             # Read no more than the size: appended bytes change the fingerprint.
             if copies is None or status.st_size < _LARGE:
-                return _read(file, status.st_size, path)
-            return _copied(file, status.st_size, path, copies)
+                return file.read(status.st_size)
+            return _copied(file, status.st_size, copies)
     finally:
         os.close(descriptor)
 
 
-def _read(file: BinaryIO, size: int, path: Path) -> bytes:
-    """Read bytes; an error names the file, as one of ``open`` does."""
-    try:
-        return file.read(size)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def _copied(file: BinaryIO, size: int, path: Path, place: Path) -> RecordText:
+def _copied(file: BinaryIO, size: int, place: Path) -> RecordText:
     with tempfile.TemporaryFile(dir=place) as copy:
         copied = 0
-        while piece := _read(file, min(_PIECE, size - copied), path):
+        while piece := file.read(min(_PIECE, size - copied)):
             copied += copy.write(piece)
         copy.flush()
         return MappedFile(copy.fileno(), copied) if copied else b""

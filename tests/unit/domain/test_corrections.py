@@ -142,14 +142,6 @@ def test_copy_of_another_tool_has_the_same_correction(copy: Review, *, is_found:
     assert (erasure if is_found else None) == overlay.find(copy)
 
 
-def test_copy_is_known_by_the_short_name_that_its_author_had_before() -> None:
-    """A surname that begins with a particle was shortened to its last word."""
-    copies = copy_digest(KEY, review(author="Jan S."))
-    erasure = Erasure(at=LATER, copies=copies)
-    overlay = Overlay(Corrections(key=KEY, erased={merge_key(ID): erasure}))
-    assert erasure == overlay.find(review("another-tool", author="Jan De Smet"))
-
-
 OTHER = "Other words of a customer."
 
 
@@ -248,12 +240,3 @@ def test_short_text_of_an_erased_review_is_known_on_another_day_by_its_author() 
     )
     assert {"author_words"} == {name for name, digest in old.items() if new[name] == digest}
     assert "author_words" not in version_digests(KEY, review(text="They never called me back"))
-
-
-def test_erasure_of_an_earlier_version_of_reviewsd_is_read() -> None:
-    """It had ``author_words`` of every text."""
-    erased = {"at": AT, "author_day": "00", "author_words": "01", "words": "02"}
-    text = json.dumps({"version": 1, "key": KEY, "reviews": {}, "erased": {"x": erased}}).encode()
-    corrections = load(text, Findings())
-    assert corrections is not None
-    assert "01" == corrections.erased["x"].author_words

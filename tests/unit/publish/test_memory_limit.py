@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess
 
 from reviewsd.publish.compile_process import ChildError, run
-from reviewsd.publish.memory_limit import Memory
+from reviewsd.publish.memory_limit import limit
 from reviewsd.publish.messages import MemoryLimit, Outcome
 from tests.support import publishing
 from tests.support.columns import review
@@ -38,10 +38,8 @@ class Kernel:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).write_text(text)
 
-    def group(self, name: str, most: str, killed: int = 0) -> None:
+    def group(self, name: str, most: str) -> None:
         self.write(f"sys/fs/cgroup/{name}/memory.max", f"{most}\n")
-        events = f"low 0\nhigh 0\nmax 9\noom 3\noom_kill {killed}\noom_group_kill 0\n"
-        self.write(f"sys/fs/cgroup/{name}/memory.events", events)
 
 
 @pytest.fixture
@@ -68,27 +66,26 @@ def test_the_least_limit_counts(
     for name, most in groups.items():
         kernel.group(name, most)
     megabytes, text = expected
-    assert MemoryLimit(megabytes * MIB, text) == Memory(kernel.root).limit()
+    assert MemoryLimit(megabytes * MIB, text) == limit(kernel.root)
 
 
 def test_in_a_container_the_own_group_is_the_root(kernel: Kernel) -> None:
     kernel.write("proc/self/cgroup", "0::/\n")
-    kernel.group("", str(100 * MIB), killed=2)
-    limit = Memory(kernel.root).limit()
-    assert limit is not None
-    assert (75 * MIB, 2) == (limit.size, Memory(kernel.root).killed())
+    kernel.group("", str(100 * MIB))
+    own = limit(kernel.root)
+    assert own is not None
+    assert 75 * MIB == own.size
 
 
 def test_kernel_without_memory_files_sets_no_limit(tmp_path: Path) -> None:
-    assert (None, 0) == (Memory(tmp_path).limit(), Memory(tmp_path).killed())
+    assert limit(tmp_path) is None
 
 
 def test_control_groups_of_the_first_version_are_not_read(kernel: Kernel) -> None:
     kernel.write("proc/self/cgroup", "4:memory:/x\n1:cpu:/x\n")
-    limit = Memory(kernel.root).limit()
-    assert limit is not None
-    assert 3072 * MIB == limit.size
-    assert 0 == Memory(kernel.root).killed()
+    of_machine = limit(kernel.root)
+    assert of_machine is not None
+    assert 3072 * MIB == of_machine.size
 
 
 # -- the process
@@ -154,28 +151,6 @@ def test_the_kernel_takes_it_first(directories: Directories) -> None:
         until(lambda: score.read_text() == "1000\n", "a high score")
         said, _ = process.communicate(msgspec.json.encode(directories.job()))
     assert b"unchanged" in said
-
-
-@pytest.mark.parametrize("killed", [0, 1])
-async def test_kill_by_the_kernel_is_reported_with_the_limit(
-    directories: Directories, kernel: Kernel, killed: int
-) -> None:
-    kernel.group(GROUP, str(2048 * MIB), killed=3)
-    events = kernel.root / f"sys/fs/cgroup/{GROUP}/memory.events"
-    program = f"""
-import os, pathlib, signal
-events = pathlib.Path({str(events)!r})
-events.write_text(events.read_text().replace("oom_kill 3", "oom_kill {3 + killed}"))
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    command = (sys.executable, "-c", program)
-    memory = Memory(kernel.root)
-    with pytest.raises(ChildError) as error:
-        await Deferred.fromCoroutine(
-            run(processes, directories.job(), lambda _: None, command, memory)
-        )
-    reason = f"the kernel killed the process for want of memory; it may take {OF_SERVICE}"
-    assert bool(killed) == str(error.value).endswith(reason)
 
 
 def test_many_reviews_leave_as_many_cycles_as_few(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """sources.json as the daemon reads it: whole, or with the reason why not."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -43,11 +42,6 @@ def test_damaged_file_is_a_problem(file: Path, content: bytes, reason: str) -> N
     assert {} == report.sources
     assert reason in report.problem
     assert report.problem.startswith(".reviewsctl/sources.json cannot be read: ")
-
-
-def test_fifo_holds_no_thread(file: Path) -> None:
-    os.mkfifo(file)
-    assert "it is no file" in SourceStates(file.parent.parent).load().problem
 
 
 def test_file_is_parsed_again_only_when_it_has_changed(file: Path) -> None:

@@ -1,5 +1,3 @@
-import errno
-import io
 import os
 import socket
 import sys
@@ -15,7 +13,6 @@ from reviewsd.domain.data_errors import DataError
 from reviewsd.publish import sources
 from reviewsd.publish.sources import Unsettled, fingerprint, read
 from reviewsd.snapshot.layout import Fingerprint
-from tests.support.descriptors import open_descriptors
 from tests.support.limits import few_descriptors, file_size
 
 LIMIT = 1000
@@ -290,30 +287,3 @@ def test_link_swapped_there_and_back_is_unsettled(tmp_path: Path, before_opening
         read(current, LIMIT)
     swap("one")
     assert fingerprint(current) == before
-
-
-def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
-    write(tmp_path)
-    before = len(open_descriptors())
-    read(tmp_path, LIMIT)
-    os.mkfifo(tmp_path / "insights.json")
-    refusal(tmp_path)
-    assert len(open_descriptors()) == before
-
-
-class FailingFile(io.BytesIO):
-    """A file on a disk with errors."""
-
-    def read(self, _size: int | None = -1, /) -> bytes:
-        raise OSError(errno.EIO, "Input/output error")
-
-
-@pytest.mark.parametrize("size", [LIMIT, LARGE])
-def test_read_error_names_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    """A large file is copied, and the last line of the traceback is all that the operator gets."""
-    write(tmp_path, " " * size)
-    (tmp_path / "copies").mkdir()
-    monkeypatch.setattr(os, "fdopen", lambda *_, **__: FailingFile())
-    with pytest.raises(OSError, match="Input/output error") as failed:
-        read(tmp_path, 2 * LARGE, tmp_path / "copies")
-    assert str(tmp_path / "reviews.json") == failed.value.filename
