@@ -93,18 +93,20 @@ def _decode(content: bytes, kind: str) -> None:
     """Decode a picture, so that a damaged one is refused before a browser fails on it.
 
     Raises:
-        PictureError: It is damaged, or it moves.
+        PictureError: It is damaged, moves, or has grays of 16 bits.
     """
     from PIL import Image  # noqa: PLC0415  the daemon imports this module, and draws nothing
 
     try:
         with Image.open(BytesIO(content), formats=[kind.upper()]) as image:
-            frames = getattr(image, "n_frames", 1)
+            frames, mode = getattr(image, "n_frames", 1), image.mode
             image.load()
     except Exception as error:
         raise PictureError(f"damaged: {error}") from error
     if frames > 1:
         raise PictureError("it moves; use a picture that stands still")
+    if mode.startswith("I"):  # Pillow draws it white
+        raise PictureError("a gray of 16 bits; save it with 8")
 
 
 def raster(picture: Picture) -> "Image":
@@ -112,13 +114,7 @@ def raster(picture: Picture) -> "Image":
     from PIL import Image  # noqa: PLC0415  as above
 
     with Image.open(BytesIO(picture.content)) as image:
-        if not image.mode.startswith("I"):
-            return image.convert("RGBA")
-        # convert would clip 16 bits
-        gray = image.point(lambda value: value * (1 / 256)).convert("L")
-    if "transparency" in gray.info:  # a gray of 16 bits, too
-        gray.info["transparency"] >>= 8
-    return gray.convert("RGBA")
+        return image.convert("RGBA")
 
 
 def _png_size(content: bytes) -> tuple[int, int] | None:

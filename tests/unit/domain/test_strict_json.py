@@ -271,17 +271,6 @@ def test_a_walk_finds_each_value_and_each_name_that_comes_again(
         assert strict_json.fault(text) is None
 
 
-def test_a_value_may_be_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part of a file may have hundreds of megabytes."""
-    monkeypatch.setattr(strict_json, "_PIECE", 4)
-    text = b'{"a": [1, 2, 3, 4], "b": [1, 2, 3, 5]}'
-    assert 2 == len(list(strict_json.walk(text, strict_json.split(text))))
-    with pytest.raises(strict_json.UnfitError):
-        list(
-            strict_json.walk(text.replace(b"b", b"a"), strict_json.split(text.replace(b"b", b"a")))
-        )
-
-
 def levels(value: object) -> int:
     match value:
         case dict():

@@ -179,10 +179,6 @@ def test_the_second_failure_waits_longer() -> None:
     )
 
 
-def test_a_success_forgives_failures_and_waits() -> None:
-    assert Subscription(SENT, None) == step(Subscription(TWICE, None), DeliverySucceeded(8), NOW)
-
-
 @pytest.mark.parametrize("before", [ACTIVE, TWICE, SENT, PUSHED, RENEWED])
 def test_delivery_sets_version_whatever_the_earlier_state(before: Active) -> None:
     """The store writes it without reading (``store.deliveries``)."""
@@ -300,71 +296,45 @@ def lived(history: list[tuple[Event, int]]) -> list[tuple[State, Event, int, Sta
 
 
 @given(histories)
-def test_there_is_something_to_know_of_or_nothing_at_all(history: list[tuple[Event, int]]) -> None:
+def test_state_after_any_history_is_one_of_the_table(history: list[tuple[Event, int]]) -> None:
     for _, _, _, after in lived(history):
-        assert after is None or after.active is not None or after.intent is not None
-
-
-@given(histories)
-def test_unsubscribe_without_subscription_is_dropped(history: list[tuple[Event, int]]) -> None:
-    for _, _, _, after in lived(history):
-        if after is not None and after.active is None:
+        if after is None:
+            continue
+        if after.active is None:
             assert after.intent is not None
             assert after.intent.mode is Mode.SUBSCRIBE
-
-
-@given(histories)
-def test_failures_are_never_more_than_two(history: list[tuple[Event, int]]) -> None:
-    for _, _, _, after in lived(history):
-        if after is not None and after.active is not None:
+        else:
             assert 0 <= after.active.failures < MAX_FAILURES
 
 
 @given(histories)
-def test_failed_verification_leaves_active_fact_as_it_was(history: list[tuple[Event, int]]) -> None:
-    for before, event, _, after in lived(history):
-        if isinstance(event, SubscriptionRequested | NotConfirmed | Unreachable):
-            assert (before and before.active) == (after and after.active)
-
-
-@given(histories)
-def test_active_begins_with_a_confirmation_only(history: list[tuple[Event, int]]) -> None:
-    for before, event, _, after in lived(history):
-        if (before is None or before.active is None) and after is not None and after.active:
-            assert isinstance(event, Confirmed)
-            assert before is not None
-            assert before.intent is not None
-
-
-@given(histories)
-def test_active_ends_for_the_known_reasons_only(history: list[tuple[Event, int]]) -> None:
+def test_active_begins_and_ends_for_the_known_reasons_only(
+    history: list[tuple[Event, int]],
+) -> None:
     for before, event, now, after in lived(history):
-        if before is None or before.active is None or (after is not None and after.active):
+        was = None if before is None else before.active
+        becomes = None if after is None else after.active
+        intent = None if before is None else before.intent
+        if isinstance(event, SubscriptionRequested | NotConfirmed | Unreachable):
+            assert was == becomes
+        if was is None and becomes is not None:
+            assert isinstance(event, Confirmed)
+        if isinstance(event, Confirmed) and becomes is not None and intent is not None:  # H18
+            lease = intent.lease_seconds
+            assert (lease, intent.secret) == (becomes.lease_seconds, becomes.secret)
+            assert now + lease * SECOND == becomes.lease_expires_at
+        if was is None or becomes is not None:
             continue
         match event:
             case DeliveryFailed():
-                assert before.active.failures == MAX_FAILURES - 1
+                assert was.failures == MAX_FAILURES - 1
             case Confirmed():
-                assert before.intent is not None
-                assert before.intent.mode is Mode.UNSUBSCRIBE
+                assert intent is not None
+                assert intent.mode is Mode.UNSUBSCRIBE
             case DeadlinesChecked():
-                assert before.active.lease_expires_at <= now
+                assert was.lease_expires_at <= now
             case _:
                 assert isinstance(event, DeliveryGone | Removed)
-
-
-@given(histories)
-def test_a_lease_is_as_long_as_the_callback_was_told(history: list[tuple[Event, int]]) -> None:
-    """H18: from the confirmation."""
-    for before, event, now, after in lived(history):
-        if isinstance(event, Confirmed) and after is not None and before != after:
-            assert before is not None
-            assert before.intent is not None
-            assert after.active is not None
-            lease = before.intent.lease_seconds
-            assert lease == after.active.lease_seconds
-            assert now + lease * SECOND == after.active.lease_expires_at
-            assert before.intent.secret == after.active.secret
 
 
 def test_unknown_event_raises() -> None:

@@ -1,7 +1,6 @@
 """Insights made of kept blocks are those made from nothing (insights.md 1)."""
 
 import datetime
-import random
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,19 +137,3 @@ def test_blocks_cover_all_reviews_and_are_bounded() -> None:
 def test_changed_rules_change_keys() -> None:
     records = _dataset({1: (1, 5, 0)}).records
     assert list(kept_blocks.spans(records, b"a")) != list(kept_blocks.spans(records, b"b"))
-
-
-def test_truncated_file_returns_only_complete_blocks(tmp_path: Path) -> None:
-    reviews: Reviews = {n: (n % 6, n % 5 + 1, n) for n in range(1200)}
-    dataset = _dataset(reviews)
-    whole = _make(dataset, tmp_path, tmp_path / "nothing", tmp_path / "first")
-    rng = random.Random(7)
-    for _ in range(6):
-        content = bytearray(whole.stored)
-        if rng.random() < 0.5:
-            del content[rng.randrange(len(content)) :]
-        else:
-            content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
-        (tmp_path / "damaged").write_bytes(content)
-        again = _make(dataset, tmp_path, tmp_path / "damaged", tmp_path / "second")
-        assert again.compared == whole.compared

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -87,41 +86,10 @@ def test_a_full_disk_is_no_harm_where_nothing_has_changed(directories: Directori
     assert published.result == "published"
 
 
-STAGES = (
-    "validating",
-    "validating insights",
-    "writing insights",
-    "writing",
-    "indexing",
-    "compressing",
-    "syncing",
-    "published",
-)
-
-
-def test_kill_at_any_step_leaves_a_snapshot(directories: Directories, editions: list[Path]) -> None:
-    shutil.copytree(editions[1], directories.data, dirs_exist_ok=True)
-    directories.publish()
-    for number, step in enumerate(spread(len(STAGES), 2)):
-        shutil.copytree(editions[number % 2], directories.data, dirs_exist_ok=True)
-        with begun(directories.job()) as (process, output):
-            sizes: dict[object, None] = {}  # in their order
-            for line in output:
-                message = _line.decode(line)
-                sizes[message.stage if isinstance(message, Step) else message.result] = None
-                if len(sizes) > step:
-                    break
-            process.kill()
-        assert STAGES[: step + 1] == tuple(sizes)
-        directories.manifest()
-        assert directories.publish().result in {"published", "unchanged"}
-        directories.check_tidy()
-
-
-# -- signals before whatever publishing does to files; reading changes nothing for others
+# -- kills before whatever publishing does to files; reading changes nothing for others
 
 FORKING = """
-import gc, os, sys, tempfile, msgspec
+import gc, os, signal, sys, tempfile, msgspec
 from msgspec.structs import replace
 from reviewsd.publish.messages import Job
 from reviewsd.publish.publication import publish
@@ -132,10 +100,8 @@ with tempfile.TemporaryDirectory() as place:  # so that what is made once is mad
     publish(replace(job, order=order), lambda *_: None)
 gc.freeze()
 for line in sys.stdin:
-    left, sign = map(int, line.split())
-    if not left:
-        os.kill(child, sign)
-    elif not (child := os.fork()):
+    left = int(line)
+    if not (child := os.fork()):
         done = []
         def count(event, arguments):
             global left
@@ -143,50 +109,46 @@ for line in sys.stdin:
                 done.append(event)
                 left -= 1
                 if left == 0:
-                    os.kill(os.getpid(), sign)
+                    os.kill(os.getpid(), signal.SIGKILL)
         sys.addaudithook(count)
         publish(job, lambda *_: None)
         if left > 0:
             print(*done, flush=True)
         os._exit(0)
-    print(os.waitpid(child, os.WUNTRACED)[1], flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
 """
 
 
 class Mortal:
-    """Publishes in a process that gets a signal just before the n-th thing it does to files."""
+    """Publishes in a process that is killed just before the n-th thing it does to files."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
 
     def moments(self, offset: int = 0) -> list[int]:
-        """Publish to the end, to find how often it can get a signal, and choose.
+        """Publish to the end, to find how often it can be killed, and choose.
 
         Whatever makes a folder, or gives or takes a name, is among them; of all others, some.
         """
-        self._order(1_000, signal.SIGKILL)
+        self._order(1_000)
         done = self._line().split()
         assert self._line() == "0\n"
         named = {n for n, event in enumerate(done, 1) if event not in {"open", "os.remove"}}
         return sorted(named.union(n + 1 for n in spread(len(done), 7, offset)))
 
-    def publish(self, steps_left: int, sign: signal.Signals) -> int:
+    def publish(self, steps_left: int) -> int:
         """Wait status."""
-        self._order(steps_left, sign)
+        self._order(steps_left)
         return int(self._line())
 
-    def _order(self, steps_left: int, sign: signal.Signals) -> None:
+    def _order(self, steps_left: int) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{steps_left} {sign.value}\n")
+        self._process.stdin.write(f"{steps_left}\n")
         self._process.stdin.flush()
 
     def _line(self) -> str:
         assert self._process.stdout is not None
         return self._process.stdout.readline()
-
-    def resume(self) -> int:
-        """Have the one that was stopped go on to its end."""
-        return self.publish(0, signal.SIGCONT)
 
 
 @pytest.fixture
@@ -244,7 +206,7 @@ def test_killed_at_any_moment_it_leaves_a_whole_snapshot(
         assert directories.publish().result in {"published", "unchanged"}
         directories.check_tidy()
         before(directories, f"n{moment:03}")
-        killed += os.WIFSIGNALED(mortal.publish(moment, signal.SIGKILL))
+        killed += os.WIFSIGNALED(mortal.publish(moment))
         if before is not first or directories.current.is_symlink():
             directories.manifest()
     after(directories)
@@ -255,41 +217,6 @@ def test_killed_at_any_moment_it_leaves_a_whole_snapshot(
 
 
 # -- a run that is still under way because its daemon was killed
-
-
-def is_free(directories: Directories) -> bool:
-    descriptor = os.open(directories.snapshots, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    else:
-        return True
-    finally:
-        os.close(descriptor)
-
-
-def test_stop_at_any_moment_keeps_others_waiting(directories: Directories, mortal: Mortal) -> None:
-    """Otherwise it uses files that another process removed, or replaces new data with old."""
-    directories.write(review("a"))
-    directories.publish()
-    directories.write(review("a"), name="counted")
-    moments = mortal.moments()
-    freely = 0
-    for moment in moments:
-        directories.write(review("a"), name=f"old {moment}")
-        stopped = os.WIFSTOPPED(mortal.publish(moment, signal.SIGSTOP))
-        free = is_free(directories)
-        freely += free
-        directories.write(review("a"), name=f"new {moment}")
-        if free:
-            directories.publish()
-        if stopped:
-            assert mortal.resume() == 0
-        directories.publish()
-        directories.check_tidy()
-        assert f"new {moment}" == directories.served()
-    assert freely < 3 < len(moments)
 
 
 def test_watcher_waits_before_its_first_poll(directories: Directories) -> None:

@@ -357,15 +357,6 @@ def test_stop_does_not_wait_for_a_running_look(seconds: float) -> None:
     looks.asked[0].callback(NOTHING)  # the thread returns late, after stop()
 
 
-def test_failing_look_that_had_hung_is_not_reported_as_readable() -> None:
-    looks = Looks()
-    looks.watcher.start()
-    looks.clock.advance(31)
-    with capturedLogs() as events:
-        looks.asked[0].errback(OSError("stale handle"))
-    assert texts(events) == ["reading the data directory failed; trying again"]
-
-
 def test_second_start_does_not_poll_twice() -> None:
     looks = Looks()
     looks.watcher.start()
