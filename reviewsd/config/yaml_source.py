@@ -20,9 +20,8 @@ from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.diagnostic_text import MAX_LINE, rendered
 
 YamlValue: TypeAlias = "bool | int | float | str | list[YamlValue] | dict[str, YamlValue] | None"
-Loader: TypeAlias = "type[yaml.SafeLoader | yaml.CSafeLoader]"
 
-LOADER: Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 MAX_CHARACTERS = 1_048_576
 """Far above any configuration written by hand."""
@@ -65,7 +64,7 @@ _SYNTAX = (
     ("another document", "a second document; remove the line ---"),
     ("", "the line does not fit those above; check the indentation and the quotation marks"),
 )
-"""Words of both of PyYAML's parsers about bad syntax, and the reason for people; the last is that of any others."""
+"""Words of libyaml about bad syntax, and the reason for people; the last is that of any others."""
 
 
 class Mark(NamedTuple):
@@ -258,13 +257,12 @@ def scalar(text: str) -> bool | int | float | str | None:
     return text
 
 
-def read(data: bytes, file: str = "", loader: Loader = LOADER) -> YamlDocument:
+def read(data: bytes, file: str = "") -> YamlDocument:
     """Read a YAML file; its faults are in the document.
 
     Args:
         data: UTF-8, with or without a byte order mark.
         file: Its name, for faults.
-        loader: The parser.
     """
     text = data.decode("utf-8-sig", "surrogateescape")  # an undecodable byte keeps its place
     document = YamlDocument(file, _BREAK.split(text))
@@ -275,7 +273,7 @@ def read(data: bytes, file: str = "", loader: Loader = LOADER) -> YamlDocument:
         place = Mark(len(lines), len(lines[-1]) + 1)
         return document.refuse(place, _character_fault(character[0]))
     try:
-        node = yaml.compose(text, Loader=_composing(loader))
+        node = yaml.compose(text, Loader=_Composing)
     except yaml.YAMLError as error:
         return document.refuse_syntax(error)
     document.value = None if node is None else document.add(node, "$")
@@ -293,7 +291,7 @@ def read_value(text: str) -> YamlDocument:
     return document
 
 
-class _Composing:
+class _Composing(LOADER):  # type: ignore[misc,valid-type]  # either class
     """Bounds the depth before any recursion, and leaves the types of scalars to the walk."""
 
     _depth = 0
@@ -312,10 +310,6 @@ class _Composing:
 
 class _TooDeepError(yaml.MarkedYAMLError):
     """The text has too many levels."""
-
-
-def _composing(loader: Loader) -> Loader:
-    return type(loader.__name__, (_Composing, loader), {})
 
 
 def _character_fault(character: str) -> str:
