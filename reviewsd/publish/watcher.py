@@ -72,14 +72,13 @@ class Watcher:
         self._poll_interval = poll_interval
 
     def start(self, published: Fingerprint | None = None) -> None:
-        """Poll now, and then at intervals, until ``stop``; a second call does nothing.
+        """Poll now, and then at intervals, until ``stop``.
 
         Args:
             published: The fingerprint of the published files. None uses the first one taken.
         """
-        if self._poll is None and not self._stopped:
-            self._published = self._last = published
-            self._begin_poll()
+        self._published = self._last = published
+        self._begin_poll()
 
     async def stop(self) -> None:
         """Stop polling; a thread that is taking a fingerprint is not waited for."""
@@ -101,12 +100,11 @@ class Watcher:
         wait = self._poll_interval
         try:
             current = await self._take_fingerprint()
-        except Exception as error:  # noqa: BLE001 - logged; only stop() cancels a poll
-            self._report_error("reading the data directory failed; trying again", error)
-        else:
             if not alarm.active():
                 self._log.info("the data directory can be read again")
             wait = self._compare_and_wake(current)
+        except Exception as error:  # noqa: BLE001 - logged; only stop() cancels a poll
+            self._report_error(error)
         if alarm.active():
             alarm.cancel()
         if not self._stopped:
@@ -127,11 +125,7 @@ class Watcher:
         if self._unsettled_since is not None and self._equal_polls < SETTLE_POLLS:
             return min(SETTLE_SECONDS, self._poll_interval)
         if current != self._published:
-            try:
-                self._wake()
-            except Exception as error:  # noqa: BLE001 - logged; the next poll calls it again
-                self._report_error("publishing the data directory failed; trying again", error)
-                return self._poll_interval
+            self._wake()
         self._published, self._unsettled_since, self._logged_error = current, None, None
         return self._poll_interval
 
@@ -155,8 +149,8 @@ class Watcher:
             seconds=HANG_SECONDS,
         )
 
-    def _report_error(self, message: str, error: Exception) -> None:
+    def _report_error(self, error: Exception) -> None:
         """Log an error once, until a poll succeeds."""
         if not self._stopped and repr(error) != self._logged_error:
             self._logged_error = repr(error)
-            self._log.failure(message)
+            self._log.failure("reading the data directory failed; trying again")
