@@ -187,13 +187,12 @@ def _add_reviews(
         for begin in range(0, len(records), _BATCH):
             if begin % _STEP == 0:
                 folder.progress("writing", begin, len(records))
-            raws = [*records.raws(begin, begin + _BATCH)]
+            raws = records[begin : begin + _BATCH]
             reviews = [*map(_decode, raws)]
             rendered = [*map(documents.render_review, raws, reviews)]
-            contents = [part.content for part in rendered]
-            served.extend(contents)
-            listed.extend([*map(excerpts.listed, rendered, reviews)])
-            digests.extend(contents)
+            served.extend(rendered)
+            listed.extend([*map(excerpts.listed, rendered)])
+            digests.extend(rendered)
             columns.extend(reviews)
             for review in reviews:
                 counted.add(review)

@@ -73,34 +73,26 @@ def join_members(members: typing.Iterable[tuple[str, bytes]]) -> bytes:
     return b"{" + b",".join(_encode(name) + b":" + value for name, value in members) + b"}"
 
 
-class RenderedReview(typing.NamedTuple):
-    """One served review (data-model.md 1.3).
+def render_review(raw: bytes, typed: Review) -> bytes:
+    """Render a review (data-model.md 1.3).
 
     Every known member is present except unset stamps, ``location`` and ``owner_reply.undated``.
     """
-
-    content: bytes
-    plain: bool
-    """Whether the review has no unknown members."""
-
-
-def render_review(raw: bytes, typed: Review) -> RenderedReview:
-    """Render a review."""
     if typed.text == "" or not (_in_utc(typed.added_at) and _in_utc(typed.changed_at)):
         typed = _canonical(typed)
     content = _encode(typed)
     if content == raw:
-        return RenderedReview(content, plain=True)
+        return content
     members = _members.decode(raw)
     extra = members.keys() - _REVIEW_NAMES
     if typed.owner_reply is not None:
         extra |= _members.decode(members["owner_reply"]).keys() - _REPLY_NAMES
     if not extra:
-        return RenderedReview(content, plain=True)
+        return content
     if typed.text is None:
         members.pop("text", None)
     members |= {name: Raw(_encode(stamp)) for name, stamp in times.stamps(typed).items()}
-    return RenderedReview(complete(_encode(members), Review), plain=False)
+    return complete(_encode(members), Review)
 
 
 def _in_utc(stamp: times.Stamp) -> bool:

@@ -8,7 +8,6 @@ Reviews in lists are excerpts too, made at publication: without null members, wi
 no language model can see, and without ``added_at``.
 """
 
-import datetime
 from bisect import bisect
 from collections.abc import Container
 from typing import Annotated, NamedTuple
@@ -26,7 +25,7 @@ from reviewsd.domain.reviews import (
     Timestamp,
     Url,
 )
-from reviewsd.publish.documents import RenderedReview, join_members
+from reviewsd.publish.documents import join_members
 
 MAX_EXCERPT = 16_000
 """Bytes of the excerpt of one profile, entity or review."""
@@ -79,27 +78,11 @@ class Listed(Struct, frozen=True, kw_only=True):
     ] = UNSET
 
 
-def listed(rendered: RenderedReview, typed: Review) -> bytes:
-    """Return the excerpt of a review for lists."""
-    if rendered.plain and len(rendered.content) <= MAX_LISTED:  # the usual case, fast
-        return _encode(
-            Listed(
-                id=typed.id,
-                author=typed.author,
-                rating=typed.rating,
-                date=typed.date,
-                text=typed.text or UNSET,
-                source=typed.source,
-                source_url=typed.source_url or UNSET,
-                owner_reply=typed.owner_reply or UNSET,
-                verified=typed.verified,
-                changed_at=typed.changed_at.astimezone(datetime.UTC) if typed.changed_at else UNSET,
-                location=typed.location or UNSET,
-            )
-        )
+def listed(rendered: bytes) -> bytes:
+    """Return the excerpt of a served review for lists."""
     members = {
         name: value
-        for name, value in _members.decode(rendered.content).items()
+        for name, value in _members.decode(rendered).items()
         if value != _NULL and name not in _LEFT_OUT
     }
     rest = "get_review has more of it"

@@ -74,7 +74,7 @@ def answers(base_url: str) -> Json:
     dataset = load(_REVIEWS, _INSIGHTS)
     (raw,) = dataset.records
     typed = msgspec.json.decode(raw, type=Review)
-    rendered = documents.render_review(raw, typed).content
+    rendered = documents.render_review(raw, typed)
     review = _decode(rendered)
     frame = feed.frame_of(dataset, base_url, "reviews.example.com", 2025, {})
     insights = cast("InsightsFile", dataset.insights)

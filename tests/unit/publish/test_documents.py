@@ -29,7 +29,7 @@ def served(text: bytes) -> bytes:
     """``/reviews.json`` for a reviews file."""
     dataset = load(text, None)
     records = [
-        documents.render_review(raw, msgspec.json.decode(raw, type=Review)).content
+        documents.render_review(raw, msgspec.json.decode(raw, type=Review))
         for raw in dataset.records
     ]
     return documents.reviews_head(dataset) + b",".join(records) + documents.reviews_tail(dataset)
