@@ -9,7 +9,6 @@ special purpose are refused. An IPv4-mapped address, and one behind a configured
 treated as the IPv4 address it leads to.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from ipaddress import (
@@ -21,53 +20,44 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
-from operator import itemgetter
 
 from reviewsd.domain.callback import needs_open_network
 
-_REFUSED_NETWORKS = {
-    "0.0.0.0/8": "this-network",
-    "10.0.0.0/8": "private",
-    "100.64.0.0/10": "cgnat",
-    "127.0.0.0/8": "loopback",
-    "169.254.0.0/16": "link-local",
-    "172.16.0.0/12": "private",
-    "192.0.0.0/24": "ietf-protocol",
-    "192.0.2.0/24": "documentation",
-    "192.31.196.0/24": "as112",
-    "192.52.193.0/24": "amt",
-    "192.88.99.0/24": "6to4-relay",
-    "192.168.0.0/16": "private",
-    "192.175.48.0/24": "as112",
-    "198.18.0.0/15": "benchmark",
-    "198.51.100.0/24": "documentation",
-    "203.0.113.0/24": "documentation",
-    "224.0.0.0/4": "multicast",
-    "240.0.0.0/4": "reserved",
-    "168.63.129.16/32": "cloud-metadata",
-    "::/3": "not-global-unicast",
-    "2001::/23": "ietf-protocol",
-    "2001:db8::/32": "documentation",
-    "2002::/16": "6to4",
-    "2620:4f:8000::/48": "as112",
-    "3fff::/20": "documentation",
-    "4000::/2": "not-global-unicast",
-    "8000::/1": "not-global-unicast",
-}
-
 Network = IPv4Network | IPv6Network
 
-_REFUSED: Mapping[int, Sequence[tuple[int, int, str]]] = {
-    version: sorted(
-        (int(network.network_address), int(network.broadcast_address), word)
-        for network, word in zip(
-            map(ip_network, _REFUSED_NETWORKS), _REFUSED_NETWORKS.values(), strict=True
-        )
-        if network.version == version
-    )
-    for version in (4, 6)
+_REFUSED: Mapping[Network, str] = {
+    ip_network(network): word
+    for network, word in {
+        "0.0.0.0/8": "this-network",
+        "10.0.0.0/8": "private",
+        "100.64.0.0/10": "cgnat",
+        "127.0.0.0/8": "loopback",
+        "169.254.0.0/16": "link-local",
+        "172.16.0.0/12": "private",
+        "192.0.0.0/24": "ietf-protocol",
+        "192.0.2.0/24": "documentation",
+        "192.31.196.0/24": "as112",
+        "192.52.193.0/24": "amt",
+        "192.88.99.0/24": "6to4-relay",
+        "192.168.0.0/16": "private",
+        "192.175.48.0/24": "as112",
+        "198.18.0.0/15": "benchmark",
+        "198.51.100.0/24": "documentation",
+        "203.0.113.0/24": "documentation",
+        "224.0.0.0/4": "multicast",
+        "240.0.0.0/4": "reserved",
+        "168.63.129.16/32": "cloud-metadata",
+        "::/3": "not-global-unicast",
+        "2001::/23": "ietf-protocol",
+        "2001:db8::/32": "documentation",
+        "2002::/16": "6to4",
+        "2620:4f:8000::/48": "as112",
+        "3fff::/20": "documentation",
+        "4000::/2": "not-global-unicast",
+        "8000::/1": "not-global-unicast",
+    }.items()
 }
-"""First and last address and word of the refused networks of each version of IP; no two overlap."""
+"""The refused networks, and a word for each; no two overlap."""
 
 _NAT64_LENGTHS = (32, 40, 48, 56, 64, 96)  # RFC 6052 2.2
 
@@ -278,12 +268,7 @@ def is_in(address: IPv4Address | IPv6Address, networks: Sequence[Network]) -> bo
 
 def _refused_word(address: IPv4Address | IPv6Address) -> str | None:
     """Return the word of the refused network that an address is in, if it is in one."""
-    ranges, number = _REFUSED[address.version], int(address)
-    at = bisect_right(ranges, number, key=itemgetter(0)) - 1
-    if at < 0:
-        return None
-    _, last, word = ranges[at]
-    return word if number <= last else None
+    return next((word for network, word in _REFUSED.items() if address in network), None)
 
 
 def _behind_nat64(address: IPv6Address, length: int) -> IPv4Address:

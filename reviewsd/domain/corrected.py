@@ -136,7 +136,7 @@ def correct(records: Records, overlay: Overlay, progress: Progress) -> tuple[Rec
         progress: Called with the number of reviews read so far.
     """
     corrected: list[_CorrectedReview] = []
-    raws = reported(records.raws(0, len(records)), len(records), "correcting", progress)
+    raws = reported(records, len(records), "correcting", progress)
     for position, raw in enumerate(raws):
         review = _decode(raw)
         correction = overlay.find(review)

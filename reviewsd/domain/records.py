@@ -171,11 +171,6 @@ class Records(Sequence[bytes]):
         offsets = [number * DIGEST for number in self._order[begin:end]]
         return b"".join([self._digests[offset : offset + DIGEST] for offset in offsets])
 
-    def raws(self, begin: int, end: int) -> Iterator[bytes]:
-        """Yield the texts of the reviews at positions ``begin`` to ``end - 1``."""
-        for number in self._order[begin:end]:
-            yield self._raw(number)
-
     def _raw(self, number: int) -> bytes:
         if number in self._replacements:
             return self._replacements[number]

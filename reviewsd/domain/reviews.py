@@ -142,10 +142,12 @@ _Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday
 def _day_hint(day: str) -> str:
     if "-" in day:
         return "; one entry for each day"
-    names = get_args(_Day)
-    short = [name for name in names if len(day) > 1 and name.startswith(day.casefold())]
-    return f'; did you mean "{short[0]}"?' if len(short) == 1 else nearest(day, names, _CLOSE_DAY)
+    short = [name for name in WEEK if len(day) > 1 and name.startswith(day.casefold())]
+    return f'; did you mean "{short[0]}"?' if len(short) == 1 else nearest(day, WEEK, _CLOSE_DAY)
 
+
+WEEK: tuple[str, ...] = get_args(_Day)
+"""The days as the data names them, from Monday on."""
 
 Day = Annotated[_Day, Meta(extra={"expected": "monday..sunday", "hint": _day_hint})]
 

@@ -73,7 +73,7 @@ class ReviewsWithCorrections:
         self._own_ids = own_ids
         self.corrections = corrections
         self._overlay = overlay = Overlay(corrections)
-        reviews = map(_decode, dataset.records.raws(0, len(dataset.records)))
+        reviews = map(_decode, dataset.records)
         self.reviews = [
             ReviewEntry(review=review, correction=overlay.find(review)) for review in reviews
         ]

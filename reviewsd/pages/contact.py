@@ -5,14 +5,12 @@ from itertools import groupby
 from operator import attrgetter
 from urllib.parse import quote_plus
 
-from reviewsd.domain.reviews import Business, OpeningHours
+from reviewsd.domain.reviews import WEEK, Business, OpeningHours
 from reviewsd.pages.naming import mail_link, phone_link, site_name
 from reviewsd.pages.rendering import Renderer
 
 MAPS = "https://www.google.com/maps/dir/?api=1&destination="
 """Directions to a place, in every browser and in the app of a telephone; followed only by a click."""
-
-_WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,9 +131,7 @@ def hours(renderer: Renderer) -> list[tuple[str, str]]:
         (day, ", ".join(_times(renderer, part) for part in group))
         for day, group in groupby(opening, key=attrgetter("day"))
     ]
-    runs = groupby(
-        enumerate(days), key=lambda item: (item[1][1], _WEEK.index(item[1][0]) - item[0])
-    )
+    runs = groupby(enumerate(days), key=lambda item: (item[1][1], WEEK.index(item[1][0]) - item[0]))
     lines = []
     for (times, _), run in runs:
         names = [renderer.formats.weekday(day) for _, (day, _) in run]

@@ -10,7 +10,7 @@ from babel import Locale, UnknownLocaleError
 from babel.dates import format_interval, format_skeleton
 from babel.lists import format_list
 
-from reviewsd.domain.reviews import Business
+from reviewsd.domain.reviews import WEEK, Business
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.words import Language, Words, has_catalog, load
 
@@ -21,8 +21,6 @@ _RIGHT_TO_LEFT: Final = frozenset(
 _RIGHT_TO_LEFT_SCRIPTS: Final = frozenset({"adlm", "arab", "hebr", "nkoo", "syrc", "thaa"})
 
 _ENGLISH: Final = Locale("en")
-
-_WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _DIGITS: Final = "latn"
 """The digits of all languages, as in the data."""
@@ -102,7 +100,7 @@ class LocaleFormats:
 
     def weekday(self, day: str) -> str:
         """Return the name of a day of the data, such as ``monday``, as it begins a line."""
-        name: str = self._words.days["stand-alone"]["wide"][_WEEK.index(day)]
+        name: str = self._words.days["stand-alone"]["wide"][WEEK.index(day)]
         return name[:1].upper() + name[1:]
 
     def listed(self, names: Sequence[str]) -> str:

@@ -102,7 +102,7 @@ def file_origin(file: InsightsFile) -> InsightsOrigin:
 
 
 def _count(dataset: Dataset, analyser: Analyser, span: Span) -> KeptBlock:
-    block = analyser.block(map(_decode, dataset.records.raws(span.begin, span.end)))
+    block = analyser.block(map(_decode, dataset.records[span.begin : span.end]))
     entries = bytearray()
     bounds: list[int] = []
     for review_id, entry in block.entries:

@@ -230,12 +230,3 @@ def test_location_without_reviews_that_is_like_another_one_is_reported() -> None
 def test_missing_platform_members_are_reported() -> None:
     expected = [f"$.{name}: missing; clients of the platform expect it" for name in WHOLE_INSIGHTS]
     assert expected == found(review(0), insights=NO_INSIGHTS)
-
-
-def test_large_data_tells_how_far_it_is() -> None:
-    reviews = [{**review(0), "id": f"{IDS[0][:-5]}{n:05}", "text": None} for n in range(10_001)]
-    text = json.dumps({"business": {"name": "B"}, "reviews": reviews}).encode()
-    steps: list[tuple[str, int, int]] = []
-    dataset = load(text, None)
-    assert [] == list(doubts(text, dataset, NOW, lambda *step: steps.append(step)))
-    assert [("comparing", done, 10_001) for done in (0, 10_000, 10_001)] == steps

@@ -210,8 +210,3 @@ def test_months_end_with_the_newest_review() -> None:
     assert ((2025, 3), (2023, 1)) == result.years()
     assert () == counted().months(24)
     assert () == counted().years()
-
-
-def test_months_of_the_last_possible_year_are_counted() -> None:
-    assert ((9999, 12, 1),) == counted("9999-12-31").months(24)
-    assert ((9999, 1), (1, 1)) == counted("9999-12-31", "0001-01-01").years()
