@@ -14,12 +14,6 @@ from reviewsd.domain.reviews import WEEK, Business
 from reviewsd.pages.environment import Bytecode
 from reviewsd.pages.words import Language, Words, has_catalog, load
 
-_RIGHT_TO_LEFT: Final = frozenset(
-    {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"}
-)
-
-_RIGHT_TO_LEFT_SCRIPTS: Final = frozenset({"adlm", "arab", "hebr", "nkoo", "syrc", "thaa"})
-
 _ENGLISH: Final = Locale("en")
 
 _DIGITS: Final = "latn"
@@ -48,10 +42,8 @@ class LocaleFormats:
     @cached_property
     def language(self) -> Language:
         """The formats that requests need as well."""
-        subtags = self.tag.lower().split("-")
-        direction = "rtl" if _right_to_left(subtags) else "ltr"
         if self.locale is None:
-            return Language(tag=self.tag, direction=direction)
+            return Language(tag=self.tag)
         symbols = self.locale.number_symbols[_DIGITS]
         day_pattern, months = self._date_format()
         return Language(
@@ -60,7 +52,7 @@ class LocaleFormats:
             months=months,
             comma=symbols["group"],
             point=symbols["decimal"],
-            direction=direction,
+            direction=self.locale.text_direction,
         )
 
     def _date_format(self) -> tuple[str, tuple[str, ...]]:
@@ -136,12 +128,6 @@ def formats_of(tag: str) -> LocaleFormats:
     scripts = [subtag.title() for subtag in tag.split("-")[1:] if len(subtag) == _SCRIPT]
     is_other = any(script.isalpha() and script != locale.script for script in scripts)
     return LocaleFormats(tag, None if is_other else locale)
-
-
-def _right_to_left(subtags: list[str]) -> bool:
-    if not _RIGHT_TO_LEFT_SCRIPTS.isdisjoint(subtags):
-        return True
-    return subtags[0] in _RIGHT_TO_LEFT and "latn" not in subtags
 
 
 def words_of_insights(business: Business, bytecode: Bytecode | None = None) -> Words:
