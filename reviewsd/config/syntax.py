@@ -39,7 +39,10 @@ _OPTIONS = {
     "unix": ("address", "mode", "backlog", "lockfile"),
 }
 _TCP = re.compile(r"(?P<kind>tcp6?):(?:port=)?(?P<port>[0-9]{1,5})(:.*)?", re.ASCII)
-_FAMILIES = ("INET", "INET6", "UNIX")
+_FAMILY = "domain=(INET6?|UNIX)"
+_INHERITED = re.compile(
+    rf"({_FAMILY}:)?(name=[^:=]+|index=[0-9]+)(:{_FAMILY})?", re.ASCII
+)  # the daemon adds a missing domain
 
 # PostgreSQL 15, 34.1.1.2. Stricter than libpq, which takes a part of an unencoded password for a host or
 # a port, and has it in its errors
@@ -121,9 +124,12 @@ def endpoint(text: str) -> str:
     kinds = sorted(plugins - {"haproxy"} | _BUILT_IN)
     if not colon or kind not in kinds:
         raise ValueError(f"{_ENDPOINT}, got {show(text)}{nearest(kind, kinds)}")
-    if kind == "systemd":
-        _check_inherited(text, rest)
-    elif kind in _OPTIONS:
+    if kind == "systemd" and _INHERITED.fullmatch(rest) is None:
+        raise ValueError(
+            'expected "systemd:name=NAME" with the FileDescriptorName= of the socket unit,'
+            f" got {show(text)}"
+        )
+    if kind in _OPTIONS:
         port = _TCP.fullmatch(inner)
         if kind != "unix" and (port is None or int(port["port"]) > MAX_PORT):
             raise ValueError(f"expected a port of 0..{MAX_PORT} after {kind}:, got {show(text)}")
@@ -163,21 +169,6 @@ def other_ports(base_url: str, endpoints: Sequence[str]) -> set[int]:
     ports = {int(match["port"]) for match in tcp if match is not None}
     port = urlsplit(base_url).port or _DEFAULT_PORTS["http"]
     return set() if own_endpoint(base_url) is None or ports & {0, port} else ports
-
-
-def _check_inherited(text: str, rest: str) -> None:
-    """Check the name of a socket that systemd passes; the daemon adds a missing ``domain=``."""
-    fields = dict(part.partition("=")[::2] for part in rest.split(":"))
-    if (
-        fields.keys() - {"domain"} not in ({"name"}, {"index"})
-        or not all(fields.values())
-        or fields.get("domain", "INET") not in _FAMILIES
-        or not fields.get("index", "0").isdecimal()
-    ):
-        raise ValueError(
-            'expected "systemd:name=NAME" with the FileDescriptorName= of the socket unit,'
-            f" got {show(text)}"
-        )
 
 
 def store(text: str) -> str:

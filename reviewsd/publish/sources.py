@@ -258,13 +258,9 @@ def _logos(
 def _look(path: Path) -> FileFingerprint | None:
     real = os.path.realpath(path)
     try:
-        # Stat the resolved path, so that path and status are of the same file.
-        return _file_fingerprint(real, Path(real).stat())
+        status = Path(real).stat()  # not the path: it and the status must be of the same file
     except OSError:
         return None
-
-
-def _file_fingerprint(real: str, status: os.stat_result) -> FileFingerprint:
     return FileFingerprint(
         # A path need not be UTF-8, JSON must be.
         realpath=os.fsencode(real).decode(errors="backslashreplace"),
