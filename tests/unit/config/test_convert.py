@@ -9,7 +9,7 @@ import pytest
 from reviewsd.config.convert import addresses, callback_policy, public_port, trusted
 from reviewsd.config.hub_schema import Callbacks, HubConfig
 from reviewsd.config.schema import Config, ServerConfig
-from reviewsd.domain.callback import CallbackPolicy, CallbackRefusedError, Refusal, parse_callback
+from reviewsd.domain.callback import CallbackPolicy
 
 
 def config(
@@ -34,17 +34,6 @@ def test_own_host_is_normalized_as_that_of_a_callback(base_url: str, host: str, 
     """They are compared as texts (E1, check 15)."""
     public = config(base_url)
     assert (host, port) == (callback_policy(public, set()).own_host, public_port(public))
-
-
-def test_own_ports_may_be_added_later() -> None:
-    """The hub is built before the listeners, and their ports may be anything."""
-    ports = {443}
-    policy = callback_policy(config(), ports)
-    assert 8443 == parse_callback("https://reviews.example.com:8443/cb", policy).port
-    ports.add(8443)
-    with pytest.raises(CallbackRefusedError) as caught:
-        parse_callback("https://Reviews.Example.com.:8443/cb", policy)
-    assert Refusal.OWN_HOST == caught.value.refusal
 
 
 def test_default_policy_is_that_of_the_domain() -> None:

@@ -160,13 +160,6 @@ def test_any_text_is_loaded_or_refused(scratch: Path, text: str, value: str) -> 
             assert 1 <= column <= len(lines[row - 1]) + 1
 
 
-@given(data=st.binary(max_size=40))
-def test_any_bytes_are_loaded_or_refused(scratch: Path, data: bytes) -> None:
-    file = scratch / "bytes.yaml"
-    file.write_bytes(BASE.encode() + data)
-    assert all(line for line in findings(file, {}))
-
-
 def test_load_does_not_open_listeners(write: Write) -> None:
     """A check may run beside the daemon: no reactor is installed, no address is touched."""
     file = write(BASE + "listen: ['tcp:80', 'unix:/nowhere/x', 'tcp6:80', 'systemd:name=http']")

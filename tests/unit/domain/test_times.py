@@ -1,7 +1,6 @@
 """When a review counts as published and as changed (field.md, Feeds and times)."""
 
 import datetime
-import itertools
 
 import pytest
 from hypothesis import given
@@ -80,41 +79,6 @@ def test_review_is_updated_when_it_was_stamped_last(
     assert expected == times.spelled(result)
 
 
-_STAMPS = st.none() | st.datetimes(timezones=st.just(datetime.UTC))
-_DAYS = st.dates(datetime.date(2019, 1, 1), datetime.date(2028, 1, 1))
-
-
-@given(day=_DAYS, reply=st.none() | _DAYS, added=_STAMPS, changed=_STAMPS)
-def test_stamped_review_has_no_time_after_its_stamps(
-    day: datetime.date,
-    reply: datetime.date | None,
-    added: datetime.datetime | None,
-    changed: datetime.datetime | None,
-) -> None:
-    """The stamps are times of the past, whatever a platform gives as days."""
-    stamps = [moment for moment in (added, changed) if moment is not None]
-    result = Review(
-        id="r1", author="a", rating=4, date=day, source="s", verified=True,
-        owner_reply=OwnerReply(text="", date=reply) if reply else None, added_at=added, changed_at=changed,
-    )  # fmt: skip
-
-    published, updated = times.published_at(result), times.updated_at(result)
-
-    assert published <= updated
-    assert not stamps or updated == max(stamps)
-    assert times.microseconds(updated) == times.updated_microseconds(result)
-
-
 @given(st.datetimes(timezones=st.just(datetime.UTC)))
 def test_time_survives_as_microseconds(moment: datetime.datetime) -> None:
     assert moment == times.from_microseconds(times.microseconds(moment))
-
-
-def test_microseconds_are_in_the_order_of_time() -> None:
-    moments = [
-        datetime.datetime(year, 1, 1, 0, 0, 0, part, tzinfo=datetime.UTC)
-        for year in (1, 1969, 1970, 9999)
-        for part in (0, 1, 999_999)
-    ]
-    counts = [times.microseconds(moment) for moment in moments]
-    assert all(one < later for one, later in itertools.pairwise(counts))

@@ -51,13 +51,3 @@ def test_a_style_sheet_has_no_comments_and_a_hash() -> None:
     sheet = style('a {/* b */\n  c: "d: {";\n}\n/* e */')
     assert 'a{c:"d: {"}' == sheet.text
     assert "sha256-Q3VnVe7kQGWfozLCQ6T5gG6CHmyNDPyQsAgM/AUUszU=" == sheet.digest
-
-
-def test_result_of_an_earlier_publication_is_used_again() -> None:
-    first = Bytecode({})
-    assert b"made" == first.result("card", b"a", lambda: b"made")
-    again = Bytecode(first.used)
-    assert b"made" == again.result("card", b"a", lambda: b"not made")
-    assert b"other" == again.result("qr", b"a", lambda: b"other")
-    assert b"other" == again.result("card", b"b", lambda: b"other")
-    assert {*first.used} < {*again.used}

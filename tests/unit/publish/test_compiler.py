@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.dataset import load
-from reviewsd.publish import compiler, compression
+from reviewsd.publish import compression
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import Manifest
@@ -121,21 +121,6 @@ def test_the_feed_has_the_labels_of_whom_and_what_a_review_mentions(tmp_path: Pa
         "d": ["4-star"],
     }
     assert expected == {item["id"]: item["tags"] for item in items}
-
-
-# -- progress
-
-
-def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "_STEP", 2)
-    monkeypatch.setattr(compiler, "_BATCH", 2)
-    steps: list[tuple[str, int, int]] = []
-    content = {"business": {"name": "Acme"}, "reviews": [review(name) for name in "abcde"]}
-    dataset = load(json.dumps(content).encode(), None)
-    compile_folder(dataset, SETTINGS, tmp_path, lambda *step: steps.append(step))
-    writing = [("writing", done, 5) for done in (0, 2, 4, 5)]
-    writing.append(("indexing", 1, 1))
-    assert writing + [("compressing", done, 4) for done in range(1, 5)] == steps
 
 
 # -- determinism

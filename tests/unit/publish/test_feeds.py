@@ -261,34 +261,6 @@ def test_the_content_is_the_text_and_the_reply(
     assert expected == frame(BUSINESS).content(review)
 
 
-def test_stamps_are_the_times_of_an_entry() -> None:
-    """A review of this morning, imported at once, has no time at noon; one of long ago is news today."""
-    at = datetime.datetime.fromisoformat
-    today = structs.replace(SILENT, added_at=at("2025-03-01T08:30:00+00:00"))
-    late = structs.replace(
-        SILENT,
-        added_at=at("2026-11-24T08:30:00+00:00"),
-        changed_at=at("2026-11-25T09:00:00.5+00:00"),
-    )
-    page = feed(entry(today), entry(late))
-
-    root = ET.fromstring(atom_of(page))
-    items = msgspec.json.decode(json_of(page))["items"]
-
-    assert ["2025-03-01T08:30:00Z", "2025-03-01T12:00:00Z"] == [
-        item.text for item in root.iter(ATOM + "published")
-    ]
-    assert [
-        "2026-11-25T09:00:00.500000Z",
-        "2025-03-01T08:30:00Z",
-        "2026-11-25T09:00:00.500000Z",
-    ] == [item.text for item in root.iter(ATOM + "updated")]
-    assert [
-        ("2025-03-01T08:30:00Z", None),
-        ("2025-03-01T12:00:00Z", "2026-11-25T09:00:00.500000Z"),
-    ] == [(item["date_published"], item.get("date_modified")) for item in items]
-
-
 @pytest.mark.parametrize(
     ("updated_at", "expected"),
     [("2025-06-01T04:05:06Z", "2025-06-01T04:05:06Z"), (None, "1970-01-01T00:00:00Z")],
