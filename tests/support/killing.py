@@ -1,38 +1,26 @@
-"""Kills a command at an event of Python's audit hook, such as a change of a directory."""
+"""Kills a command before a change of a directory."""
 
 import os
 import signal
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 CHANGES = {"os.rename", "os.remove", "os.link", "os.mkdir"}
+"""Events of Python's audit hook."""
 
 
 def killed_before(change: int, command: Callable[[], object]) -> bool:
     """Run a command in a child that is killed before one of its changes; False if it has fewer."""
-    _, code = run(command, change + 1, CHANGES)
-    assert code in {0, -signal.SIGKILL}
-    return code != 0
-
-
-def run(command: Callable[[], object], kill: int, counted: Collection[str]) -> tuple[int, int]:
-    """Run a command in a child; returns its events, 0 if it was killed, and its exit code.
-
-    Args:
-        command: What it runs.
-        kill: The number of the event that it is killed at; 0 for none.
-        counted: The events that count.
-    """
-    reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        events = 0
+        changes = 0
 
         def audit(event: str, _: object) -> None:
-            nonlocal events
-            events += event in counted
-            if event in counted and events == kill:
-                os.kill(os.getpid(), signal.SIGKILL)
+            nonlocal changes
+            if event in CHANGES:
+                if changes == change:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                changes += 1
 
         sys.addaudithook(audit)
         code = 1
@@ -40,9 +28,8 @@ def run(command: Callable[[], object], kill: int, counted: Collection[str]) -> t
             command()
             code = 0
         finally:
-            os.write(writing, str(events).encode())
             os._exit(code)
-    os.close(writing)
     _, status = os.waitpid(child, 0)
-    with os.fdopen(reading, "rb") as pipe:
-        return int(pipe.read() or 0), os.waitstatus_to_exitcode(status)
+    code = os.waitstatus_to_exitcode(status)
+    assert code in {0, -signal.SIGKILL}
+    return code != 0
