@@ -1,14 +1,11 @@
 """What clients that mean harm cost the others: the rows of "Under attack" in performance.md.
 
-    python -m tests.benchmarks.attacks [--cases searches,readers,idle,callbacks] [--data /tmp/w/data]
+    python -m tests.benchmarks.attacks [--cases searches,callbacks] [--data /tmp/w/data]
         [--size 100000] [--seconds 5] [--rounds 3]
 
 - *searches*: one client keeps 128 of the slowest searches under way, none like another, and asks again as soon
   as it is answered. ``/healthz``, ``/api/feed.json`` and the searches of a second client are measured alone,
   then beside it. Clients are distinguished by X-Forwarded-For, as behind a proxy.
-- *readers*: 500 connections, each of which requests as much as it can and reads nothing, a hundred of them one
-  client. The memory of the daemon and of the kernel's sockets at their most, since systemd counts both.
-- *idle*: 5,000 connections that are silent, have asked, or are within a request. Needs ``ulimit -n`` of 16,000.
 - *callbacks*: callbacks at many hosts, in few or many networks, read a delivery and do not answer; five healthy
   ones, subscribed last, are measured from the first delivery of a fan-out until the last of them has it: in
   the first fan-out, in which those that hang are unknown, and in the next one.
@@ -17,22 +14,16 @@ Daemon on core 0, clients on core 1, and the client with the slow searches has t
 """
 
 import argparse
-import http.client
 import itertools
-import json
 import multiprocessing
 import os
 import random
-import resource
-import select
 import selectors
-import socket
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -44,13 +35,12 @@ from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.accounts import memory
 from tests.benchmarks.classes import classes, day_at
-from tests.benchmarks.inside import percentile
-from tests.benchmarks.outside import served
+from tests.benchmarks.outside import percentile, served
 from tests.benchmarks.search_peer import Connection, get
 from tests.benchmarks.sizes import data_set
 from tests.benchmarks.tables import table
 from tests.support import subscriber as hubs
-from tests.support.daemon import BASE_URL, Daemon, until
+from tests.support.daemon import Daemon, until
 
 Rows = list[list[str]]
 
@@ -159,157 +149,6 @@ def searching(options: argparse.Namespace) -> str:
     return table(["asked", "p50 ms, alone / beside", "p90", "p99", "p50 ratio"], rows)
 
 
-# Slow readers -------------------------------------------------------------------------------------
-
-_READERS = 500
-_OF_ONE_CLIENT = 100  # connections
-_READ_SECONDS = 8  # below the 10 s after which the first are cut off
-
-
-def message(method: str, **params: object) -> dict[str, object]:
-    """A request of JSON-RPC."""
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
-def session(port: int) -> str:
-    """Open a session of the revision that has batches."""
-    body = json.dumps(message("initialize", protocolVersion="2025-03-26")).encode()
-    connection = http.client.HTTPConnection("127.0.0.1", port)
-    connection.request("POST", "/mcp", body, {"Content-Type": "application/json"})
-    session_id = connection.getresponse().headers["Mcp-Session-Id"]
-    connection.close()
-    return str(session_id)
-
-
-def posted(body: str, *headers: str) -> bytes:
-    """A request for MCP."""
-    head = get("/mcp", "Content-Type: application/json", f"Content-Length: {len(body)}", *headers)
-    return head.replace(b"GET", b"POST", 1) + body.encode()
-
-
-def asked(kind: str, session_id: str, client: str) -> bytes:
-    """Return the request that each connection sends."""
-    read = message("resources/read", uri=f"{BASE_URL}/reviews.json")
-    search = message("tools/call", name="search_reviews", arguments={"limit": 100, "min_rating": 2})
-    headers = (f"Mcp-Session-Id: {session_id}", f"X-Forwarded-For: {client}")
-    match kind:
-        case "50 resources/read":
-            return posted(json.dumps(50 * [read]), *headers)
-        case "50 search_reviews":
-            return posted(json.dumps(50 * [search]), *headers)
-        case "search of 100":
-            return request("/api/reviews/search?limit=100&min_rating=2", client)
-    return request("/insights.json", client)
-
-
-def kernel_mb() -> float:
-    """Memory of all TCP sockets of this machine."""
-    lines = Path("/proc/net/sockstat").read_text().splitlines()
-    words = next(line.split() for line in lines if line.startswith("TCP:"))
-    return int(words[words.index("mem") + 1]) * resource.getpagesize() / 1e6
-
-
-def reader(port: int, data: bytes) -> socket.socket:
-    """A client that asks, and takes nothing."""
-    connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-    connection.connect(("127.0.0.1", port))
-    connection.sendall(data)
-    return connection
-
-
-def reading(options: argparse.Namespace) -> str:
-    """Measure slow readers."""
-    rows = []
-    for kind in ("50 resources/read", "50 search_reviews", "search of 100", "a document"):
-        with served(data_set(options.data, 1_000)) as daemon, ExitStack() as stack:
-            pid, port = daemon.process.pid, daemon.port
-            session_id = session(port)
-            before, kernel_before = memory(pid), kernel_mb()
-            clients = [f"192.0.2.{index // _OF_ONE_CLIENT}" for index in range(_READERS)]
-            opened = [
-                stack.enter_context(reader(port, asked(kind, session_id, client)))
-                for client in clients
-            ]
-            peak = kernel = 0.0
-            end = time.perf_counter() + _READ_SECONDS
-            while time.perf_counter() < end:
-                peak, kernel = max(peak, memory(pid)), max(kernel, kernel_mb())
-                time.sleep(0.1)
-            statuses = Counter(map(_status, opened))
-        numbers = [f"{value:.0f}" for value in (before, peak, kernel - kernel_before)]
-        rows.append([kind, *numbers, str(dict(statuses))])
-    return table(["asked", "anonymous MB before", "at most", "kernel +MB", "statuses"], rows)
-
-
-def _status(connection: socket.socket) -> str:
-    connection.settimeout(1)
-    try:
-        return connection.recv(12)[9:].decode() or "closed"
-    except OSError:
-        return "none"
-
-
-# Idle connections ---------------------------------------------------------------------------------
-
-_IDLE = 5_000
-_DESCRIPTORS = 16_000
-_AT_ONCE = 100  # connections, then a breath, as the accept queue has an end
-_SETTLED = 1.0  # seconds until what is kept for the next sweep is gone
-_HALF = get("/healthz")[:20]
-
-SENT = {
-    "silent": b"",
-    "has asked": get("/healthz"),
-    "half a header": _HALF,
-    "a body of 64 kB": posted(json.dumps(message("ping")) + 65_000 * " "),
-    "an answer of 100 reviews": get("/api/reviews/search?limit=100"),
-}
-"""The bytes that each connection sends before it is idle."""
-
-
-def crowded(port: int, first: bytes) -> list[socket.socket]:
-    """Open connections that send ``first`` and are silent afterwards."""
-    opened = []
-    for place in range(_IDLE):
-        connection = socket.create_connection(("127.0.0.1", port), timeout=30)
-        opened.append(connection)
-        connection.sendall(first)
-        if place % _AT_ONCE == 0:
-            time.sleep(0.02)
-        if len(first) > len(_HALF):
-            # closed to make room, or as it comes
-            with suppress(ConnectionResetError, http.client.BadStatusLine):
-                answer = http.client.HTTPResponse(connection)
-                answer.begin()
-                answer.read()
-    return opened
-
-
-def idling(_: argparse.Namespace) -> str:
-    """Measure idle connections with room for all and with the default, which has to close some."""
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    assert hard >= _DESCRIPTORS, f"ulimit -Hn is {hard}, {_DESCRIPTORS} are needed"
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    rows = []
-    for limit, (kind, first) in itertools.product((6_000, 4_096), SENT.items()):
-        with served(settings=f"server: {{max_connections: {limit}}}\n") as daemon:
-            pid = daemon.process.pid
-            before = memory(pid, "VmRSS")
-            opened = crowded(daemon.port, first)
-            time.sleep(_SETTLED)
-            grown = memory(pid, "VmRSS") - before
-            poller = select.poll()
-            for connection in opened:
-                poller.register(connection, select.POLLIN)
-            remaining = _IDLE - len(poller.poll(0))  # the others have an end to read, or a 408
-            for connection in opened:
-                connection.close()
-            assert daemon.stop() == 0
-        rows.append([f"{limit:,}", kind, f"{_IDLE:,}", f"{remaining:,}", f"{grown:.1f}"])
-    return table(["max_connections", "idle ones", "opened", "left", "RSS +MB"], rows)
-
-
 # Callbacks that hang ------------------------------------------------------------------------------
 
 _HEALTHY = 5
@@ -404,7 +243,7 @@ def calling(_: argparse.Namespace) -> str:
     return table(head, list(map(hanging, CASES)))
 
 
-ATTACKS = {"searches": searching, "readers": reading, "idle": idling, "callbacks": calling}
+ATTACKS = {"searches": searching, "callbacks": calling}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

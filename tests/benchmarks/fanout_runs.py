@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -71,8 +71,6 @@ class Run:
     """The time of the change on the monotonic clock, seconds."""
     seconds: float
     """Seconds from the change until the last delivery had come in."""
-    rate: float
-    """Deliveries a second."""
     cpu: float
     """CPU seconds of the process for each delivery."""
     handshakes: int
@@ -108,7 +106,7 @@ class Bench:
                     contextlib.closing(_Health(daemon.port)) as health,
                 ):
                     reload = reloading.submit(daemon.reload)
-                    run = _watch(case, daemon.process.pid, counts, health, None)
+                    run = _watch(case, daemon.process.pid, counts, health)
                     # the watcher may have been quicker
                     assert reload.result()["outcome"] in {"published", "unchanged"}
                 assert daemon.stop() == 0
@@ -116,40 +114,27 @@ class Bench:
             shutil.rmtree(directory)
             return replace(run, health=health.between(run.began, run.began + run.seconds))
 
-    def theirs(self, case: Case, *, bare: bool = False) -> Run:
-        """The peer's fan-out; bare, it stores nothing."""
+    def theirs(self, case: Case) -> Run:
+        """The peer's fan-out, which stores nothing."""
         with self._sink(case) as (port, counts):
-            directory = self._seeded(case, port)
-            body = directory / "body"
+            callbacks, body = self._directory / "callbacks", self._directory / "body"
+            urls = (case.callback(number, port)[0] for number in range(case.subscribers))
+            callbacks.write_text("\n".join(urls))
             body.write_bytes(b"x" * FEED_BYTES)
-            database = directory / "state" / DATABASE
-            with closing(sqlite3.connect(database)) as connection, connection:
-                connection.execute(
-                    "UPDATE topic SET version = version + 1 WHERE path = ?", (urls.ATOM_FEED,)
-                )
             program = Path(__file__).with_name("fanout_peer.py")
             command = ["taskset", "-c", OURS, str(self._python), str(program)]
-            command += [str(database), str(body), str(self._ca), str(DELIVERIES.total)]
-            command += ["bare"] * bare
+            command += [str(callbacks), str(body), str(self._ca), str(DELIVERIES.total)]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             try:
                 assert process.stdin is not None
                 assert process.stdout is not None
                 assert process.stdout.readline() == b"ready\n"
-
-                def begin() -> None:
-                    assert process.stdin is not None
-                    process.stdin.write(b"\n")
-                    process.stdin.flush()
-
-                run = _watch(case, process.pid, counts, None, begin)
+                process.stdin.write(b"\n")
+                process.stdin.flush()
+                return _watch(case, process.pid, counts, None)
             finally:
                 process.kill()
                 process.communicate()
-            if not bare:
-                _check(directory, case)
-            shutil.rmtree(directory)
-            return run
 
     def _publish(self) -> None:
         """Make data with an Atom feed of this size, and store the first version of each topic."""
@@ -240,18 +225,10 @@ class _Health:
         return tuple(ms for asked_at, ms in self._answers if began <= asked_at <= ended)
 
 
-def _watch(
-    case: Case,
-    pid: int,
-    counts: mmap.mmap,
-    health: _Health | None,
-    begin: Callable[[], None] | None,
-) -> Run:
+def _watch(case: Case, pid: int, counts: mmap.mmap, health: _Health | None) -> Run:
     """Watch a fan-out from before it begins until everything is in the store."""
     samples = [(time.monotonic(), cpu(pid))]
     deadline = samples[0][0] + _LIMIT
-    if begin is not None:
-        begin()
     while (progress := Counts.read(counts)).deliveries < case.subscribers:
         if not progress.deliveries:
             samples.append((time.monotonic(), cpu(pid)))
@@ -262,17 +239,12 @@ def _watch(
     time.sleep(STORED)
     progress = Counts.read(counts)
     assert progress.deliveries == progress.distinct == case.subscribers, progress
-    if begin is None:
-        began, used = next(
-            sample for sample in reversed(samples) if sample[0] < progress.first - _BEFORE
-        )
-    else:
-        began, used = samples[0]
+    before = [sample for sample in samples if sample[0] < progress.first - _BEFORE]
+    began, used = (before or samples[:1])[-1]
     seconds = progress.last - began
     return Run(
         began=began,
         seconds=seconds,
-        rate=case.subscribers / seconds,
         cpu=1e3 * (cpu(pid) - used) / case.subscribers,
         handshakes=progress.handshakes,
     )

@@ -1,8 +1,7 @@
 """The HTTP table: us beside nginx, Starlette and aiohttp, one core each.
 
     python -m tests.benchmarks.http_peers [--rows feed-vary,...] [--rounds 5] [--seconds 2]
-        [--servers nginx,...] [--beside CHECKOUT] [--sizes 1000,100000]
-        [--data DIR] [--venv /tmp/w/peer]
+        [--servers nginx,...] [--sizes 1000,100000] [--data DIR] [--venv /tmp/w/peer]
 
 Servers on core 0, wrk and this program on core 1. Each round asks all servers in turn, so that compared
 servers are measured in the same minute. CPU is what the kernel accounts to a server's processes, user
@@ -25,7 +24,6 @@ from tests.benchmarks.http_searches import SEARCH, SINCE, Round
 from tests.benchmarks.http_servers import (
     AIOHTTP,
     ASKING,
-    BEFORE,
     NGINX,
     OURS,
     STARLETTE,
@@ -40,7 +38,7 @@ from tests.benchmarks.sizes import data_set
 from tests.benchmarks.tables import table
 
 _PEERS = (NGINX, STARLETTE, AIOHTTP)
-_NAMES = (OURS, BEFORE, *_PEERS)
+_NAMES = (OURS, *_PEERS)
 _FEED, _REVIEWS = "/api/feed.json", "/reviews.json"
 _SIZE = 1_000
 _WARM = 200  # requests that are not counted
@@ -103,41 +101,29 @@ ROWS = {
 """The worse cases first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """The conditions of the measurement."""
-
-    rounds: int
-    seconds: int
-    """Seconds of each run of wrk."""
-    beside: Path | None
-    """Another checkout of ours."""
-
-
 def documents(
-    data: Path, venv: Path, rows: Sequence[str], names: Sequence[str], asking: Asking
+    options: argparse.Namespace, rows: Sequence[str], names: Sequence[str]
 ) -> list[tuple[str, list[Round]]]:
     """The rounds of the rows of documents, by their titles."""
     results = []
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-http-")))
-        mine, current = stack.enter_context(
-            ours(place / "ours", data_set(data, _SIZE), asking.beside)
-        )
+        mine, current = stack.enter_context(ours(place / "ours", data_set(options.data, _SIZE)))
         publish(current, place / "root")
-        peer_names = [name for name in names if name != OURS]
-        theirs = stack.enter_context(peers(place / "peers", place / "root", venv, peer_names))
-        direct = [*mine, *theirs]
+        theirs = stack.enter_context(peers(place / "peers", place / "root", options.venv, names))
+        direct = [mine, *theirs]
         fronted_ones = stack.enter_context(fronted(place / "front", direct))
         for row in (ROWS[name] for name in rows):
             servers = fronted_ones if row.way is Way.FRONTED else direct
             heads_of = {server.name: _ready(server, row, place / "root") for server in servers}
             several = [
                 {
-                    server.name: _asked(server, row, heads_of[server.name], place / "heads", asking)
+                    server.name: _asked(
+                        server, row, heads_of[server.name], place / "heads", options.seconds
+                    )
                     for server in servers
                 }
-                for _ in range(asking.rounds)
+                for _ in range(options.rounds)
             ]
             results.append((_titled(row, place / "root"), several))
             sys.stderr.write(f"{results[-1][0]} done\n")
@@ -178,19 +164,17 @@ def _ready(server: Server, row: Row, root: Path) -> Sequence[str]:
 def _same(server: Server, body: bytes, file: Path) -> None:
     """Check that an answer is the file."""
     content = file.read_bytes()
-    assert server.name == BEFORE or content == body, (server.name, len(content), len(body))
+    assert content == body, (server.name, len(content), len(body))
 
 
-def _asked(server: Server, row: Row, headers: Sequence[str], place: Path, asking: Asking) -> float:
+def _asked(server: Server, row: Row, headers: Sequence[str], place: Path, seconds: int) -> float:
     """CPU us for each request."""
     script: Sequence[str] = ()
     if row.way in {Way.VARYING, Way.FRONTED}:
         heads.write(place, row.path, f"127.0.0.1:{server.port}", headers)
         script, headers = (str(heads.SCRIPT), str(place)), ()
     before = server.used()
-    answers, failures = wrk.run(
-        server.url(row.path), headers, seconds=asking.seconds, script=script
-    )
+    answers, failures = wrk.run(server.url(row.path), headers, seconds=seconds, script=script)
     used = server.used() - before
     if failures:
         sys.stderr.write(f"{row.title}, {server.name}: {failures} failures\n")
@@ -239,7 +223,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=2, help="of wrk, each time")
     parser.add_argument("--sizes", default="1000,100000", help="reviews that are searched")
     parser.add_argument("--servers", default=",".join(_PEERS), help=f"of {', '.join(_PEERS)}")
-    parser.add_argument("--beside", type=Path, help="another checkout of ours, measured too")
     parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
     parser.add_argument("--venv", type=Path, default=Path("/tmp/w/peer"))
     arguments = parser.parse_args()
@@ -248,17 +231,15 @@ def main() -> None:
         parser.error(f"no such row: {', '.join(sorted(unknown))}")
     names = [name for name in arguments.servers.split(",") if name]
     os.sched_setaffinity(0, {int(ASKING)})
-    data, venv, rounds = arguments.data, arguments.venv, arguments.rounds
     results: list[tuple[str, list[Round]]] = []
     aims: dict[str, Mapping[str, float]] = {}
     if some := [name for name in rows if name in ROWS]:
-        asking = Asking(rounds=rounds, seconds=arguments.seconds, beside=arguments.beside)
-        results += documents(data, venv, some, names, asking)
+        results += documents(arguments, some, names)
         for name, (title, _) in zip(some, results, strict=True):
             aims[title] = _AIMS.get(name, {})
     for size in map(int, arguments.sizes.split(",")):
         if some := [name for name in rows if name in (SEARCH, SINCE)]:
-            for title, several in http_searches.measure(data, venv, size, some, rounds):
+            for title, several in http_searches.measure(arguments, size, some):
                 results.append((title, several))
                 least = 5.0 if title.startswith(SINCE) else 10.0 if size >= 100_000 else 2.5
                 aims[title] = {STARLETTE: least}

@@ -5,6 +5,7 @@ same requests in the same order, rounds in turn; each round has new searches, so
 remembered. Before that all three must find the same, by ``matched`` and ``returned``.
 """
 
+import argparse
 import datetime
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -31,16 +32,15 @@ Round = dict[str, float]
 
 
 def measure(
-    data: Path, venv: Path, size: int, rows: Sequence[str], rounds: int
+    options: argparse.Namespace, size: int, rows: Sequence[str]
 ) -> Iterator[tuple[str, list[Round]]]:
     """The rounds of each row, by its title."""
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-search-")))
-        servers, current = stack.enter_context(ours(place / "ours", data_set(data, size)))
-        peer = stack.enter_context(searching(place / "peer", current, venv))
+        mine, current = stack.enter_context(ours(place / "ours", data_set(options.data, size)))
+        peer = stack.enter_context(searching(place / "peer", current, options.venv))
         connections = {
-            server.name: [server.connect() for _ in range(_CONNECTIONS)]
-            for server in (*servers, peer)
+            server.name: [server.connect() for _ in range(_CONNECTIONS)] for server in (mine, peer)
         }
         assert list(connections) == [OURS, STARLETTE]
         snapshot = Snapshot(current)
@@ -55,14 +55,14 @@ def measure(
                 ]
 
             _agree(connections, some())
-            measured_rounds = [_round(connections, some()) for _ in range(rounds)]
+            measured_rounds = [_round(connections, some()) for _ in range(options.rounds)]
             yield f"search, every URL different, {size:,} reviews", measured_rounds
         if SINCE in rows:
             newest = datetime.date.fromordinal(-snapshot.columns.days[0])
             days = [newest - datetime.timedelta(days=back) for back in range(20)]
             work = [get(f"/api/reviews/since/{day}") for day in days] * 20
             _agree(connections, work[: len(days)])
-            measured_rounds = [_round(connections, work) for _ in range(rounds)]
+            measured_rounds = [_round(connections, work) for _ in range(options.rounds)]
             yield f"since, the last 20 days, {size:,} reviews", measured_rounds
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tests.support.daemon import free_port
 
 SERVED, ASKING = "0", "1"  # cores
 
-OURS, BEFORE = "reviewsd", "another checkout"
+OURS = "reviewsd"
 NGINX = "nginx"
 STARLETTE, AIOHTTP = "Starlette", "aiohttp"
 
@@ -55,34 +55,16 @@ class Server:
 
 
 @contextmanager
-def ours(
-    place: Path, data: Path, checkout: Path | None = None
-) -> Iterator[tuple[list[Server], Path]]:
-    """Our daemons, and the snapshot that they serve.
-
-    Args:
-        place: A new directory.
-        data: Files to publish.
-        checkout: Another checkout, measured beside this one.
-    """
+def ours(place: Path, data: Path) -> Iterator[tuple[Server, Path]]:
+    """Our daemon in a new directory, and the snapshot that it serves."""
     place.mkdir()
-    first = place / OURS
-    first.mkdir()
-    shutil.copytree(data, first / "data")
-    with ExitStack() as stack:
-        servers = []
-        for name in (OURS, *((BEFORE,) if checkout else ())):
-            directory = place / name
-            if directory != first:
-                ignored = shutil.ignore_patterns("*.sock", "log", "lock", "state.sqlite*", "*.key*")
-                shutil.copytree(first, directory, symlinks=True, ignore=ignored)
-            running = Patient(directory, _SETTINGS)
-            stack.callback(running.close)
-            beside = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={checkout}") if name == BEFORE else ()
-            running.launch(before=("taskset", "-c", SERVED, *beside))
-            running.wait_ready()
-            servers.append(Server(name, running.port, running.process.pid))
-        yield servers, (first / "state" / "snapshots" / layout.CURRENT).resolve()
+    shutil.copytree(data, place / "data")
+    running = Patient(place, _SETTINGS)
+    with closing(running):
+        running.launch(before=("taskset", "-c", SERVED))
+        running.wait_ready()
+        snapshot = (place / "state" / "snapshots" / layout.CURRENT).resolve()
+        yield Server(OURS, running.port, running.process.pid), snapshot
 
 
 def publish(snapshot: Path, root: Path) -> None:

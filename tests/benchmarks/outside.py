@@ -1,6 +1,8 @@
-"""Measures a real daemon from outside: start, memory, and latency at a reload.
+"""Measures one size of data: publications, starts and memory of a real daemon, searches, latency at a reload.
 
-python -m tests.benchmarks.outside DATA DIRECTORY > result.json
+    python -m tests.benchmarks.outside DATA DIRECTORY > result.json
+
+``sizes`` starts one for each size.
 """
 
 import argparse
@@ -10,27 +12,30 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import msgspec
 
-from reviewsd.publish.messages import Job, Outcome
+from reviewsd.domain.search_query import SearchQuery
+from reviewsd.publish.messages import Job, Outcome, PublicationOrder
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
-from tests.benchmarks import inside
 from tests.benchmarks.accounts import memory
-from tests.benchmarks.classes import distinct
+from tests.benchmarks.classes import classes, distinct
 from tests.support import publishing
+from tests.support.columns import SETTINGS
 from tests.support.daemon import Daemon, until
 
 _SEARCHES = 2_000
 _RATE = 200  # requests a second
 _PATIENCE = 900  # seconds
+_SAMPLES = 100  # searches of a class
 
 
 class Compiling(msgspec.Struct):
@@ -42,10 +47,25 @@ class Compiling(msgspec.Struct):
     """Peak RSS, mapped files included."""
 
 
-class Result(msgspec.Struct):
-    """All of it; memory in MB, times in seconds but for health."""
+class Class(msgspec.Struct):
+    """One class of queries; milliseconds of CPU, which other processes cannot disturb."""
 
-    compiling: list[Compiling]
+    name: str
+    p50: float
+    p99: float
+    step: float
+    """The longest time that the reactor had to wait."""
+    worst: str
+
+
+class Result(msgspec.Struct):
+    """All of it; memory in MB, times in seconds but for searches and health."""
+
+    compiling: dict[str, list[Compiling]]
+    """By what the insights are made of, and whether the data were published before."""
+    first_step: float
+    """The longest step of the first scan of a snapshot that has not been read from."""
+    classes: list[Class]
     starts: list[float]
     """Until READY, with an unchanged snapshot."""
     private: float
@@ -54,6 +74,12 @@ class Result(msgspec.Struct):
     """RssFile after them: shared, and given back under pressure."""
     health: list[list[float]]
     """Latencies of /healthz in ms, 200 requests a second, while changed data are published."""
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that so many per cent do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, -int(-len(ordered) * share // 100) - 1)]
 
 
 class Patient(Daemon):
@@ -135,7 +161,7 @@ def ping(port: int, stop: threading.Event) -> list[float]:
 
 def health(running: Daemon, number: int) -> list[float]:
     """The latencies while a changed data set is published."""
-    inside.change(running.data, number)
+    change(running.data, number)
     stop = threading.Event()
     with ThreadPoolExecutor(1) as pool:
         pinging = pool.submit(ping, running.port, stop)
@@ -147,15 +173,72 @@ def health(running: Daemon, number: int) -> list[float]:
         return pinging.result()
 
 
+def change(data: Path, revision: int) -> None:
+    """Replace ``reviews.json`` by one in which every byte has moved: the business is renamed."""
+    source, aside = data / "reviews.json", data / ".reviews.json.part"
+    with source.open("rb") as old, aside.open("wb") as new:
+        head = old.read(1_000)
+        start = head.index(b'"name":"') + 8
+        stop = head.index(b'"', start)
+        new.write(head[:start] + b"Acme, edition %d" % revision + head[stop:])
+        shutil.copyfileobj(old, new, 1 << 20)
+    aside.replace(source)
+
+
+def publications(
+    source: Path, place: Path, insights: Literal["file", "auto"], times: int
+) -> Iterator[tuple[str, Compiling]]:
+    """Publish data from nothing, and again with another name of the business."""
+    for number in range(times):
+        data, state = place / "published", place / "publications"
+        shutil.copytree(source, data)
+        if insights == "auto":
+            (data / "insights.json").unlink()
+        order = PublicationOrder(
+            data_dir=str(data),
+            snapshots=str(state / "snapshots"),
+            settings=SETTINGS,
+            max_bytes=1 << 31,
+            insights=insights,
+        )
+        job = Job(order=order, version="benchmark", now=time.time())
+        yield insights, publish(job)
+        change(data, number)
+        yield f"{insights}, again", publish(job)
+        shutil.rmtree(state)
+        shutil.rmtree(data)
+
+
+def timed(snapshot: Snapshot, query: SearchQuery) -> tuple[float, float]:
+    """Search; return the milliseconds of CPU of all steps, and of the longest."""
+    moments = [time.thread_time()]
+    moments += (time.thread_time() for _ in snapshot.search(query))
+    moments.append(time.thread_time())
+    steps = [1e3 * (after - before) for before, after in pairwise(moments)]
+    return sum(steps), max(steps)
+
+
+def search_class(snapshot: Snapshot, name: str, queries: Sequence[SearchQuery]) -> Class:
+    """Search for all queries of a class in turn."""
+    searches = [(*timed(snapshot, query), query) for query in islice(cycle(queries), _SAMPLES)]
+    times = [total for total, _, _ in searches]
+    return Class(
+        name=name,
+        p50=percentile(times, 50),
+        p99=percentile(times, 99),
+        step=max(step for _, step, _ in searches),
+        worst=searches[times.index(max(times))][2].canonical(),
+    )
+
+
 def measure(data: Path, directory: Path, times: int) -> Result:
     """Everything, one after the other."""
     directory.mkdir(parents=True)
-    compiling = []
-    for number in range(times):
-        state = directory / f"compiled-{number}"
-        order = inside.order(data, state)
-        compiling.append(publish(Job(order=order, version="benchmark", now=time.time())))
-        shutil.rmtree(state)
+    compiling: dict[str, list[Compiling]] = {}
+    modes: tuple[Literal["file", "auto"], ...] = ("file", "auto")
+    for insights in modes:
+        for title, cost in publications(data, directory, insights, times):
+            compiling.setdefault(title, []).append(cost)
     shutil.copytree(data, directory / "data")
     running = Patient(directory)
     ready(running)
@@ -164,6 +247,9 @@ def measure(data: Path, directory: Path, times: int) -> Result:
     for _ in range(3):
         starts.append(ready(running))
         running.stop()
+    snapshot = Snapshot((running.state / "snapshots" / layout.CURRENT).resolve())
+    _, first_step = timed(snapshot, SearchQuery(query="zzzzqq"))
+    searches = [search_class(snapshot, *item) for item in classes(snapshot).items()]
     with running:
         pid = running.process.pid
         search(running)
@@ -171,7 +257,13 @@ def measure(data: Path, directory: Path, times: int) -> Result:
         latencies = [health(running, number) for number in range(times)]
         running.stop()
     return Result(
-        compiling=compiling, starts=starts, private=private, mapped=mapped, health=latencies
+        compiling=compiling,
+        first_step=first_step,
+        classes=searches,
+        starts=starts,
+        private=private,
+        mapped=mapped,
+        health=latencies,
     )
 
 

@@ -2,31 +2,26 @@
 
     python -m tests.benchmarks.sizes [--sizes 1000,100000,1000000] [--data DIR]
 
-Prints Markdown tables with the aims beside them (performance.md 1). One heavy process at a
-time: the two halves, ``inside`` and ``outside``, run one after the other for each size.
+Prints Markdown tables with the aims beside them (performance.md 1). Each size is measured by a process of its
+own (``outside``).
 """
 
 import argparse
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import TypeVar
 
 import msgspec
 
-from tests.benchmarks import inside, outside
+from tests.benchmarks.outside import Result, percentile
 from tests.benchmarks.tables import table
 from tests.support.generate import write_data
 
 _NAMES = {1_000: "1k", 100_000: "100k", 1_000_000: "1m"}
 _TIMES = {1_000: 5, 100_000: 3, 1_000_000: 1}
 """Repetitions of each measurement, by size; medians are shown."""
-
-T = TypeVar("T")
 
 
 def data_set(root: Path, reviews: int) -> Path:
@@ -37,83 +32,54 @@ def data_set(root: Path, reviews: int) -> Path:
     return directory
 
 
-def run(result_file: Path, module: str, kind: type[T], *arguments: object) -> T:
-    """One half, in a process of its own; not again where its result has been kept."""
-    command = [sys.executable, "-m", f"tests.benchmarks.{module}", *map(str, arguments)]
-    if not result_file.exists():
-        result_file.write_bytes(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    return msgspec.json.decode(result_file.read_bytes(), type=kind)
-
-
-Measured = tuple[inside.Result, outside.Result]
-
-
-def measure(data: Path, keep: Path, times: int) -> Measured:
-    """Both halves of one size."""
-    with tempfile.TemporaryDirectory(prefix="reviewsd-sizes-") as place:
-        copy = Path(place, "data")
-        shutil.copytree(data, copy)
-        state = Path(place, "state")
-        within = run(
-            keep / f"inside-{data.name}.json",
-            *("inside", inside.Result, copy, state, "--reloads", times),
-        )
-        shutil.rmtree(copy)
-        shutil.rmtree(state, ignore_errors=True)
-        without = run(
-            keep / f"outside-{data.name}.json",
-            *("outside", outside.Result, data, Path(place, "daemon"), "--times", times),
-        )
-    return within, without
+def measure(data: Path, keep: Path, times: int) -> Result:
+    """The result of a size; it is not measured again where it has been kept."""
+    kept = keep / f"{data.name}.json"
+    if not kept.exists():
+        with tempfile.TemporaryDirectory(prefix="reviewsd-sizes-") as place:
+            command = [sys.executable, "-m", "tests.benchmarks.outside", str(data)]
+            command += [f"{place}/daemon", "--times", str(times)]
+            kept.write_bytes(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    return msgspec.json.decode(kept.read_bytes(), type=Result)
 
 
 def _spread(values: list[float]) -> str:
     return f"{median(values):.1f} ({min(values):.1f}..{max(values):.1f})"
 
 
-def _worst(result: inside.Result, value: Callable[[inside.Class], float]) -> str:
-    slowest = max(result.classes, key=value)
-    return f"{value(slowest):.1f} ({slowest.name})"
-
-
-def _cells(within: inside.Result, without: outside.Result) -> dict[str, str]:
+def _cells(result: Result) -> dict[str, str]:
     """The figures of one size by their titles, each with its aim."""
-    compiling = without.compiling
-    return {
-        "publishing, s": _spread([run.seconds for run in compiling]),
-        "... CPU s": _spread([run.cpu_seconds for run in compiling]),
-        "... peak RSS MB (aim 2,048)": _spread([run.peak_mb for run in compiling]),
-        "start, data published before, s": _spread(without.starts),
-        "RssAnon MB (aim 100)": f"{without.private:.0f}",
-        "mapped files in memory, MB": f"{without.mapped:.0f}",
-        "search p99 in CPU ms (aim 5; 50 for 1,000,000)": _worst(within, lambda it: it.cpu),
-        "longest step of a search, CPU ms (aim 5)": _worst(within, lambda it: it.step_cpu),
-        "... of the first one, ms": f"{within.first_touch:.1f}",
-        "gap at a swap, ms (aim 20)": _spread(within.swaps),
+    cells = {}
+    for title, runs in result.compiling.items():
+        cells[f"publishing, insights: {title}, s"] = _spread([run.seconds for run in runs])
+        cells[f"... {title}, CPU s"] = _spread([run.cpu_seconds for run in runs])
+        cells[f"... {title}, peak RSS MB (aim 2,048)"] = _spread([run.peak_mb for run in runs])
+    return cells | {
+        "start, data published before, s": _spread(result.starts),
+        "RssAnon MB (aim 100)": f"{result.private:.0f}",
+        "mapped files in memory, MB": f"{result.mapped:.0f}",
+        "search p99 in CPU ms (aim 5; 50 for 1,000,000)": f"{max(it.p99 for it in result.classes):.1f}",
+        "longest step of a search, CPU ms (aim 5)": f"{max(it.step for it in result.classes):.1f}",
+        "... of the first one, CPU ms": f"{result.first_step:.1f}",
         "/healthz while publishing, p99 ms": _spread(
-            [inside.percentile(latencies, 99) for latencies in without.health]
+            [percentile(latencies, 99) for latencies in result.health]
         ),
-        "... longest, ms": _spread(list(map(max, without.health))),
+        "... longest, ms (aim 20)": _spread(list(map(max, result.health))),
     }
 
 
-def report(results: dict[int, Measured]) -> str:
+def report(results: dict[int, Result]) -> str:
     """The tables."""
-    columns = [_cells(*measured) for measured in results.values()]
+    columns = list(map(_cells, results.values()))
     rows = [[title, *(column[title] for column in columns)] for title in columns[0]]
     tables = [table(["", *(f"{size:,}" for size in results)], rows)]
-    for size, (within, _) in results.items():
+    for size, result in results.items():
         rows = [
-            [
-                it.name,
-                str(it.samples),
-                *(f"{ms:.2f}" for ms in (it.p50, it.longest, it.cpu, it.step, it.step_cpu)),
-                f"`{it.worst[:60]}`",
-            ]
-            for it in within.classes
+            [it.name, *(f"{ms:.2f}" for ms in (it.p50, it.p99, it.step)), f"`{it.worst[:60]}`"]
+            for it in result.classes
         ]
-        head = ["class", "n", "p50", "max", "CPU p99", "step", "step CPU", "worst"]
-        tables.append(f"### Searches, {size:,} reviews, ms\n\n{table(head, rows)}")
+        head = ["class", "p50", "p99", "longest step", "worst"]
+        tables.append(f"### Searches, {size:,} reviews, ms of CPU\n\n{table(head, rows)}")
     return "\n\n".join(tables)
 
 
