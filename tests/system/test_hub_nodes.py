@@ -3,12 +3,9 @@
 A usual run has few kills; ``REVIEWSD_EXAMPLES=20`` makes them 120.
 """
 
-import bisect
 import os
 import random
 import shutil
-import signal
-import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -18,22 +15,18 @@ from typing import Self
 import pytest
 
 from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
-from reviewsd.store.postgres import LOCK
 from tests.support import examples
 from tests.support.agents import alive, end, opened
 from tests.support.daemon import NO_PAGES, Daemon, until
-from tests.support.judge import Storm, Totals
+from tests.support.judge import SharedStore, Storm
 from tests.support.postgres import Server, needed
 from tests.support.subscriber import (
-    TOPICS,
-    LoggedRequest,
     Subscriber,
     ask,
     failing,
     hub,
     settings,
     until_open,
-    until_settled,
 )
 
 pytestmark = needed
@@ -41,16 +34,6 @@ pytestmark = needed
 NODES = 3
 SUBSCRIPTIONS = 60
 SHORT = examples.number(6)  # kills
-ROUND = 15  # kills, after which everything must settle
-
-LAPSE = 10.0
-"""Seconds after which the storm ends a claim, instead of 90; attempts on this machine take less."""
-
-SURE = 5.0
-"""Seconds. The next delivery to a subscription needs its claim: if it comes sooner, the claim had not
-expired but ended, so the result of the delivery before was written."""
-
-CLAIM = 90_000  # milliseconds; D5
 
 
 class Site:
@@ -100,133 +83,19 @@ class Site:
             node.close()
 
 
-class NodeStorm(Storm):
-    """Kills nodes again and again while their data changes."""
-
-    def __init__(
-        self, directory: Path, server: Server, subscriber: Subscriber, chance: random.Random
-    ) -> None:
-        data = directory / "data"
-        data.mkdir()
-        super().__init__(data, subscriber, chance)
-        self._change()
-        limits = {"active_per_host": 10_000}
-        configuration = settings(subscriber.ca_file, limits=limits)
-        self._server = server
-        self._site = Site(directory, server, configuration, data)
-        self._nodes = self._site.nodes
-        self._voided: list[float] = []  # the times at which all claims were ended
-
-    def run(self, kills: int) -> Totals:
-        with self._site:
-            while self.totals.kills < kills:
-                self._site.start()
-                self._subscribe()
-                for _ in range(min(ROUND, kills - self.totals.kills)):
-                    self._disturb()
-                    node = self._chance.choice(self._nodes)
-                    self._kill(node)
-                    node.launch()
-                self._settle()
-                self._judge(self._nodes[0])
-                for node in self._nodes:
-                    assert 0 == node.stop()
-        for node in self._nodes:
-            assert "Traceback" not in node.log.read_text()
-        return self.totals
-
-    def _subscribe(self) -> None:
-        """Subscribe up to the number, at all nodes in turn."""
-        for node in self._nodes:
-            until_open(node)
-        for _ in range(SUBSCRIPTIONS - len(self._subscribed)):
-            self._count += 1
-            path, topic = f"/{self._count}", TOPICS[self._count % len(TOPICS)]
-            self._subscribed.append(path)
-            node = self._nodes[self._count % NODES]
-            callback = self._subscriber.url(path)
-            assert 202 == ask(node, callback, topic=topic, secret=path).status
-        until(lambda: hub(self._nodes[0])["active"] == SUBSCRIPTIONS, "all verified")
-
-    def _disturb(self) -> None:
-        """Change the data for a while; sometimes crash the server, or end the claims of killed nodes."""
-        if self._chance.random() < 0.5:
-            self._chance.choice(self._nodes).wait_ready()
-        if self._chance.random() < 0.1:
-            self._server.stop()
-            self._server.start()
-        end = time.monotonic() + self._chance.uniform(0.05, 0.5)
-        while time.monotonic() < end:
-            if self._chance.random() < 0.3:
-                self._change()
-            time.sleep(self._chance.uniform(0.02, 0.2))
-        self._void(f"claim_until < {time.time_ns() // 1_000_000 + CLAIM - int(LAPSE * 1000)}")
-        if self._chance.random() < 0.7:
-            self._burst()
-
-    def _burst(self) -> None:
-        """Wait for a moment with many deliveries under way: a kill hits most then."""
-        self._change()
-        before, end = len(self._subscriber.log), time.monotonic() + 2
-        while len(self._subscriber.log) < before + 5 and time.monotonic() < end:
-            time.sleep(0.001)
-        time.sleep(self._chance.choice([0, 0, 0.01, 0.05]))
-
-    def _void(self, condition: str) -> None:
-        """End claims, as if 90 seconds had gone by."""
-        for table in ("subscription", "verification"):
-            update = f"UPDATE {table} SET claim_until = 0 WHERE {condition}"
-            self._server.execute(f"SELECT pg_advisory_xact_lock({LOCK}); {update}", self._site.url)
-
-    def _kill(self, node: Daemon) -> None:
-        assert node.process.poll() in {None, -signal.SIGKILL}, node.log.read_text()
-        node.stop(signal.SIGKILL)
-        self.totals.kills += 1
-        self._subscriber.epoch += 1
-
-    def _settle(self) -> None:
-        """Kill all nodes, start them again and wait until the hub has nothing to do."""
-        self._burst()
-        for node in self._nodes:
-            node.process.kill()
-        for node in self._nodes:
-            self._kill(node)
-        until(lambda: self._subscriber.open == 0, "the end of their connections")
-        self._void("claim_until IS NOT NULL")
-        self._voided.append(time.monotonic())
-        if self._chance.random() < 0.5:
-            self._change()
-        self._site.start()
-        newest = f"Change {self.totals.changes}".encode()
-        for node in self._nodes:
-            until(partial(_serves, node, newest), "the newest data")
-        for node in self._nodes:
-            until_settled(node)
-
-    def _is_unsure(self, request: LoggedRequest, at: float, epoch: int) -> bool:
-        """Return whether no node may know of a response: a claim may have lapsed since."""
-        void = bisect.bisect(self._voided, at) != bisect.bisect(self._voided, request.at)
-        return epoch != request.epoch and (void or at - request.at > SURE)
-
-
-def _serves(node: Daemon, text: bytes) -> bool:
-    return text in node.get("/reviews.json").body
-
-
-def storm(directory: Path, rate: float, kills: int, seed: int) -> Totals:
-    """Run a storm in which this part of the deliveries fails."""
-    chance = random.Random(seed)
-    reply = failing(rate, random.Random(seed))
-    with Server() as server, Subscriber(directory, reply=reply) as subscriber:
-        return NodeStorm(directory, server, subscriber, chance).run(kills)
-
-
 def test_through_kills_of_nodes_nothing_is_lost_out_of_order_or_wrongly_removed(
     tmp_path: Path,
 ) -> None:
     """D3 to D6; F15. ``test_hub_kills`` has that no subscription is removed where no delivery fails."""
     seed = random.randrange(10**6)
-    totals = storm(tmp_path, 0.4, SHORT, seed)
+    reply, data = failing(0.4, random.Random(seed)), tmp_path / "data"
+    data.mkdir()
+    with Server() as server, Subscriber(tmp_path, reply=reply) as subscriber:
+        configuration = settings(subscriber.ca_file, limits={"active_per_host": 10_000})
+        nodes = Site(tmp_path, server, configuration, data)
+        store, chance = SharedStore(server, nodes.url), random.Random(seed)
+        storm = Storm(nodes.nodes, subscriber, chance, SUBSCRIPTIONS, server=store)
+        totals = storm.run(SHORT)
     assert Counter() == +totals.faults, f"seed {seed}: {totals}"
     assert totals.deliveries >= SUBSCRIPTIONS // 2
 
