@@ -1,20 +1,20 @@
 """A daemon's admin socket with scripted answers: a real HTTP server on a real UNIX socket.
 
-For the tests of reviewsctl, which must not depend on the daemon. It serves
-in threads and each request is answered by what was scripted for its method and target.
+For the tests of reviewsctl, which must not depend on the daemon. Each request is answered by what was scripted for
+its method and target.
 """
 
 import contextlib
-import http.server
 import json
-import socketserver
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-WAIT_SECONDS = 30.0  # seconds until an unopened gate ends the test instead of hanging it
+from tests.support.source_stub import Asked, Stub
 
 HEADERS: Mapping[str, str] = {"Reviewsd-Api": "1", "Reviewsd-Version": "0.1.0"}
 
@@ -73,6 +73,19 @@ class Scripted:
     cut: bool = False
     """Hang up without the end of the body."""
 
+    def pieces(self) -> Iterator[bytes | threading.Event]:
+        """Yield the bytes of the response, and what they wait for."""
+        length = sum(len(part) for part in self.parts if isinstance(part, bytes))
+        framing = f"Content-Length: {length}" if self.whole else "Transfer-Encoding: chunked"
+        fields = [f"{name}: {text}" for name, text in self.headers.items()]
+        status_line = f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"
+        yield "\r\n".join([status_line, *fields, framing, "", ""]).encode("latin-1")
+        for part in self.parts:
+            is_plain = self.whole or isinstance(part, threading.Event)
+            yield part if is_plain else b"%x\r\n%b\r\n" % (len(part), part)
+        if not (self.whole or self.cut):
+            yield b"0\r\n\r\n"
+
 
 def document(value: object, *, status: int = 200, **headers: str) -> Scripted:
     """A JSON document, indented as no client should rely on it not to be."""
@@ -101,79 +114,24 @@ def events(*parts: object, cut: bool = False) -> Scripted:
     return Scripted(parts=tuple(lines), headers=headers, cut=cut)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request as it arrived."""
-
-    method: str
-    target: str
-    headers: Mapping[str, str]
-
-
-class AdminFake(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+class AdminFake(Stub):
     """The server. ``script`` maps ``GET /v1/status`` to its answer; others are a 404 problem."""
 
-    daemon_threads = True
+    address_family = socket.AF_UNIX
 
     def __init__(self, path: Path, script: Mapping[str, Scripted]) -> None:
-        super().__init__(str(path), _Answering)
+        super().__init__(address=str(path))
         self.path = path
         self.script = script
-        self.asked: list[Asked] = []
+        self.answer = self._answer
 
-
-class _Answering(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: AdminFake
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def do_DELETE(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
-        self.close_connection = True
-        self.server.asked.append(Asked(self.command, self.path, dict(self.headers)))
-        missing = problem(404, "Not Found", f"There is no {self.path}.")
-        answer = self.server.script.get(f"{self.command} {self.path}", missing)
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may leave early
-            self._write(answer)
-
-    def _write(self, answer: Scripted) -> None:
-        self.send_response(answer.status)
-        for name, text in answer.headers.items():
-            self.send_header(name, text)
-        if answer.whole:
-            length = sum(len(part) for part in answer.parts if isinstance(part, bytes))
-            self.send_header("Content-Length", str(length))
-        else:
-            self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        for part in answer.parts:
-            if isinstance(part, threading.Event):
-                part.wait(WAIT_SECONDS)
-            else:
-                self.wfile.write(part if answer.whole else b"%x\r\n%b\r\n" % (len(part), part))
-                self.wfile.flush()
-        if not (answer.whole or answer.cut):
-            self.wfile.write(b"0\r\n\r\n")
-
-    def log_message(self, *_: object) -> None:
-        """Says nothing: the server's base class logs every request to stderr."""
+    def _answer(self, asked: Asked) -> Iterator[bytes | threading.Event]:
+        missing = problem(404, "Not Found", f"There is no {asked.target}.")
+        return self.script.get(f"{asked.method} {asked.target}", missing).pieces()
 
 
 @contextlib.contextmanager
 def admin_fake(path: Path, script: Mapping[str, Scripted]) -> Iterator[AdminFake]:
     """A fake daemon on ``path`` while the block runs."""
     with AdminFake(path, script) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+        yield server

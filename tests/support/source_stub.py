@@ -1,12 +1,12 @@
-"""An HTTP server with scripted answers, over real sockets on loopback."""
+"""An HTTP server with scripted answers, over real sockets."""
 
 import socketserver
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
 _REASONS = {200: "OK", 304: "Not Modified"}
@@ -50,21 +50,31 @@ def response(body: str | bytes = "", status: int = 200, *, cut: int = 0, **heade
     return "\r\n".join(lines).encode() + content[: len(content) - cut]
 
 
+Response = bytes | Iterable[bytes | threading.Event] | None
+"""Pieces are sent one after the other; an Event holds back what follows until it is set. None leaves it open."""
+
+
 class Stub(socketserver.ThreadingTCPServer):
-    """A server; ``answer`` makes the response to a request, None leaves it open.
+    """A server; ``answer`` makes the response to a request.
 
     Args:
         name: The host of its address.
         identity: Its certificate with the key; it then speaks TLS.
+        address: What it listens on.
     """
 
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, name: str = "127.0.0.1", identity: Path | None = None) -> None:
-        super().__init__(("127.0.0.1", 0), _Connection)
+    def __init__(
+        self,
+        name: str = "127.0.0.1",
+        identity: Path | None = None,
+        address: Any = ("127.0.0.1", 0),
+    ) -> None:
+        super().__init__(address, _Connection)
         self.asked: list[Asked] = []
-        self.answer: Callable[[Asked], bytes | None] = lambda _: response()
+        self.answer: Callable[[Asked], Response] = lambda _: response()
         self.linger = 0.0
         """Seconds between an answer and the end of its connection."""
         self.closing = threading.Event()
@@ -106,5 +116,9 @@ class _Connection(socketserver.StreamRequestHandler):
         if answer is None:
             self.server.closing.wait(60)
             return
-        self.wfile.write(answer)
+        for piece in [answer] if isinstance(answer, bytes) else answer:
+            if isinstance(piece, threading.Event):
+                piece.wait(60)
+            else:
+                self.wfile.write(piece)
         self.server.closing.wait(self.server.linger)

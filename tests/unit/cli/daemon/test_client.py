@@ -44,9 +44,9 @@ def test_the_request_is_what_the_daemon_lets_in(daemon: AdminFake) -> None:
     Client(daemon.path).blocks()
     (request,) = daemon.asked
     assert request.headers == {
-        "Host": "reviewsd",
-        "Accept": "application/json",
-        "Accept-Encoding": "identity",
+        "host": "reviewsd",
+        "accept": "application/json",
+        "accept-encoding": "identity",
     }
 
 
