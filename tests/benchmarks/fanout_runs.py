@@ -7,7 +7,6 @@ import shutil
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,7 @@ from reviewsd.http1 import urls
 from reviewsd.store.deliveries import topics
 from reviewsd.store.rows import Pair, save
 from reviewsd.websub.slots import DELIVERIES
+from tests.benchmarks import fanout_sink
 from tests.benchmarks.accounts import cpu
 from tests.benchmarks.fanout_sink import SEEDED, Counts, share
 from tests.support.authority import authority
@@ -85,10 +85,7 @@ class Bench:
         self._python = venv / "bin" / "python"
         self._runs = 0
         self._ca = authority().identity.write(directory / "ca.pem")
-        self._certificates = directory / "certificates"
-        self._certificates.mkdir()
-        for host in HOSTS:
-            authority().issue(host).write_with_key(self._certificates / f"{host}.pem")
+        self._certificate = authority().issue(*HOSTS).write_with_key(directory / "sink.pem")
         self._template = directory / "template"
         self._publish()
 
@@ -181,9 +178,8 @@ class Bench:
         path = self._directory / "counts"
         path.unlink(missing_ok=True)
         with share(path) as shared:
-            command = ["taskset", "-c", SINKS, sys.executable, "-m", "tests.benchmarks.fanout_sink"]
-            command += [str(self._certificates), str(path)]
-            command += ["--close"] * case.close
+            command = ["taskset", "-c", SINKS, str(self._python), "-m", fanout_sink.__name__]
+            command += [str(self._certificate), str(path), *["--close"] * case.close]
             with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
                 try:
                     assert process.stdout is not None

@@ -1,7 +1,5 @@
 """Data sets of any size in the published shapes (data-model.md 1, 2), the same for the same seed.
 
-    python -m tests.support.generate DIR --reviews 100000
-
 Rows come in no order of date and the aggregate is left out, so that a reader has to sort and count.
 Everything streams: a million reviews take no more memory than ten thousand. The members are written
 out here, as data made by the code under test would agree with its mistakes.
@@ -11,11 +9,9 @@ rarest words are. So lengths are log-normal, words, technicians and services fol
 made-up words, the same for every seed, are the long tail that natural text has.
 """
 
-import argparse
 import datetime
 import itertools
 import random
-import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -243,14 +239,13 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-def write_data(directory: Path, *, reviews: int, seed: int = 1, insights: bool = True) -> None:
+def write_data(directory: Path, *, reviews: int, seed: int = 1) -> None:
     """Write ``reviews.json`` and ``insights.json``; the same arguments give the same bytes.
 
     Args:
         directory: The folder, made when it does not exist.
         reviews: The number of reviews.
         seed: Another one gives other data of the same kind.
-        insights: Without, ``insights.json`` is removed; ``reviews.json`` stays the same.
     """
     directory.mkdir(parents=True, exist_ok=True)
     encode = msgspec.json.encode
@@ -268,23 +263,3 @@ def write_data(directory: Path, *, reviews: int, seed: int = 1, insights: bool =
                 insight_divider = b",\n"
         review_file.write(b"\n]}\n")
         insight_file.write(b"\n}}\n")
-    if not insights:
-        insight_path.unlink()
-
-
-def _main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.support.generate", description="Write a data set of any size."
-    )
-    parser.add_argument("directory", type=Path, metavar="DIR")
-    parser.add_argument("--reviews", type=int, required=True, metavar="N")
-    parser.add_argument("--seed", type=int, default=1, metavar="S")
-    parser.add_argument("--no-insights", dest="insights", action="store_false")
-    arguments = parser.parse_args()
-    write_data(**vars(arguments))
-    for path in sorted(arguments.directory.glob("*.json")):
-        sys.stdout.write(f"{path}: {path.stat().st_size:,} bytes\n")
-
-
-if __name__ == "__main__":
-    _main()
