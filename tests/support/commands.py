@@ -1,7 +1,6 @@
 """The real reviewsctl, and what of reviewsd is no daemon, as processes.
 
-They are forked from a server that has their imports, as ``fork_server`` does it for daemons. Tests of
-what is imported, of what the interpreter itself reads, and of signals while it starts start the
+They are forked from a server that has their imports (``fork_server``). Tests of signals while it starts start the
 command.
 """
 
@@ -15,11 +14,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.fork_server import INTERPRETERS, ROOT, Forked, Server, Switch
+from tests.support.fork_server import (
+    INTERPRETERS,
+    REVIEWSD,
+    ROOT,
+    Forked,
+    Server,
+    Switch,
+)
 from tests.support.programs import run_program
 
 CLI = ROOT / "cli"
-REVIEWSCTL, REVIEWSD = "reviewsctl.main", "reviewsd.__main__"  # to run with -m
+REVIEWSCTL = "reviewsctl.main"  # to run with -m
 # As the console script starts it, and with Ctrl-C on, which a background job would have off.
 CONSOLE_SCRIPT = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
@@ -27,12 +33,6 @@ CONSOLE_SCRIPT = (
 )
 _SECONDS = 240
 _INTERPRETER = {"PYTHONWARNINGS": "error"}
-_ENVIRON = {
-    **_INTERPRETER,
-    "PATH": os.defpath,
-    "PYTHONPATH": f"{ROOT}:{CLI}",
-    "PYTHONSAFEPATH": "1",  # else the folder where the server is started comes before these
-}
 
 
 def is_plain(environment: Mapping[str, str]) -> bool:
@@ -46,7 +46,7 @@ def is_plain(environment: Mapping[str, str]) -> bool:
 
 @functools.cache
 def _server() -> Server:
-    return Server("tests.support.command_server", _ENVIRON)
+    return Server({**_INTERPRETER, "PATH": os.defpath})
 
 
 def reviewsctl(

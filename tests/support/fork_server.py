@@ -1,10 +1,10 @@
-"""Starts ``reviewsd`` without its imports, which are most of a start: forked from one that has them.
+"""Starts ``reviewsd`` and ``reviewsctl`` without their imports, which are most of a start: forked from a process with them.
 
-The process of the tests is the client; the server is one thread that imports, forks and waits, and
-makes no reactor. What is forked is the command from ``__main__`` on, with an environment, a folder,
-a log and random numbers of its own. Not as in a fresh process are its parent, its command line in
-``/proc`` and the seed of ``hash``; tests of these, and of what the interpreter itself reads, start
-the command.
+The process of the tests is the client; the server is one thread that imports, forks and waits, and makes no
+reactor. What is forked is the command from ``main`` on, with arguments, an environment, a folder, streams,
+signals and random numbers of its own. Not as in a fresh process are its parent, its command line in ``/proc`` and
+the seed of ``hash``; tests of these, of what is imported, and of what the interpreter itself reads start the
+command.
 """
 
 import atexit
@@ -13,19 +13,21 @@ import gc
 import importlib
 import json
 import os
-import runpy
+import pkgutil
 import selectors
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 ROOT = Path(__file__).parents[2]
+REVIEWSD = "reviewsd.__main__"  # to run with -m
 INTERPRETERS = ("GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "OPENSSL_", "PYTHON", "SSL_", "TZ")
 """Prefixes of variables that are read before our code runs, or once by a library."""
 
@@ -118,22 +120,18 @@ class Forked:
 
 
 class Server:
-    """A server of this process; it ends with this process.
+    """A server of this process, in an environment; it ends with this process."""
 
-    Args:
-        module: What it runs.
-        environ: Its environment.
-    """
-
-    def __init__(self, module: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str]) -> None:
         self.orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # without PYTHONSAFEPATH the folder where it is started comes before these
+        own = {"PYTHONPATH": f"{ROOT}:{ROOT}/cli", "PYTHONSAFEPATH": "1"}
         with theirs:
             number = theirs.fileno()
             self.process = subprocess.Popen(
-                [sys.executable, "-m", module, str(number)],
+                [sys.executable, "-m", __name__, str(number)],
                 stdout=subprocess.DEVNULL,
-                cwd=ROOT,
-                env=environ,
+                env={**environ, **own},
                 pass_fds=(number,),
             )
         atexit.register(self._end)
@@ -145,24 +143,42 @@ class Server:
 
 def daemon(arguments: Sequence[str], environ: Mapping[str, str], log: IO[bytes]) -> Forked:
     """Fork ``reviewsd`` with its output in the log."""
-    order = {"arguments": arguments, "environ": dict(environ), "folder": str(Path.cwd())}
+    order = {
+        "module": REVIEWSD,
+        "arguments": arguments,
+        "environ": dict(environ),
+        "folder": str(Path.cwd()),
+    }
     return Forked(_server(), order, log.fileno(), log.fileno())
 
 
 @functools.cache
 def _server() -> Server:
-    return Server(__name__, _ENVIRON)
+    return Server(_ENVIRON)
 
 
-_IMPORTED = ("reviewsd.app.daemon", "reviewsd.publish.page_settings", "reviewsd.config.load")
-"""The modules that ``reviewsd.__main__`` imports when it runs the daemon."""
+_IMPORTED = (
+    *("twisted.internet.epollreactor", REVIEWSD, "reviewsd.app.daemon", "reviewsd.config.load"),
+    *("reviewsd.publish.page_settings", "reviewsd.config.show", "reviewsd.offline.check"),
+    *("reviewsd.offline.insights", "reviewsd.offline.labeler", "csv", "encodings.utf_8_sig"),
+    *("http.client", "importlib.metadata", "rich.progress", "rich.table"),
+    *("typer._click.decorators", "zoneinfo"),
+)
+"""Modules that functions of the programs import."""
+
+_PATHS = sys.path[2:]  # behind the server's own PYTHONPATH
+_NAMES = ("stdin", "stdout", "stderr")
+_STREAMS = [(name, getattr(sys, name).encoding, getattr(sys, name).errors) for name in _NAMES]
+_old_streams: list[object] = []  # streams of the process that was forked: closing them would write
 
 
 def _import() -> None:
-    """Import the daemon; Klein gets its reactor, which it imports, only after the fork."""
+    """Import the programs; Klein gets its reactor, which it imports, only after the fork."""
     name = "twisted.internet.reactor"
     sys.modules[name] = types.ModuleType(name)
-    for module in ("twisted.internet.epollreactor", *_IMPORTED):
+    reviewsctl = importlib.import_module("reviewsctl")
+    commands = [module.name for module in pkgutil.walk_packages(reviewsctl.__path__, "reviewsctl.")]
+    for module in (*commands, *_IMPORTED):
         importlib.import_module(module)
     del sys.modules[name]
     gc.collect()
@@ -202,18 +218,68 @@ def _bury(pid: int, teller: socket.socket) -> None:
         teller.sendall(b"%d\n" % code)
 
 
-def _become(order: dict[str, Any]) -> None:
-    """Be ``python -m reviewsd`` from here on."""
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    os.environ.clear()
-    os.environ.update(order["environ"])
-    os.chdir(order["folder"])
-    sys.path[0] = order["folder"]
-    sys.argv = ["reviewsd", *order["arguments"]]
-    from twisted.internet import reactor  # noqa: PLC0415  importing it installs it
+def _become(
+    module: str, arguments: Sequence[str], environ: Mapping[str, str], folder: str
+) -> NoReturn:
+    """Be a program from here on."""
+    code: Any = 1
+    try:
+        gc.enable()  # subprocess has turned it off
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        _reset_signals()
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environ)
+        sys.path[:] = [folder, *filter(None, environ.get("PYTHONPATH", "").split(":")), *_PATHS]
+        sys.argv = [module, *arguments]
+        _reopen_streams()
+        if module == REVIEWSD:
+            from twisted.internet import reactor  # noqa: PLC0415  importing it installs it
 
-    vars(sys.modules["klein._app"])["reactor"] = reactor
-    runpy.run_module("reviewsd", run_name="__main__", alter_sys=True)
+            vars(sys.modules["klein._app"])["reactor"] = reactor
+        importlib.import_module(module).main()
+        code = 0
+    except SystemExit as end:
+        code = end.code
+    except BaseException:  # noqa: BLE001  as the interpreter does
+        sys.excepthook(*sys.exc_info())
+    finally:
+        _end(code)
+
+
+def _reset_signals() -> None:
+    """Reset signals as ``exec`` does, and then as the interpreter does at its start."""
+    for signal_ in signal.valid_signals():
+        if callable(signal.getsignal(signal_)):
+            signal.signal(signal_, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _reopen_streams() -> None:
+    """Terminals are written to by lines, and files are not."""
+    for number, (name, encoding, errors) in enumerate(_STREAMS):
+        _old_streams.append(getattr(sys, name))
+        mode, buffering = "w" if number else "r", 1 if name == "stderr" else -1
+        stream = open(number, mode, buffering, encoding, errors, closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+
+
+def _end(code: Any) -> NoReturn:
+    """End the process as the interpreter does, without taking every module apart."""
+    try:
+        if code is not None and not isinstance(code, int):
+            sys.stderr.write(f"{code}\n")
+            code = 1
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread() and not thread.daemon:
+                thread.join()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    except OSError:
+        code = 120
+    finally:
+        os._exit(code or 0)
 
 
 if __name__ == "__main__":
@@ -221,4 +287,4 @@ if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as _orders:
         _order = serve(_orders)
     if _order is not None:
-        _become(_order)
+        _become(**_order)
