@@ -81,8 +81,10 @@ class Scripted:
         status_line = f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"
         yield "\r\n".join([status_line, *fields, framing, "", ""]).encode("latin-1")
         for part in self.parts:
-            is_plain = self.whole or isinstance(part, threading.Event)
-            yield part if is_plain else b"%x\r\n%b\r\n" % (len(part), part)
+            if self.whole or isinstance(part, threading.Event):
+                yield part
+            else:
+                yield b"%x\r\n%b\r\n" % (len(part), part)
         if not (self.whole or self.cut):
             yield b"0\r\n\r\n"
 
