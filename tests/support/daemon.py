@@ -243,24 +243,10 @@ class Daemon:
         """GET a path."""
         return self.request("GET", path, headers)
 
-    def raw(self, data: bytes, *, seconds: float = 30) -> bytes:
-        """Send bytes as they are; everything that comes back until the connection is closed."""
-        received = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:
-            connection.sendall(data)
-            while True:
-                try:
-                    piece = connection.recv(65_536)
-                except (TimeoutError, ConnectionResetError):
-                    return received
-                if not piece:
-                    return received
-                received += piece
-
-    def admin(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> "Answer":
+    def admin(self, method: str, path: str) -> "Answer":
         """One request on the admin socket."""
         with connected(self.socket) as connection:
-            connection.request(method, path, headers=dict(headers or {}))
+            connection.request(method, path)
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
 

@@ -16,6 +16,7 @@ from reviewsd.admin.events import TYPES
 from tests.support.commands import CLI, started
 from tests.support.conversation import PATH, QUERY, SECRET, Conversation, replies
 from tests.support.daemon import NO_PAGES, Daemon, until
+from tests.support.raw import exchange
 from tests.support.subscriber import Subscriber, settings
 
 LEVELS = {"debug", "info", "warn", "error", "critical"}
@@ -98,10 +99,10 @@ def test_faults_of_clients_give_a_bounded_number_of_lines(tmp_path: Path) -> Non
         before = len(daemon.log.read_text().splitlines())
         rubbish = b"GET /%ff HTTP/1.1\r\nHost: localhost\r\n\r\n" * 900  # of 1,000 on a connection
         for _ in range(10):
-            answers = daemon.raw(rubbish + b"nonsense\r\n\r\n", seconds=20)
+            answers = exchange(daemon.port, rubbish + b"nonsense\r\n\r\n")
             assert 901 == answers.count(b"HTTP/1.1 400 ")
         for _ in range(200):
-            daemon.raw(b"nonsense\r\n\r\n")
+            exchange(daemon.port, b"nonsense\r\n\r\n")
         assert 0 == daemon.stop()
     assert len(daemon.log.read_text().splitlines()) - before < 5
     assert "Traceback" not in daemon.log.read_text()

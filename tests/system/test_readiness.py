@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.daemon import NO_PAGES, Daemon
+from tests.support.raw import exchange
 
 GOOD = {"snapshot": "ok", "data": "ok", "store": "ok", "running": "ok"}
 PUBLIC = NO_PAGES + "server: {readyz: true}\n"
@@ -29,7 +30,7 @@ def test_all_is_well(tmp_path: Path) -> None:
         assert (200, b"") == ((head := daemon.request("HEAD", "/readyz")).status, head.body)
         assert 405 == daemon.request("POST", "/readyz").status
         by_address = b"GET /readyz HTTP/1.1\r\nHost: 10.1.2.3:80\r\nConnection: close\r\n\r\n"
-        assert daemon.raw(by_address).startswith(b"HTTP/1.1 200 ")  # probes know no name
+        assert exchange(daemon.port, by_address).startswith(b"HTTP/1.1 200 ")  # probes know no name
         health = daemon.admin("GET", "/v1/health")
         assert (200, {"status": "ok"}) == (health.status, health.json())
 

@@ -11,6 +11,7 @@ from httplint import HttpRequestLinter, HttpResponseLinter, levels
 
 from reviewsd.http1 import urls
 from tests.support.daemon import BASE_URL, Daemon
+from tests.support.raw import exchange
 
 pytestmark = pytest.mark.processes
 
@@ -60,7 +61,7 @@ def ask(
     request.process_headers([(name.encode(), value.encode()) for name, value in fields.items()])
     request.finish_content(complete=True)
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
-    return request, daemon.raw("\r\n".join([*lines, "", ""]).encode())
+    return request, exchange(daemon.port, "\r\n".join([*lines, "", ""]).encode())
 
 
 def status_of(answer: bytes) -> int:

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from tests.support.daemon import BASE_URL, DEMO, HAND_MADE, Answer, Daemon
-from tests.support.raw import SECURITY
+from tests.support.raw import SECURITY, exchange
 
 pytestmark = pytest.mark.processes
 
@@ -251,10 +251,11 @@ def test_urls_do_not_depend_on_the_request(daemon: Daemon) -> None:
         "X-Original-URL": "/healthz",
     }
     for path in (*READS, "/nope", f"{SEARCH}?limit=x"):
-        connection = daemon.raw(
+        connection = exchange(
+            daemon.port,
             f"GET {path} HTTP/1.1\r\n".encode()
             + b"".join(f"{name}: {value}\r\n".encode() for name, value in claims.items())
-            + b"Connection: close\r\n\r\n"
+            + b"Connection: close\r\n\r\n",
         )
         assert b"evil" not in connection
         assert daemon.get(path).body == connection.partition(b"\r\n\r\n")[2]
