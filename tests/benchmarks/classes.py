@@ -75,9 +75,9 @@ def classes(snapshot: Snapshot) -> Classes:
     return {name: queries for name, queries in queries_by_class.items() if queries}
 
 
-def distinct(snapshot: Snapshot, seed: int = 1) -> Iterator[SearchQuery]:
+def distinct(snapshot: Snapshot) -> Iterator[SearchQuery]:
     """Endless searches of all classes, none like another."""
-    rng = random.Random(seed)
+    rng = random.Random(1)
     every = [query for queries in classes(snapshot).values() for query in queries]
     newest, oldest = day_at(snapshot, 0), day_at(snapshot, snapshot.columns.count - 1)
     days = (newest - oldest).days

@@ -1,6 +1,5 @@
 """Insights of a few reviews, made at once: what ``publish.made_insights`` does block by block."""
 
-import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,7 +29,6 @@ def analyse(
     business: Business,
     settings: InsightSettings,
     *,
-    generated_at: datetime.datetime | None = None,
     known_labels: KnownLabels | None = None,
 ) -> Made:
     """Insights made from reviews alone.
@@ -41,7 +39,6 @@ def analyse(
         reviews: ``per_review`` lists them in this order.
         business: The business that is reviewed.
         settings: What the owner says; without ``faults``.
-        generated_at: When the reviews were last updated.
         known_labels: Labels made before, for ``Analyser.know``.
     """
     words = words_of_insights(business)
@@ -51,5 +48,5 @@ def analyse(
     totals = Totals(analyser.catalogue, Evidence(analyser.rules), words)
     totals.add(block.counts)
     by_id = {review.id: review for review in reviews}
-    insights = totals.insights(by_id.__getitem__, dict(block.entries), generated_at)
+    insights = totals.insights(by_id.__getitem__, dict(block.entries), None)
     return Made(insights=insights, labels=block.labels, analysed=analyser.analysed)

@@ -95,9 +95,9 @@ class Machine:
         assert code == ended, f"{' '.join(command)}: {ended}\n{output}\n{self.journal()}"
         return output
 
-    def shell(self, script: str, code: int = 0) -> str:
+    def shell(self, script: str) -> str:
         """Run lines of a shell in it, in ``/root``."""
-        return self.run("bash", "-euc", f"cd /root\n{script}", code=code)
+        return self.run("bash", "-euc", f"cd /root\n{script}")
 
     def shown(self, unit: str, name: str) -> str:
         """Return a property of a unit."""

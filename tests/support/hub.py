@@ -358,9 +358,9 @@ class Callbacks:
             await deferLater(self._time.clock, self.latency)
         return outcome
 
-    def bodies(self, topic: str = FEED) -> list[bytes]:
-        """Return the bodies of a topic's deliveries."""
-        return [exchange.body for exchange in self.posts if exchange.topic == topic]
+    def bodies(self) -> list[bytes]:
+        """Return the bodies of the feed's deliveries."""
+        return [exchange.body for exchange in self.posts if exchange.topic == FEED]
 
 
 # Data ---------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Self
 
+_CLIENTS = 3
 PAUSE = 0.05  # seconds of a client between two requests
 
 
@@ -15,19 +16,17 @@ class Load:
     Args:
         request: Makes one request and returns its status.
         network: Entered by each client's thread.
-        clients: How many there are.
     """
 
     def __init__(
         self,
         request: Callable[[], int],
         network: Callable[[], AbstractContextManager[None]],
-        clients: int = 3,
     ) -> None:
         self._request = request
         self._network = network
         self._stopping = threading.Event()
-        self._threads = [threading.Thread(target=self._run) for _ in range(clients)]
+        self._threads = [threading.Thread(target=self._run) for _ in range(_CLIENTS)]
         self.failed: list[str] = []
         """What came in place of 200."""
         self.count = 0

@@ -16,7 +16,7 @@ Reviews = dict[str, dict[str, Any]]
 """Reviews by their ids."""
 
 
-def google_review(number: int, **members: object) -> dict[str, Any]:
+def google_review(number: int) -> dict[str, Any]:
     time = f"2026-01-{1 + number % 28:02}T10:00:00Z"
     return {
         "name": f"accounts/1/locations/2/reviews/g{number}",
@@ -25,7 +25,6 @@ def google_review(number: int, **members: object) -> dict[str, Any]:
         "starRating": "FIVE",
         "createTime": time,
         "updateTime": time,
-        **members,
     }
 
 
@@ -49,7 +48,6 @@ class Google:
     def __init__(self, reviews: Reviews) -> None:
         self.reviews = reviews
         self.total: int | None = None
-        self.is_login_good = True
         self.accepted = "acc3ss-0"
         self.refreshes = 0
         self.grant: Callable[[Asked], bytes] = self._grant
@@ -59,7 +57,7 @@ class Google:
         if asked.path == "/token":
             self.refreshes += 1
             return self.grant(asked)
-        if not self.is_login_good or asked.headers["authorization"] != f"Bearer {self.accepted}":
+        if asked.headers["authorization"] != f"Bearer {self.accepted}":
             return response('{"error": {"status": "UNAUTHENTICATED"}}', 401)
         start = int(asked.query.get("pageToken", "next-0").removeprefix("next-"))
         size, reviews = int(asked.query["pageSize"]), list(self.reviews.values())
@@ -71,8 +69,6 @@ class Google:
 
     def _grant(self, asked: Asked) -> bytes:
         assert {"refresh_token", "authorization_code"} & {asked.form["grant_type"]}
-        if not self.is_login_good:
-            return response('{"error": "invalid_grant"}', 400)
         self.accepted = f"acc3ss-{self.refreshes}"
         grant = {"access_token": self.accepted, "expires_in": 3599, "scope": f"openid {SCOPE}"}
         return response(json.dumps({**grant, "refresh_token": f"r3fresh-{self.refreshes}"}))
@@ -84,11 +80,10 @@ class Trustpilot:
     def __init__(self, reviews: Reviews) -> None:
         self.reviews = reviews
         self.total: int | None = None
-        self.is_empty = False
         self.key = "k3y"
 
     def __call__(self, asked: Asked) -> bytes:
-        reviews = [] if self.is_empty else list(self.reviews.values())
+        reviews = list(self.reviews.values())
         if asked.path.endswith("/accesstoken"):
             assert {"grant_type": "client_credentials"} == asked.form
             is_known = asked.headers["authorization"] == "Basic azN5OnMzY3JldA=="

@@ -194,9 +194,9 @@ class Wire:
         while not self.closed and not true() and (seconds := end - time.monotonic()) > 0:
             self.read(seconds)
 
-    def read_all(self, seconds: float = 30) -> bytes:
+    def read_all(self) -> bytes:
         """Return all bytes of the connection, which the other side has to close."""
-        self.read_until(lambda: False, seconds)
+        self.read_until(lambda: False)
         assert self.closed, f"the connection stayed open after {self.received[-400:]!r}"
         return self.received
 

@@ -333,7 +333,7 @@ def until_open(daemon: Daemon) -> None:
     until(lambda: len(hub(daemon)["topics"]) == len(TOPICS), "the topics")
 
 
-def until_settled(daemon: Daemon, seconds: float = 60) -> None:
+def until_settled(daemon: Daemon) -> None:
     """Wait until all that is served now has been delivered."""
     digests = {path: hashlib.sha256(daemon.get(path).body).hexdigest() for path in TOPICS}
 
@@ -342,7 +342,7 @@ def until_settled(daemon: Daemon, seconds: float = 60) -> None:
         announced = {topic["path"]: topic["sha256"] for topic in topics} == digests
         return announced and not any(topic["due"] for topic in topics)
 
-    until(settled, "nothing due", seconds)
+    until(settled, "nothing due")
 
 
 def subscriptions(daemon: Daemon) -> list[dict[str, Any]]:

@@ -21,8 +21,6 @@ from tests.support.daemon import DEMO, NO_PAGES, Answer, Daemon, until
 from tests.support.generate import write_data
 from tests.support.limits import descriptor_limit
 
-ONLY_ASKED = f"{NO_PAGES}data: {{poll_interval: 60}}\n"  # the watcher keeps out of it
-
 REVIEWS = (DEMO / "reviews.json").read_bytes()
 BROKEN = REVIEWS.replace(b'"rating": 5', b'"rating": 7', 1)
 FINDING = r"reviews.json: $.reviews["
