@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from reviewsd.demo.demo import choose_port
-from tests.support.agents import INITIALIZE
 from tests.support.commands import reviewsd
 from tests.support.daemon import until
 from tests.support.demo import Demo
@@ -54,15 +53,6 @@ def test_every_printed_address_answers(demo: Demo) -> None:
 def test_demo_logs_no_warnings(demo: Demo) -> None:
     """It warns not even of root."""
     assert " warn " not in demo.printed
-
-
-def test_printed_address_for_agents_answers_mcp(demo: Demo) -> None:
-    (agents,) = re.findall(r"claude mcp add --transport http reviews (http://\S+)", demo.printed)
-    request = urllib.request.Request(
-        agents, json.dumps(INITIALIZE).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        assert "2025-06-18" == json.load(answer)["result"]["protocolVersion"]
 
 
 def test_edited_file_is_served(demo: Demo) -> None:

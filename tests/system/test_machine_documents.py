@@ -9,9 +9,7 @@ from urllib.robotparser import RobotFileParser
 import pytest
 
 from reviewsd.http1 import urls
-from tests.support.agents import CLIENT, post
 from tests.support.daemon import BASE_URL, DEMO, Daemon
-from tests.support.mcp import request
 from tests.support.routes import ROUTES
 
 NAME = '# Bob & "Sons" </script>]]>\r\nSitemap: https://evil.example/x\n[a](https://evil.example) \u202e'
@@ -52,20 +50,16 @@ MEDIA_TYPES = {
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """A daemon with the demo's data, which have hostile words and ids."""
     place = tmp_path_factory.mktemp("machines")
-    write(place, SETTINGS)
-    with Daemon(place, SETTINGS) as running:
-        yield running
-
-
-def write(place: Path, _settings: str) -> None:
-    """The demo's data with hostile words and ids."""
     (place / "data").mkdir()
     content = json.loads((DEMO / "reviews.json").read_bytes())
     content["business"] |= {"name": NAME, "verification_statement": NAME}
     for review, review_id in zip(content["reviews"], IDS, strict=False):
         review |= {"id": review_id, "author": NAME, "text": NAME}
     (place / "data/reviews.json").write_text(json.dumps(content))
+    with Daemon(place, SETTINGS) as running:
+        yield running
 
 
 @pytest.mark.parametrize("path", MEDIA_TYPES)
@@ -113,16 +107,6 @@ def test_pages_link_to_the_documents(daemon: Daemon, path: str, more: list[str])
         assert [*RELATIONS, *more] == re.findall(r'rel="([^"]+)"', link)
 
 
-def test_the_card_agrees_with_the_server(daemon: Daemon) -> None:
-    card = daemon.get(urls.SERVER_CARD).json()
-    introduction = request(
-        "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=CLIENT
-    )
-    info = post(daemon, introduction).json()["result"]["serverInfo"]
-    assert (info["version"], info["title"]) == (card["version"], card["title"])
-    assert info["websiteUrl"] == card["websiteUrl"]
-
-
 def test_customer_texts_add_no_rules_for_crawlers(daemon: Daemon) -> None:
     parser = RobotFileParser()
     parser.parse(daemon.get(urls.ROBOTS).body.decode().splitlines())
@@ -131,13 +115,7 @@ def test_customer_texts_add_no_rules_for_crawlers(daemon: Daemon) -> None:
     assert parser.can_fetch("PerplexityBot", f"{BASE_URL}/")
 
 
-def test_security_txt_says_what_is_configured(daemon: Daemon) -> None:
-    fields = [line.split(": ", 1) for line in daemon.get(urls.SECURITY).body.decode().splitlines()]
-    assert [
-        ["Contact", "mailto:security@example.com"],
-        ["Expires", "2099-01-01T00:00:00Z"],
-        ["Canonical", f"{BASE_URL}{urls.SECURITY}"],
-    ] == fields
+def test_proof_of_the_registry_is_what_is_configured(daemon: Daemon) -> None:
     assert b"v=MCPv1; k=ed25519; p=c2VjcmV0\n" == daemon.get(urls.REGISTRY_AUTH).body
 
 
