@@ -171,25 +171,6 @@ def test_missing_base_url_names_the_variable(engine: Engine) -> None:
     assert "REVIEWSD_BASE_URL" in engine.run("docker run --rm reviewsd", code=78)
 
 
-def test_build_context_has_nothing_private(shop: Shop, record_testsuite_property: Record) -> None:
-    """It has neither history nor data nor keys, so a change of these does not build the image again."""
-    for name in ("data/reviews.json", "keys/hub", ".git/config", ".env"):
-        (shop.place / name).parent.mkdir(exist_ok=True)
-        (shop.place / name).write_text("private")
-    shop.run("printf 'FROM reviewsd\\nCOPY . /context\\n' > ../Dockerfile")
-    shop.run("docker build --quiet --file ../Dockerfile --tag context .")
-    listed = shop.run(
-        r"docker run --rm --entrypoint find context /context -type f -printf '%s %P\n'"
-    )
-    files = {name: int(size) for size, name in (line.split(" ", 1) for line in listed.splitlines())}
-    assert {"pyproject.toml", "uv.lock", "packaging/container/reviewsd.yaml"} <= set(files)
-    private = {name for name in files if re.match(r"data|keys|\.git|\.env|tests|docs", name)}
-    assert {"docs/reference/configuration.md"} == private  # the program has it
-    record_testsuite_property("megabytes of the context", f"{sum(files.values()) / 1e6:.1f}")
-    assert 5_000_000 > sum(files.values())
-    shop.run("rm .env")
-
-
 @pytest.mark.parametrize("order", ["data first", "start first"])
 def test_service_starts_from_an_empty_folder_in_either_order(shop: Shop, order: str) -> None:
     output = shop.run_block("mkdir")

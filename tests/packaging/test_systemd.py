@@ -212,11 +212,6 @@ def test_admin_socket_is_open_to_its_group_alone(machine: Machine) -> None:
     assert "" == output
 
 
-def test_reviewsctl_asks(machine: Machine) -> None:
-    assert "there are no subscriptions\n" == machine.run("reviewsctl", "subs", "list")
-    assert "state      ok" in machine.run("reviewsctl", "status")
-
-
 @pytest.mark.parametrize("command", ["reviewsctl reload", "systemctl reload reviewsd", ""])
 def test_changed_data_is_published_at_once_by_a_reload_and_soon_without(
     machine: Machine, command: str
@@ -296,15 +291,6 @@ def test_clients_of_a_broken_configuration_do_not_start_it_again(machine: Machin
     edit(machine, lambda _: good)
     machine.shell(as_root(match[1]))
     check_runs(machine)
-
-
-def test_start_limit_is_overcome_by_the_advised_command(machine: Machine) -> None:
-    with setting(machine, "[Unit]", "StartLimitBurst=1"):
-        machine.shell("systemctl reset-failed reviewsd; systemctl restart reviewsd")
-        machine.run("systemctl", "restart", "reviewsd", code=1)
-        assert "Start request repeated too quickly" in machine.journal("-u", "reviewsd")
-        machine.shell("systemctl reset-failed reviewsd && systemctl start reviewsd")
-        check_runs(machine)
 
 
 def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> None:
