@@ -143,8 +143,15 @@ class Server:
 
 def daemon(arguments: Sequence[str], environ: Mapping[str, str], log: IO[bytes]) -> Forked:
     """Fork ``reviewsd`` with its output in the log."""
+    return fork(REVIEWSD, arguments, environ, log)
+
+
+def fork(
+    module: str, arguments: Sequence[str], environ: Mapping[str, str], log: IO[bytes]
+) -> Forked:
+    """Fork the ``main`` of a module with its output in the log."""
     order = {
-        "module": REVIEWSD,
+        "module": module,
         "arguments": arguments,
         "environ": dict(environ),
         "folder": str(Path.cwd()),

@@ -18,7 +18,7 @@ from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.examples import stride
 from tests.support.stores import blocking, opened, rows
 from tests.system.crash.replay import Files, Kept, Loss, losses
-from tests.system.crash.tracing import CALLS, Call, Note, Writers, notes, obstacle, writers
+from tests.system.crash.tracing import CALLS, Call, Note, hurt, notes, obstacle, trace
 from tests.system.crash.writer import LOG, STORE, digest
 
 FAULTS = (
@@ -41,12 +41,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
         yield Path(place)
 
 
-@pytest.fixture(scope="module")
-def workshop() -> Iterator[Writers]:
-    if reason := obstacle():
-        pytest.skip(reason)
-    with writers() as workshop:
-        yield workshop
+traced = pytest.mark.skipif(bool(obstacle()), reason=obstacle())
 
 
 @contextmanager
@@ -56,12 +51,10 @@ def fresh(place: Path) -> Iterator[Path]:
         yield Path(one)
 
 
-def unhurt(
-    workshop: Writers, place: Path, traced: int = 0, *, weak: bool = False
-) -> tuple[list[Call], list[str]]:
+def unhurt(place: Path, traced: int = 0, *, weak: bool = False) -> tuple[list[Call], list[str]]:
     """Return the calls of an undisturbed writer, and the digest after each transaction."""
     with fresh(place) as one:
-        calls = workshop.trace(one, traced=traced, weak=weak)
+        calls = trace(one, traced=traced, weak=weak)
         digests = {note_.acknowledged: note_.outcome for note_ in notes(one)}
     return calls, [digests[index] for index in range(len(digests))]
 
@@ -119,14 +112,15 @@ async def verdicts(
     return states, wrong
 
 
-async def test_kill_at_any_call_loses_nothing_acknowledged(workshop: Writers, place: Path) -> None:
+@traced
+async def test_kill_at_any_call_loses_nothing_acknowledged(place: Path) -> None:
     points, wrong = 0, Counter[str]()
     for life in (0, 1):
-        calls, digests = unhurt(workshop, place, life)
+        calls, digests = unhurt(place, life)
         for name, times in count(calls).items():
             for number in range(1, times + 1, stride(KILL_STEPS.get(name, 1))):
                 with fresh(place) as one:
-                    assert workshop.hurt(one, f"{name}:signal=KILL:when={number}", life)
+                    assert hurt(one, f"{name}:signal=KILL:when={number}", life)
                     points += 1
                     wrong[await verdict(one / STORE, acknowledged(notes(one)), digests)] += 1
     del wrong[""]
@@ -135,8 +129,9 @@ async def test_kill_at_any_call_loses_nothing_acknowledged(workshop: Writers, pl
     assert {} == wrong
 
 
-async def test_power_loss_loses_nothing_acknowledged(workshop: Writers, place: Path) -> None:
-    calls, digests = unhurt(workshop, place)
+@traced
+async def test_power_loss_loses_nothing_acknowledged(place: Path) -> None:
+    calls, digests = unhurt(place)
     some = islice(losses(calls, tuple(Kept)), 0, None, stride(2))
     states, wrong = await verdicts(some, place, digests)
     print(f"power loss: {len(calls)} points, {states} states, violations: {dict(wrong)}")  # noqa: T201
@@ -144,9 +139,10 @@ async def test_power_loss_loses_nothing_acknowledged(workshop: Writers, place: P
     assert {} == wrong
 
 
-async def test_the_test_bites(workshop: Writers, place: Path) -> None:
+@traced
+async def test_the_test_bites(place: Path) -> None:
     """With less than ``synchronous=FULL`` acknowledged transactions are lost, and it shows."""
-    calls, digests = unhurt(workshop, place, weak=True)
+    calls, digests = unhurt(place, weak=True)
     few = islice(losses(calls, tuple(Kept)), 0, None, stride(8))
     states, wrong = await verdicts(few, place, digests)
     print(f"power loss with NORMAL: {states} states, violations: {dict(wrong)}")  # noqa: T201
@@ -171,14 +167,15 @@ def agree(log: Iterable[Note], digests: Sequence[str]) -> bool:
     )
 
 
-async def test_store_recovers_from_error_of_any_call(workshop: Writers, place: Path) -> None:
+@traced
+async def test_store_recovers_from_error_of_any_call(place: Path) -> None:
     """It neither loses nor repeats a transaction (D9)."""
     points, felt, wrong = 0, 0, Counter[str]()
     for life in (0, 1):
-        calls, digests = unhurt(workshop, place, life)
+        calls, digests = unhurt(place, life)
         for injection in injections(count(calls)):
             with fresh(place) as one:
-                assert workshop.hurt(one, injection, life)
+                assert hurt(one, injection, life)
                 points += 1
                 log = notes(one)
                 felt += any(note_.acknowledged is None for note_ in log)
@@ -193,18 +190,17 @@ async def test_store_recovers_from_error_of_any_call(workshop: Writers, place: P
     assert {} == wrong
 
 
-async def test_after_a_failed_sync_nothing_is_built_on_what_may_be_missing(
-    workshop: Writers, place: Path
-) -> None:
+@traced
+async def test_after_a_failed_sync_nothing_is_built_on_what_may_be_missing(place: Path) -> None:
     """D10: what the failed fdatasync should have written never gets to the disk by itself."""
-    calls, digests = unhurt(workshop, place)
+    calls, digests = unhurt(place)
     points, states, wrong = 0, 0, Counter[str]()
     for number in range(1, count(calls)["fdatasync"] + 1, stride(32)):
         for last in (number, number + 1):  # the sync of a commit, or that of closing after it too
             with fresh(place) as one:
                 fault = f"inject=fdatasync:error=EIO:when={number}..{last}"
-                hurt = workshop.trace(one, "-e", fault)
-            more, violations = await verdicts(losses(hurt, (Kept.NOTHING,)), place, digests)
+                calls_of_one = trace(one, "-e", fault)
+            more, violations = await verdicts(losses(calls_of_one, (Kept.NOTHING,)), place, digests)
             points, states, wrong = points + 1, states + more, wrong + violations
     print(f"failed sync: {points} points, {states} states, violations: {dict(wrong)}")  # noqa: T201
     assert states > 150

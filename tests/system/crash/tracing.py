@@ -4,16 +4,16 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.daemon import until
+from tests.support.fork_server import fork
 from tests.support.programs import run_program
-from tests.system.crash.writer import GO, LOG, STORE
+from tests.system.crash import writer
+from tests.system.crash.writer import GO, LOG, READY, STORE
 
-ROOT = Path(__file__).parents[3]
 STRACE = shutil.which("strace")
 
 CALLS = ("openat", "pwrite64", "fdatasync", "fsync", "ftruncate", "unlink")
@@ -60,54 +60,50 @@ class Note:
     """The digest of the rows, or why it failed."""
 
 
-class Writers:
-    """Starts writers, as forks of one process."""
+def trace(place: Path, *options: str, traced: int = 0, weak: bool = False) -> list[Call]:
+    """Run a writer in an empty place, with all that it writes noted."""
+    text = _run(
+        place,
+        *("-xx", "-s", "1000000", "-e", f"trace={','.join(_TRACED)}"),
+        *_paths([*_files(place), place / LOG]),
+        *options,
+        traced=traced,
+        weak=weak,
+    )
+    return [_call(line, place) for line in _whole(text.splitlines()) if "+++" not in line]
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
 
-    def trace(self, place: Path, *options: str, traced: int = 0, weak: bool = False) -> list[Call]:
-        """Run a writer in an empty place, with all that it writes noted."""
-        text = self._run(
-            place,
-            *("-xx", "-s", "1000000", "-e", f"trace={','.join(_TRACED)}"),
-            *_paths([*_files(place), place / LOG]),
-            *options,
-            traced=traced,
-            weak=weak,
-        )
-        return [_call(line, place) for line in _whole(text.splitlines()) if "+++" not in line]
+def hurt(place: Path, injection: str, traced: int = 0) -> bool:
+    """Run a writer in an empty place with something done to its calls; whether it was.
 
-    def hurt(self, place: Path, injection: str, traced: int = 0) -> bool:
-        """Run a writer in an empty place with something done to its calls; whether it was.
+    Args:
+        place: The empty place.
+        injection: As strace wants it; ``when`` counts the calls of the traced life.
+        traced: The life.
+    """
+    call, _, _ = injection.partition(":")
+    options = ["-e", f"trace={call}", "-e", f"inject={injection}", *_paths(_files(place))]
+    text = _run(place, *options, traced=traced, weak=False)
+    return "INJECTED" in text or "killed by SIGKILL" in text
 
-        Args:
-            place: The empty place.
-            injection: As strace wants it; ``when`` counts the calls of the traced life.
-            traced: The life.
-        """
-        call, _, _ = injection.partition(":")
-        options = ["-e", f"trace={call}", "-e", f"inject={injection}", *_paths(_files(place))]
-        text = self._run(place, *options, traced=traced, weak=False)
-        return "INJECTED" in text or "killed by SIGKILL" in text
 
-    def _run(self, place: Path, *options: str, traced: int, weak: bool) -> str:
-        """Run a writer until it ends; returns strace's output."""
-        (place / STORE).parent.mkdir()
-        assert STRACE is not None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{place} {traced} {'weak' if weak else 'full'}\n")
-        self._process.stdin.flush()
-        child = self._process.stdout.readline().strip()
-        output = place / "strace"
-        command = [STRACE, "-f", "-y", "-o", str(output), *options, "-p", child]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as strace:
-            assert strace.stderr is not None
-            assert "attached" in strace.stderr.readline()  # the writer stands still now
-            (place / GO).touch()
-            strace.stderr.read()
-        return output.read_text()
+def _run(place: Path, *options: str, traced: int, weak: bool) -> str:
+    """Run a writer until it ends; returns strace's output."""
+    (place / STORE).parent.mkdir()
+    assert STRACE is not None
+    arguments = (str(place), str(traced), "weak" if weak else "full")
+    with (place / "output").open("wb") as log:
+        child = fork(writer.__name__, arguments, os.environ, log)
+    until((place / READY).exists, "the writer")
+    output = place / "strace"
+    command = [STRACE, "-f", "-y", "-o", str(output), *options, "-p", str(child.pid)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as strace:
+        assert strace.stderr is not None
+        assert "attached" in strace.stderr.readline()
+        (place / GO).touch()
+        strace.stderr.read()
+    child.wait(60)
+    return output.read_text()
 
 
 def obstacle() -> str:
@@ -116,18 +112,6 @@ def obstacle() -> str:
         return "strace is not installed"
     done = run_program([STRACE, "-o", os.devnull, "true"])
     return f"strace may not trace here: {done.stderr.strip()}" if done.returncode else ""
-
-
-@contextmanager
-def writers() -> Iterator[Writers]:
-    """Have writers at hand."""
-    command = [sys.executable, "-m", "tests.system.crash.writer"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
-    ) as process:
-        yield Writers(process)
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 def notes(place: Path) -> list[Note]:

@@ -3,8 +3,8 @@
 Everything in it is determined, times and tokens too: after n transactions the store always holds the
 same, and a digest of its rows identifies the transaction after which it crashed.
 
-Python and Twisted take longer to start than all the rest takes to run, so one process imports them and
-forks a writer for each line that it reads: ``PLACE TRACED full|weak``.
+Its arguments are ``PLACE TRACED full|weak``. It is forked (``tests.support.fork_server``), as Python and Twisted take
+longer to start than all the rest takes to run.
 
 In ``PLACE/log`` it notes what a subscriber would learn: ``3 DIGEST`` once transaction 3 is
 acknowledged, ``! 3 REASON`` when the store has failed it.
@@ -12,15 +12,12 @@ acknowledged, ``! 3 REASON`` when the store has failed it.
 
 import hashlib
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
-import twisted.internet.epollreactor  # noqa: F401 - the forked reactors are made of it
 from twisted.internet.base import ReactorBase
 from twisted.internet.defer import Deferred
 from twisted.internet.task import react
@@ -43,7 +40,7 @@ from reviewsd.store.transactions import SqlCursor, StoreError
 
 STORE = "state/state.db"
 LOG = "log"
-GO = "go"
+READY, GO = "ready", "go"
 
 ROUNDS = 7
 CHECKPOINT_PAGES = 40
@@ -233,31 +230,17 @@ async def _patiently(
 
 
 def _wait_for_strace(place: Path) -> None:
-    """Print the process id, and wait for the file that lets the writer go on."""
-    print(os.getpid(), flush=True)  # noqa: T201 - the answer
+    """Make a file that says that it stands still, and wait for the one that lets it go on."""
+    (place / READY).touch()
     while not (place / GO).exists():
         time.sleep(0.001)
 
 
-def _run(place: str, traced: str, weak: str) -> NoReturn:
-    try:
-        react(
-            lambda reactor: Deferred.fromCoroutine(
-                write(reactor, Path(place), int(traced), weak=weak == "weak")
-            )
-        )
-    except SystemExit as end:
-        os._exit(0 if end.code in {None, 0} else 1)
-    os._exit(1)
-
-
 def main() -> None:
-    """Fork a writer for each line; it says its process id when it waits for strace."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # only strace waits for the writers
-    for line in sys.stdin:
-        if os.fork() == 0:
-            _run(*line.split())
-
-
-if __name__ == "__main__":
-    main()
+    """Write; the exit code is 0."""
+    place, traced, weak = sys.argv[1:]
+    react(
+        lambda reactor: Deferred.fromCoroutine(
+            write(reactor, Path(place), int(traced), weak=weak == "weak")
+        )
+    )
