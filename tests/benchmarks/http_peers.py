@@ -31,7 +31,7 @@ from tests.benchmarks.http_servers import (
     fronted,
     ours,
     peers,
-    publish,
+    prepare,
 )
 from tests.benchmarks.search_peer import get
 from tests.benchmarks.sizes import data_set
@@ -109,7 +109,7 @@ def documents(
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-http-")))
         mine, current = stack.enter_context(ours(place / "ours", data_set(options.data, _SIZE)))
-        publish(current, place / "root")
+        prepare(current, place / "root")
         theirs = stack.enter_context(peers(place / "peers", place / "root", options.venv, names))
         direct = [mine, *theirs]
         fronted_ones = stack.enter_context(fronted(place / "front", direct))

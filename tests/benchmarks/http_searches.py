@@ -17,7 +17,7 @@ import msgspec
 
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import distinct
-from tests.benchmarks.http_servers import OURS, STARLETTE, ours, searching
+from tests.benchmarks.http_servers import OURS, STARLETTE, ours, peers, prepare
 from tests.benchmarks.search_peer import Connection, Counts, Work, get
 from tests.benchmarks.sizes import data_set
 
@@ -38,7 +38,9 @@ def measure(
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-search-")))
         mine, current = stack.enter_context(ours(place / "ours", data_set(options.data, size)))
-        peer = stack.enter_context(searching(place / "peer", current, options.venv))
+        prepare(current, place / "root")
+        started = peers(place / "peers", place / "root", options.venv, [STARLETTE])
+        (peer,) = stack.enter_context(started)
         connections = {
             server.name: [server.connect() for _ in range(_CONNECTIONS)] for server in (mine, peer)
         }

@@ -11,13 +11,17 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+from pyroaring import BitMap
+
 from reviewsd.http1 import urls
 from reviewsd.snapshot import layout
+from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import http_nginx
 from tests.benchmarks.accounts import cpu, family
 from tests.benchmarks.outside import Patient
-from tests.benchmarks.search_peer import Connection, prepare
+from tests.benchmarks.search_peer import Connection
 from tests.support.daemon import free_port
 
 SERVED, ASKING = "0", "1"  # cores
@@ -67,9 +71,10 @@ def ours(place: Path, data: Path) -> Iterator[tuple[Server, Path]]:
         yield Server(OURS, running.port, running.process.pid), snapshot
 
 
-def publish(snapshot: Path, root: Path) -> None:
-    """Lay the documents of a snapshot out as files by their paths."""
-    for document in Snapshot(snapshot).manifest.documents:
+def prepare(snapshot: Path, root: Path) -> None:
+    """Lay the documents of a snapshot out as files by their paths, with the places of each mentioned name."""
+    current = Snapshot(snapshot)
+    for document in current.manifest.documents:
         if document.path in {urls.REVIEWS, urls.JSON_FEED}:
             target = root / document.path.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -77,15 +82,22 @@ def publish(snapshot: Path, root: Path) -> None:
             if document.compressed:
                 packed = f"{document.file}{layout.GZIP}"
                 shutil.copyfile(snapshot / packed, f"{target}{layout.GZIP}")
+    mentions: dict[str, dict[str, list[int]]] = {TECHNICIAN: {}, SERVICE: {}}
+    columns = current.columns
+    for key in current.sets.names:
+        field, _, name = key.partition("\0")
+        if field in mentions and isinstance(numbers := current.sets.get(field, name), BitMap):
+            mentions[field][name] = [*map(columns.numbering.position, numbers)]
+    (root / "mentions.json").write_bytes(msgspec.json.encode(mentions))
 
 
 @contextmanager
 def peers(place: Path, root: Path, venv: Path, names: Sequence[str]) -> Iterator[list[Server]]:
-    """The servers of documents, by their names.
+    """The peers, by their names.
 
     Args:
         place: A new directory.
-        root: What ``publish`` has written.
+        root: What ``prepare`` has written.
         venv: Has the frameworks.
         names: Which.
     """
@@ -93,22 +105,13 @@ def peers(place: Path, root: Path, venv: Path, names: Sequence[str]) -> Iterator
     environ = {"PEER_DATA": str(root)}
     commands: Mapping[str, Callable[[int], list[str]]] = {
         NGINX: lambda port: http_nginx.command(place / "nginx", root, port),
-        STARLETTE: lambda port: _uvicorn(venv, "http_starlette:app", port),
+        STARLETTE: lambda port: _uvicorn(venv, "peer:app", port),
         AIOHTTP: lambda port: [
             *(str(venv / "bin" / "python"), str(_HERE / "http_aiohttp.py"), str(port))
         ],
     }
     with ExitStack() as stack:
         yield [stack.enter_context(started(name, commands[name], environ)) for name in names]
-
-
-@contextmanager
-def searching(place: Path, snapshot: Path, venv: Path) -> Iterator[Server]:
-    """Start the peer that does the same searches with Starlette (``peer``)."""
-    prepare(Snapshot(snapshot), snapshot, place)
-    environ = {"PEER_DATA": str(place)}
-    with started(STARLETTE, lambda port: _uvicorn(venv, "peer:app", port), environ) as server:
-        yield server
 
 
 @contextmanager

@@ -29,9 +29,9 @@ from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import classes, sample
-from tests.benchmarks.http_servers import started
+from tests.benchmarks.http_servers import prepare, started
 from tests.benchmarks.outside import served
-from tests.benchmarks.search_peer import Connection, Counts, prepare
+from tests.benchmarks.search_peer import Connection, Counts
 from tests.benchmarks.sizes import data_set
 from tests.benchmarks.tables import table
 from tests.support.steps import finish
@@ -173,7 +173,7 @@ def measure(data: Path, venv: Path, rounds: int) -> list[str]:
         running = stack.enter_context(served(data))
         current = (running.state / "snapshots" / layout.CURRENT).resolve()
         snapshot = Snapshot(current)
-        prepare(snapshot, current, place / "peer")
+        prepare(current, place / "peer")
         environ = {"PEER_DATA": str(place / "peer")}
         peer = stack.enter_context(started("SDK", partial(_sdk, venv), environ))
         servers = [Sessions(running.port, running.process.pid), Sessions(peer.port, peer.pid)]

@@ -1,9 +1,11 @@
-"""The searches in Starlette, plain but tuned, to compare with ours. Runs in a venv of its own.
+"""Documents and searches in Starlette, plain but tuned, to compare with ours. Runs in a venv of its own.
 
-Everything is prepared at the start: records as bytes, casefolded texts, columns for the filters. It has
-no conditional headers, no error bodies, no CORS, no reloads.
+Everything is prepared at the start: documents, headers and records as bytes, casefolded texts, columns for the filters.
+Entity tags of documents are compared. It has no error bodies, no CORS, no reloads.
 
-    uvicorn --app-dir tests/benchmarks peer:app      with PEER_DATA naming what search_peer wrote
+    uvicorn --app-dir tests/benchmarks --loop uvloop --http httptools --no-access-log peer:app
+
+with PEER_DATA naming what ``http_servers.prepare`` wrote.
 """
 
 import base64
@@ -23,7 +25,14 @@ from starlette.routing import Route  # type: ignore[import-not-found,unused-igno
 _PLACE = Path(os.environ["PEER_DATA"])
 _JSON = "application/json"
 
-ROWS = orjson.loads((_PLACE / "reviews.json").read_bytes())["reviews"]  # newest first
+_TAG, _GZIP_TAG = '"peer"', '"peer-gzip"'
+_REVIEWS = (_PLACE / "reviews.json").read_bytes()
+_REVIEWS_GZIP = (_PLACE / "reviews.json.gz").read_bytes()
+_FEED = (_PLACE / "api" / "feed.json").read_bytes()
+_HEADERS = {"etag": _TAG, "vary": "Accept-Encoding"}
+_GZIP_HEADERS = {"etag": _GZIP_TAG, "vary": "Accept-Encoding", "content-encoding": "gzip"}
+
+ROWS = orjson.loads(_REVIEWS)["reviews"]  # newest first
 RECORDS = [orjson.dumps(row) for row in ROWS]
 _TEXTS = [(row["text"] or "").casefold() for row in ROWS]
 _RATINGS = [row["rating"] for row in ROWS]
@@ -93,6 +102,30 @@ async def since(request: Request) -> Response:
     return Response(b"".join((head % (day.encode(), count, count), body, b"]}")), media_type=_JSON)
 
 
+async def reviews(request: Request) -> Response:
+    """Serve GET /reviews.json."""
+    headers = request.headers
+    if "gzip" in headers.get("accept-encoding", ""):
+        if headers.get("if-none-match") == _GZIP_TAG:
+            return Response(status_code=304, headers=_GZIP_HEADERS)
+        return Response(_REVIEWS_GZIP, media_type=_JSON, headers=_GZIP_HEADERS)
+    if headers.get("if-none-match") == _TAG:
+        return Response(status_code=304, headers=_HEADERS)
+    return Response(_REVIEWS, media_type=_JSON, headers=_HEADERS)
+
+
+async def feed(request: Request) -> Response:
+    """Serve GET /api/feed.json."""
+    if request.headers.get("if-none-match") == _TAG:
+        return Response(status_code=304, headers=_HEADERS)
+    return Response(_FEED, media_type=_JSON, headers=_HEADERS)
+
+
 app = Starlette(
-    routes=[Route("/api/reviews/search", search), Route("/api/reviews/since/{date}", since)]
+    routes=[
+        Route("/reviews.json", reviews),
+        Route("/api/feed.json", feed),
+        Route("/api/reviews/search", search),
+        Route("/api/reviews/since/{date}", since),
+    ]
 )

@@ -1,14 +1,9 @@
-"""Kept connections to a measured server, and the data of peers that search (``peer``, ``mcp_sdk``)."""
+"""Kept connections to a measured server."""
 
-import shutil
 import socket
 from pathlib import Path
 
 import msgspec
-from pyroaring import BitMap
-
-from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN
-from reviewsd.snapshot.snapshots import Snapshot
 
 Work = list[bytes]
 
@@ -83,16 +78,3 @@ def get(path: str, *headers: str) -> bytes:
     """A request as a browser's fetch would have it, but for the coding."""
     lines = (f"GET {path} HTTP/1.1", "Host: localhost", "Accept: */*", *headers, "", "")
     return "\r\n".join(lines).encode()
-
-
-def prepare(snapshot: Snapshot, source: Path, place: Path) -> None:
-    """Write the peer's data: our reviews, and the places of each mentioned name."""
-    place.mkdir()
-    shutil.copyfile(source / "reviews.json", place / "reviews.json")
-    mentions: dict[str, dict[str, list[int]]] = {TECHNICIAN: {}, SERVICE: {}}
-    columns = snapshot.columns
-    for key in snapshot.sets.names:
-        field, _, name = key.partition("\0")
-        if field in mentions and isinstance(numbers := snapshot.sets.get(field, name), BitMap):
-            mentions[field][name] = [*map(columns.numbering.position, numbers)]
-    (place / "mentions.json").write_bytes(msgspec.json.encode(mentions))
