@@ -6,7 +6,7 @@
 - *searches*: one client keeps 128 of the slowest searches under way, none like another, and asks again as soon
   as it is answered. ``/healthz``, ``/api/feed.json`` and the searches of a second client are measured alone,
   then beside it. Clients are distinguished by X-Forwarded-For, as behind a proxy.
-- *callbacks*: callbacks at many hosts, in few or many networks, read a delivery and do not answer; five healthy
+- *callbacks*: 500 callbacks, in a network each, read a delivery and do not answer; five healthy
   ones, subscribed last, are measured from the first delivery of a fan-out until the last of them has it: in
   the first fan-out, in which those that hang are unknown, and in the next one.
 
@@ -22,9 +22,8 @@ import selectors
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from statistics import median
@@ -152,38 +151,9 @@ def searching(options: argparse.Namespace) -> str:
 # Callbacks that hang ------------------------------------------------------------------------------
 
 _HEALTHY = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """The number of hanging callbacks, and their addresses."""
-
-    hosts: int
-    networks: int
-    hang: bool = True
-    """Whether the callbacks hang; otherwise they answer, for comparison."""
-    among: bool = False
-    """Whether the healthy ones are in the same networks."""
-
-    @property
-    def addresses(self) -> list[str]:
-        return [
-            f"127.{1 + n % self.networks // 250}.{n % self.networks % 250}.{n // self.networks + 1}"
-            for n in range(self.hosts)
-        ]
-
-    @property
-    def healthy(self) -> list[str]:
-        if not self.among:
-            return [f"127.200.{n}.1" for n in range(_HEALTHY)]
-        first = self.addresses[: self.networks]
-        return [
-            f"{first[n % self.networks].rpartition('.')[0]}.{250 - n // self.networks}"
-            for n in range(_HEALTHY)
-        ]
-
-
-CASES = (Case(100, 4), Case(140, 1, among=True), Case(500, 500), Case(500, 500, hang=False))
+HEALTHY = [f"127.200.{number}.1" for number in range(_HEALTHY)]
+HANGING = [f"127.{1 + number // 250}.{number % 250}.1" for number in range(500)]
+"""Addresses of callbacks, each in a network of its own."""
 
 
 def silent_hangs(request: hubs.LoggedRequest) -> hubs.Reply | None:
@@ -208,20 +178,19 @@ def latency(daemon: Daemon, subscriber: hubs.Subscriber, number: int) -> float:
     return max(healthy()) - min(deliveries())
 
 
-def hanging(case: Case) -> list[str]:
+def hanging(answer: Callable[[hubs.LoggedRequest], hubs.Reply | None]) -> list[str]:
     """A row of the table."""
-    answer = silent_hangs if case.hang else hubs.good
     with tempfile.TemporaryDirectory(prefix="hanging-") as name:
         directory = Path(name)
-        names = [*case.addresses, *case.healthy]
+        names = [*HANGING, *HEALTHY]
         with hubs.Subscriber(directory, "0.0.0.0", answer, names=names) as subscriber:
             limits = {"requests_per_minute": 1_000_000}
             delivery = {"retry_delays": [60, 1800]}
             settings = hubs.settings(subscriber.ca_file, limits=limits, delivery=delivery)
             with Daemon(directory, settings) as daemon:
                 hubs.until_open(daemon)
-                urls = [subscriber.url("/hang", host) for host in case.addresses]
-                urls += [subscriber.url(f"/healthy{n}", h) for n, h in enumerate(case.healthy)]
+                urls = [subscriber.url("/hang", host) for host in HANGING]
+                urls += [subscriber.url(f"/healthy{n}", h) for n, h in enumerate(HEALTHY)]
                 for url in urls:
                     until(lambda: hubs.hub(daemon)["pending"] < 200, "room for another request")
                     assert hubs.ask(daemon, url).status == 202
@@ -232,15 +201,14 @@ def hanging(case: Case) -> list[str]:
                 grown = memory(pid, "VmRSS") - before
                 time.sleep(31)  # the time of a delivery
                 second = latency(daemon, subscriber, 2)
-    title = f"{case.hosts * case.hang} of {case.hosts} in {case.networks} networks"
-    title += ", theirs too" * case.among
+    title = "hang" if answer is silent_hangs else "answer"
     return [title, f"{first:.1f}", f"{second:.1f}", f"{grown:.0f}"]
 
 
 def calling(_: argparse.Namespace) -> str:
     """Measure callbacks that hang."""
-    head = ["hang", "last healthy one, s", "in the next fan-out", "MB"]
-    return table(head, list(map(hanging, CASES)))
+    head = ["500 callbacks that", "last healthy one, s", "in the next fan-out", "MB"]
+    return table(head, [hanging(silent_hangs), hanging(hubs.good)])
 
 
 ATTACKS = {"searches": searching, "callbacks": calling}
