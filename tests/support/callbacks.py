@@ -288,10 +288,32 @@ def _mode(head: bytes) -> tuple[str, list[str]]:
 # The modes of callbacks -----------------------------------------------------------------------------
 
 
-def good(to: Conversation, request: Received, *_: str) -> None:
-    """Confirm verifications, accept deliveries."""
-    challenge = request.parameters.get("hub.challenge", "").encode()
-    to.reply(200, challenge if request.method == "GET" else b"")
+Mode = Callable[..., None]
+
+
+def _sending(response: bytes, end: Callable[[Conversation], None] = lambda _: None) -> Mode:
+    """Return a mode that sends bytes, with the challenge and its length, and ends in some way."""
+
+    def respond(to: Conversation, request: Received, *_: str) -> None:
+        is_verified = request.method == "GET"
+        challenge = request.parameters.get("hub.challenge", "").encode() if is_verified else b""
+        length = b"%d" % len(challenge)
+        to.transport.write(response.replace(b"LENGTH", length).replace(b"CHALLENGE", challenge))
+        end(to)
+
+    return respond
+
+
+def _leave(to: Conversation) -> None:
+    to.transport.loseConnection()
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+CHALLENGE = b"Content-Length: LENGTH\r\n\r\nCHALLENGE"
+
+good = _sending(OK + CHALLENGE)
+"""Confirms verifications, and accepts deliveries."""
 
 
 def status(to: Conversation, request: Received, code: str, *rest: str) -> None:
@@ -313,28 +335,6 @@ def chunked(to: Conversation, request: Received, *_: str) -> None:
     to.transport.write(
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\nA: b\r\n\r\n"
     )
-
-
-def until_closed(to: Conversation, request: Received, *_: str) -> None:
-    challenge = request.parameters.get("hub.challenge", "").encode()
-    to.transport.write(b"HTTP/1.0 200 OK\r\n\r\n" + challenge)
-    to.transport.loseConnection()
-
-
-def cookie(to: Conversation, request: Received, *_: str) -> None:
-    challenge = request.parameters.get("hub.challenge", "").encode()
-    to.reply(200, challenge, b"Set-Cookie: a=b; Domain=localhost; Path=/", b"Set-Cookie: c=d")
-
-
-def closing(to: Conversation, _request: Received, *_: str) -> None:
-    """Accept, and announce the end of the connection."""
-    to.reply(200, b"", b"Connection: close")
-
-
-def forgetful(to: Conversation, request: Received, *_: str) -> None:
-    """Accept, and close the connection without announcing it."""
-    good(to, request)
-    to.transport.loseConnection()
 
 
 def wordy(to: Conversation, _request: Received, *_: str) -> None:
@@ -369,32 +369,9 @@ def early(to: Conversation, _request: Received, code: str, *_: str) -> None:
     to.reply(int(code))
 
 
-def broken(to: Conversation, _request: Received, *_: str) -> None:
-    to.transport.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
-
-
-def interim(to: Conversation, request: Received, *_: str) -> None:
-    """Respond as a good callback, after interim responses."""
-    to.transport.write(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 3)
-    good(to, request)
-
-
-def reset(to: Conversation, _request: Received, *_: str) -> None:
-    to.hang_up()
-
-
-def leave(to: Conversation, _request: Received, *_: str) -> None:
-    """Close the connection in order, without a response."""
-    to.transport.loseConnection()
-
-
 def garbage(to: Conversation, _request: Received, *_: str) -> None:
     """Send plain text within TLS."""
     to.transport.transport.write(b"HTTP/1.1 200 OK\r\n\r\n")  # type: ignore[attr-defined]
-
-
-def silence(_to: Conversation, _request: Received, *_: str) -> None:
-    """Read, and never respond."""
 
 
 def drip(to: Conversation, _request: Received, *_: str) -> None:
@@ -412,23 +389,8 @@ def gzip_bomb(to: Conversation, _request: Received, *_: str) -> None:
     to.reply(200, _bomb(), b"Content-Encoding: gzip")
 
 
-def gzip_silence(to: Conversation, _request: Received, *_: str) -> None:
-    to.transport.write(
-        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 10000\r\n\r\n"
-    )
-
-
-def deaf(to: Conversation, request: Received, *_: str) -> None:
-    """Respond, and read nothing from then on, not even the end of the connection."""
-    good(to, request)
-    to.transport.pauseProducing()
-
-
 def _bomb() -> bytes:
     return gzip.compress(bytes(1 << 20)) * 64  # members, 67 MB in all
-
-
-Mode = Callable[..., None]
 
 
 def _endless(begin: bytes, piece: bytes) -> Mode:
@@ -441,17 +403,29 @@ def _endless(begin: bytes, piece: bytes) -> Mode:
     return respond
 
 
-OK = b"HTTP/1.1 200 OK\r\n"
-CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 MODES: dict[str, Mode] = {
     **{
         mode.__name__.replace("_", "-"): mode
         for mode in (
-            *(status, slow, chunked, until_closed, cookie, closing, forgetful, wordy, wordier),
-            *(worsening, long, early, broken, interim, reset, leave, garbage, silence, drip),
-            *(gzip_bomb, gzip_silence, deaf),
+            *(status, slow, chunked, wordy, wordier, worsening, long, early, garbage, drip),
+            gzip_bomb,
         )
     },
+    # Those of usual servers: an end that is announced, or is not; cookies; interim responses
+    "closing": _sending(OK + b"Connection: close\r\nContent-Length: 0\r\n\r\n"),
+    "forgetful": _sending(OK + CHALLENGE, _leave),
+    "until-closed": _sending(b"HTTP/1.0 200 OK\r\n\r\nCHALLENGE", _leave),
+    "cookie": _sending(
+        OK + b"Set-Cookie: a=b; Domain=localhost; Path=/\r\nSet-Cookie: c=d\r\n" + CHALLENGE
+    ),
+    "interim": _sending(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 3 + OK + CHALLENGE),
+    # Those of broken ones, or of attackers
+    "broken": _sending(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"),
+    "reset": _sending(b"", Conversation.hang_up),
+    "leave": _sending(b"", _leave),
+    "silence": _sending(b""),
+    "deaf": _sending(OK + CHALLENGE, lambda to: to.transport.pauseProducing()),
+    "gzip-silence": _sending(OK + b"Content-Encoding: gzip\r\nContent-Length: 10000\r\n\r\n"),
     "headers": _endless(OK, b"X-Header: value\r\n"),
     "long-header": _endless(OK + b"X-Header: ", b"x"),
     "fold": _endless(OK + b"X-Header: a\r\n", b" folded\r\n"),
