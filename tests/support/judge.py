@@ -14,6 +14,7 @@ from functools import partial
 
 from reviewsd.store.postgres import LOCK
 from tests.support.daemon import DEMO, Daemon, until
+from tests.support.nodes import start
 from tests.support.postgres import Server
 from tests.support.subscriber import (
     TOPICS,
@@ -194,7 +195,7 @@ class Storm:
         self._change()
         try:
             while self.totals.kills < kills:
-                self._start()
+                start(self._nodes)
                 for node in self._nodes:
                     until_open(node)
                 while len(self._subscribed) < self._size:
@@ -215,12 +216,6 @@ class Storm:
         for node in self._nodes:
             assert "Traceback" not in node.log.read_text()
         return self.totals
-
-    def _start(self) -> None:
-        for node in self._nodes:
-            node.launch()
-        for node in self._nodes:
-            node.wait_ready()
 
     def _subscribe(self) -> None:
         self._count += 1
@@ -287,7 +282,7 @@ class Storm:
             self._server.void()
             self._voided.append(time.monotonic())
         self._change()
-        self._start()
+        start(self._nodes)
         newest = f"Change {self.totals.changes}".encode()
         for node in self._nodes:
             until(partial(_serves, node, newest), "the newest data")

@@ -4,9 +4,8 @@ The test holds the listening sockets, as the units reviewsd@.socket do.
 """
 
 import signal
-import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -14,63 +13,23 @@ import pytest
 from tests.support.agents import alive, opened
 from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, until
 from tests.support.load import Load
+from tests.support.nodes import Node, closing, start
 from tests.support.postgres import Server, needed
 from tests.support.subscriber import FORM, HUB, Subscriber, settings, subscriptions, until_open
-
-NAMES = ("1", "2", "3")
-
-
-class Node(Daemon):
-    """One of the nodes; they share a folder with data, configuration and keys."""
-
-    def __init__(
-        self, directory: Path, name: str, configuration: str, store: str, port: int
-    ) -> None:
-        listen = 'listen: ["systemd:name=http"]\n'
-        place = directory / name
-        place.mkdir()
-        super().__init__(
-            place,
-            f"{listen}{configuration}",
-            ("--node", name),
-            {"REVIEWSD_HUB__STORE": store},
-            publishes=True,
-        )
-        text = self.config.read_text()
-        for key, value in (
-            ("data_dir", "data"),
-            ("state_dir", "state"),
-            ("admin_socket", "admin.sock"),
-        ):
-            text = text.replace(f"{key}: {value}\n", f"{key}: ../{value}\n", 1)
-        self.config.write_text(text)
-        self.socket = directory / f"{name}.sock"
-        self.listening = socket.socket()
-        self.listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        self.listening.bind(("127.0.0.1", port))
-        self.listening.listen(1024)
-        self.port = self.listening.getsockname()[1]
-        self.handed_over["http"] = self.listening
 
 
 @pytest.fixture
 def nodes(tmp_path: Path, subscriber: Subscriber) -> Iterator[list[Node]]:
-    with ExitStack() as stack:
-        store = stack.enter_context(Server()).database()
-        configuration = settings(subscriber.ca_file)
-        first = Node(tmp_path, NAMES[0], configuration, store, 0)
-        first.data.rename(tmp_path / "data")
-        nodes = [
-            first,
-            *(Node(tmp_path, name, configuration, store, first.port) for name in NAMES[1:]),
-        ]
-        for node in nodes:
-            stack.callback(node.listening.close)
-            stack.callback(node.close)
-            node.launch()
-        for node in nodes:
-            node.wait_ready()
-        yield nodes
+    """Three nodes with one address."""
+    configuration = settings(subscriber.ca_file)
+    with Server() as server:
+        store = server.database()
+        first = Node(tmp_path, "1", store, configuration, 0)
+        others = [Node(tmp_path, name, store, configuration, first.port) for name in ("2", "3")]
+        nodes = [first, *others]
+        with closing(nodes):
+            start(nodes)
+            yield nodes
 
 
 def read_once(node: Node) -> bool:
@@ -108,7 +67,6 @@ def test_three_nodes_are_one_service(nodes: list[Node], subscriber: Subscriber) 
     assert [] == load.failed
 
     assert -signal.SIGKILL == second.stop(signal.SIGKILL)
-    first.data = first.directory.parent / "data"
     first.edit(name="Three nodes")
     delivery = subscriber.until_deliveries(1)
     assert b"Three nodes" in subscriber.bodies[delivery.sha256]
