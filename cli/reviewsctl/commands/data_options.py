@@ -12,8 +12,10 @@ CONFIGURATION: Final = "reviewsctl.configuration"
 
 
 def in_folder(context: typer.Context, path: Path | None) -> Path | None:
-    """Return the file of ``--config``, which may be its folder."""
-    named = context.meta[CONFIGURATION] = None if path is None else named_configuration(path)
+    """Return the file of ``--config``, which may be its folder; the last option counts."""
+    if path is not None:
+        context.meta[CONFIGURATION] = named_configuration(path)
+    named: Path | None = context.meta.get(CONFIGURATION)
     return named
 
 

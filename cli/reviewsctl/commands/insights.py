@@ -54,7 +54,7 @@ def show(
 ) -> None:
     """Show the insights where no command is named."""
     if ctx.invoked_subcommand is not None:
-        if config is not None or data is not None or as_json:
+        if data is not None or as_json:
             raise typer.BadParameter(
                 f"put the options after the command: reviewsctl insights {ctx.invoked_subcommand} ..."
             )

@@ -13,7 +13,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from reviewsctl.commands.data_options import CONFIGURATION
+from reviewsctl.commands.data_options import CONFIGURATION, in_folder
 from reviewsctl.daemon.session import Session, own_version
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.interruption import Stopped
@@ -59,6 +59,10 @@ def _keep(context: typer.Context, _: object, value: object) -> None:
         context.meta[_SOCKET] = value
 
 
+def _keep_configuration(context: typer.Context, _: object, value: str | None) -> None:
+    in_folder(context, None if value is None else Path(value))
+
+
 def _options(*, listed: bool) -> list[TyperOption]:
     """Return the options of the root, which every command takes too.
 
@@ -74,6 +78,14 @@ def _options(*, listed: bool) -> list[TyperOption]:
         hidden=not listed,
         help="The daemon's admin socket, if it is not where the configuration has it.",
     )
+    config = TyperOption(
+        param_decls=["--config"],
+        metavar="FILE",
+        expose_value=False,
+        callback=_keep_configuration,
+        hidden=not listed,
+        help="The configuration, or its folder, if it is not the one that is found.",
+    )
     version = TyperOption(
         param_decls=["--version"],
         is_flag=True,
@@ -83,7 +95,7 @@ def _options(*, listed: bool) -> list[TyperOption]:
         hidden=not listed,
         help="Show the version.",
     )
-    return [socket, version]
+    return [socket, config, version]
 
 
 class Command(TyperCommand):
@@ -91,21 +103,8 @@ class Command(TyperCommand):
 
     def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(*args, **attributes)
-        self.params += _options(listed=False)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  Typer's context
-        """Parse its arguments; an option that its help does not list is not proposed for an unknown one."""
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            hidden = {
-                name for each in self.params if getattr(each, "hidden", False) for name in each.opts
-            }
-            if possibilities := getattr(error, "possibilities", None):
-                vars(error)["possibilities"] = [
-                    name for name in possibilities if name not in hidden
-                ]
-            raise
+        own = {param.name for param in self.params}
+        self.params += [option for option in _options(listed=False) if option.name not in own]
 
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
         """Runs it; ``obj`` of its context is the session."""

@@ -458,20 +458,15 @@ def test_command_that_is_mistyped_is_answered_with_the_one_that_is_meant(ctl: Ct
     assert "No such command 'statsu'. Did you mean 'status'?" in run.stderr
 
 
-def test_option_that_help_does_not_list_is_not_proposed(ctl: Ctl) -> None:
-    """For ``--soruce`` it proposed the socket of the daemon, which only the help of the root has."""
-    run = ctl("import", "x.csv", "--soruce", "web")
-    assert 2 == run.returncode
-    assert "No such option: --soruce (Possible options: --set, --source)" in run.stderr
-
-
-def test_socket_and_version_are_options_of_every_command(ctl: Ctl, daemon: AdminFake) -> None:
+def test_options_of_the_root_are_those_of_every_command(ctl: Ctl, daemon: AdminFake) -> None:
     elsewhere = {**ctl.environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
     assert "there is no /nowhere" in reviewsctl(elsewhere, "status").stderr
     assert 0 == reviewsctl(elsewhere, "--socket", str(daemon.path), "status", "-q").returncode
     assert 0 == reviewsctl(elsewhere, "status", "-q", "--socket", str(daemon.path)).returncode
     nearest = reviewsctl(elsewhere, "--socket", "/x", "status", "--socket", str(daemon.path))
     assert 0 == nearest.returncode
+    for option in ("--socket", "--config"):
+        assert f"  {option} " in help_of()
     for command in ("", "status", "subs", "subs list", "init"):
         assert reviewsctl(elsewhere, *command.split(), "--version").stdout == "reviewsctl 0.1.0\n"
 
@@ -481,6 +476,9 @@ def test_the_socket_of_the_folder_is_found(ctl: Ctl, daemon: AdminFake, tmp_path
     del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
     (tmp_path / "reviewsd.yaml").write_text("admin_socket: admin.sock\n")
     assert 0 == ctl("status", folder=tmp_path).returncode
+    for words in (("hub", "blocks", "--config", "."), ("--config", tmp_path.name, "hub", "blocks")):
+        folder = tmp_path if words[0] == "hub" else tmp_path.parent
+        assert "nothing is blocked\n" == ctl(*words, folder=folder).stdout
     daemon.path.rename(tmp_path / "gone")
     stopped = ctl("status", folder=tmp_path).stderr
     assert f"there is no {tmp_path}/admin.sock\n" in stopped
