@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import shlex
 import shutil
 import signal
@@ -37,30 +36,26 @@ _DATE = "2026-01-01"
 def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[Path]:
     """Yield the configuration file of the demo; its directory is removed afterwards.
 
-    SIGTERM removes it as well, before the reactor runs and as a second signal. Only SIGKILL leaves it behind.
+    SIGTERM removes it as well, before the reactor runs and as a second signal.
 
     Args:
-        environ: ``REVIEWSD_LISTEN`` also sets the port of base_url, if it is one of this machine.
-        port: The port to listen on, as for ``choose_port``.
+        environ: As for ``choose_port``, like ``port``.
+        port: The port to listen on.
 
     Raises:
         OSError: The files cannot be written.
         StartError: The port is in use.
     """
     chosen_port = choose_port(environ, port)
-    directory: Path | None = None
+    directory = Path(tempfile.mkdtemp(prefix="reviewsd-demo-"))
 
     def end(number: int, _: FrameType | None) -> None:
-        if directory is not None:
-            _remove(directory)
+        _remove(directory)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
     before = signal.signal(signal.SIGTERM, end)
     try:
-        # Named before it is made, because a signal may arrive between the two
-        directory = Path(tempfile.gettempdir(), f"reviewsd-demo-{secrets.token_hex(8)}")
-        directory.mkdir(0o700)
         (directory / "data").mkdir()
         for file in _FILES:
             with as_file(files(__package__) / file) as source:
@@ -69,8 +64,7 @@ def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[Path]:
         config.write_text(_CONFIG.format(port=chosen_port))
         yield config
     finally:
-        if directory is not None:
-            _remove(directory)
+        _remove(directory)
         signal.signal(signal.SIGTERM, before)
 
 
@@ -102,16 +96,15 @@ def choose_port(
     """Return the port to listen on, and print why it is not the default.
 
     Args:
-        environ: Its ``REVIEWSD_LISTEN`` replaces the default.
+        environ: Where it has ``REVIEWSD_LISTEN``, as in a container, no port is looked for.
         requested: The argument of ``--port``: 0 for any free port; None for the default, or the next free port.
         default: The default.
 
     Raises:
         StartError: The requested port is in use.
     """
-    listen = environ.get("REVIEWSD_LISTEN", "")
-    if requested is None and listen:
-        return _port_of(listen)
+    if requested is None and environ.get("REVIEWSD_LISTEN"):
+        return default
     first = default if requested is None else requested
     if (port := _free_port(first)) is not None:
         return port
@@ -123,15 +116,6 @@ def choose_port(
     notice = f"reviewsd: {reason}, so the demo uses port {port}; --port N chooses another"
     print(notice, file=sys.stderr)  # noqa: T201  of a command
     return port
-
-
-def _port_of(listen: str) -> int:
-    """Return the port of the first endpoint of ``REVIEWSD_LISTEN``, if it is one of this machine."""
-    begin, _, rest = listen.partition(":")  # e.g. ["tcp:8081:interface=127.0.0.1"]
-    port = rest.partition(":")[0].rstrip('"]')
-    if begin.endswith("tcp") and port.isascii() and port.isdigit():
-        return int(port) or DEFAULT_PORT
-    return DEFAULT_PORT
 
 
 def _free_port(port: int) -> int | None:

@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -109,33 +108,6 @@ def test_second_signal_leaves_no_files(short_path: Path) -> None:
         demo.process.send_signal(number)
     demo.process.wait(20)
     assert [] == list(demo.temporary.iterdir())
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signal_while_the_directory_is_made_leaves_no_files(
-    short_path: Path, number: signal.Signals
-) -> None:
-    """``mkdir`` has not returned yet when the signal arrives."""
-    begin = f"""
-import os, sys
-from reviewsd.__main__ import main
-
-def make_and_be_stopped(*arguments, made=os.mkdir):
-    made(*arguments)
-    os.kill(os.getpid(), {number})
-
-os.mkdir = make_and_be_stopped
-sys.argv[1:] = ["--demo"]
-main()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", begin],
-        check=False,
-        timeout=60,
-        env={**os.environ, "TMPDIR": str(short_path)},
-    )
-    assert done.returncode == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[number]
-    assert [] == list(short_path.iterdir())
 
 
 def test_chosen_port_that_is_in_use_is_reported_with_a_remedy(short_path: Path) -> None:
