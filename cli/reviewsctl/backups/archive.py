@@ -38,8 +38,6 @@ _FAULTS: Final = (tarfile.TarError, EOFError, zlib.error, OSError)
 """Exceptions of an archive that was cut or changed."""
 _CHUNK: Final = 1 << 20
 """The bytes that are read at once."""
-_GZIP: Final = b"\x1f\x8b"
-"""The first bytes of every gzip."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,31 +99,20 @@ def writing(out: BinaryIO, manifest: Manifest) -> Iterator[ArchiveWriter]:
         yield ArchiveWriter(tar, manifest)
 
 
-@contextmanager
-def refusing_damage() -> Iterator[None]:
-    """Raise the faults of a damaged archive in the block as ``ImportRefusedError``."""
-    try:
-        yield
-    except _FAULTS as error:
-        raise ImportRefusedError(
-            f"the backup is damaged: {error}", "Copy it here again, or restore an older backup."
-        ) from error
-
-
 def check_sums(file: BinaryIO) -> None:
-    """Read an archive to its end, and compare the checksum and the length that gzip has there.
-
-    ``tarfile`` reads neither. A file that is no gzip is left to ``read``.
+    """Read an archive to its end, and compare the checksum and the length of gzip, which ``tarfile`` does not read.
 
     Raises:
         ImportRefusedError: The archive was cut or changed.
     """
-    is_gzip = file.read(len(_GZIP)) == _GZIP
-    file.seek(0)
-    if is_gzip:
-        with refusing_damage(), gzip.GzipFile(fileobj=file) as content:
+    try:
+        with gzip.GzipFile(fileobj=file) as content:
             while content.read(_CHUNK):
                 pass
+    except _FAULTS as error:
+        raise ImportRefusedError(
+            f"the backup is damaged: {error}", "Copy it here again, or restore an older backup."
+        ) from error
     file.seek(0)
 
 
@@ -149,26 +136,10 @@ def read(file: BinaryIO) -> "tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]":
     return manifest, _files(tar)
 
 
-def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
-    """Return the next entry; None at the end, after which there are only zeros.
-
-    Raises:
-        ImportRefusedError: It is damaged; ``tarfile`` takes a damaged entry for the end.
-    """
-    with refusing_damage():
-        entry = tar.next()
-        if entry is None:
-            tar.fileobj.seek(tar.offset)
-            rest = tar.fileobj.read(_CHUNK)
-            if not rest or any(rest):
-                raise tarfile.ReadError("it ends within its files")
-    return entry
-
-
 def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the files after the manifest, and accept only names that a backup writes."""
     expected = {CONFIG, STORE, *(f"data/{name}" for name in DATA_FILES)}
-    while (entry := _next(tar)) is not None:
+    for entry in iter(tar.next, None):
         folder, _, name = entry.name.rpartition("/")
         is_ours = entry.name in expected or folder in {
             "keys",

@@ -72,7 +72,8 @@ class Contents:
 Action = Literal["write", "replace", "merge", "keep", "skip"]
 """The action of a restore on a file of the archive.
 
-An existing configuration is kept. Versions are skipped where an undo takes the restore back, to what is there.
+An existing configuration and log of corrections are kept. Versions are skipped where an undo takes the restore back,
+to what is there.
 """
 
 
@@ -87,9 +88,9 @@ def action(name: str, places: Places) -> Action:
         return "skip"
     if not places.target(name).exists():
         return "write"
-    if name == archive.CONFIG:
+    if name in {archive.CONFIG, _CORRECTIONS_LOG}:
         return "keep"
-    return "merge" if name in {_CORRECTIONS, _CORRECTIONS_LOG} else "replace"
+    return "merge" if name == _CORRECTIONS else "replace"
 
 
 def is_in_use(places: Places) -> bool:
@@ -194,8 +195,6 @@ def restore(
             _write_version(target, content, log)
         elif name != _LOG or log is None:
             text = merged if name == _CORRECTIONS and merged is not None else content
-            if name == _CORRECTIONS_LOG and target.exists():
-                text = _merged_lines(content.read(), target.read_bytes())
             with opened(target.parent, make=True) as folder:
                 folder.write(target.name, text, _mode(name, target.name, folder))
         yield target
@@ -213,13 +212,6 @@ def _mode(name: str, there: str, folder: Folder) -> int:
     if name in _OF_SOURCES:
         return folder.facts.st_mode & sources.MODE
     return _PRIVATE if name.startswith(f"data/{KEPT_FOLDER}/") else _DATA_MODE
-
-
-def _merged_lines(archived: bytes, current: bytes) -> bytes:
-    """Return the lines of a log of an archive, and those that the log of the data directory has beside them."""
-    there = {*archived.splitlines()}
-    newer = [line for line in current.splitlines(keepends=True) if line.strip() not in there]
-    return b"".join([archived, *newer])
 
 
 def take_out_erased(places: Places, now: datetime.datetime) -> int:

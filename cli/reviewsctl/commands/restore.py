@@ -28,10 +28,7 @@ _STOP: Final = (
     "Stop it, and its sockets, first (Ctrl-C where it runs in a terminal): "
     "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd"
 )
-_ELSEWHERE: Final = "to restore it elsewhere: --config NEW-FOLDER/reviewsd.yaml"
-_WHERE_IT_WAS: Final = "Without --config it goes back to where it was"
-_ELSEWHERE_OUTSIDE: Final = "to restore it elsewhere: reviewsctl init NEW-FOLDER, and here --config NEW-FOLDER/reviewsd.yaml --force"
-"""For a backup whose data or state was not in the folder of its configuration: ``init`` makes one with new folders."""
+_ELSEWHERE: Final = "to restore it elsewhere: reviewsctl init NEW-FOLDER, and here --config NEW-FOLDER/reviewsd.yaml --force"
 
 _DONE: Final = {
     "write": "wrote",
@@ -106,10 +103,9 @@ def restore(
             missing = restoring.missing_files(contents, places)
             merged = restoring.restored_corrections(contents, places)
             is_undoable = "data/reviews.json" in plan and restoring.can_be_undone(places)
-            runs = _runs(ctx.obj, places)
+            refusals = list(_refusals(ctx.obj, places, [] if force else existing))
             if not dry_run:
-                elsewhere = _elsewhere(contents.manifest)
-                _check(runs=runs, existing=[] if force else existing, elsewhere=elsewhere)
+                _check(refusals)
                 now = datetime.datetime.now(datetime.UTC)
                 log = restoring.restored_log(contents, file.name, now) if is_undoable else None
                 new_files.extend(restoring.restore(archive, plan, places, merged, log))
@@ -134,9 +130,7 @@ def restore(
     if quiet:
         return
     if places.config == Path(contents.manifest.config):
-        typer.echo(
-            f"this backup goes back to {places.config.parent}; {_elsewhere(contents.manifest)}"
-        )
+        typer.echo(f"this backup goes back to {places.config.parent}; {_ELSEWHERE}")
     for action, what in _files(actions, places.data / KEPT_FOLDER / history.FOLDER):
         typer.echo(f"{f'would {action}' if dry_run else _DONE[action]} {what}")
     if erased:
@@ -146,7 +140,7 @@ def restore(
         when = "the sync" if named.is_export else "the start"
         typer.echo(f"note: not restored: {named.path} ({named.key}); put it there before {when}")
     if dry_run:
-        echo(*_refusals(runs=runs, existing=existing, force=force), NOTHING_WRITTEN)
+        echo(*map(_announced, refusals), NOTHING_WRITTEN)
     else:
         echo(*_next_steps(contents.manifest, places, config, is_undoable=is_undoable))
 
@@ -200,26 +194,25 @@ def _files(actions: "Mapping[str, Action]", kept: Path) -> "Iterator[tuple[Actio
         yield action, f"{counted(count, 'file')} in {kept}"
 
 
-def _refusals(*, runs: bool, existing: Sequence[Path], force: bool) -> Iterator[str]:
-    if runs:
-        yield f"it would be refused, as the daemon runs. {_STOP}"
-    if existing and not force:
-        yield f"it would need --force, which replaces {counted(len(existing), 'existing file')}"
-
-
-def _check(*, runs: bool, existing: Sequence[Path], elsewhere: str) -> None:
-    """Refuse to restore below a running daemon, or over existing files.
-
-    Raises:
-        ImportRefusedError: It would.
-    """
-    if runs:
-        raise ImportRefusedError("the daemon runs", _STOP)
+def _refusals(
+    session: Session, places: "Places", existing: Sequence[Path]
+) -> Iterator[ImportRefusedError]:
+    """Yield the refusals of a restore below a running daemon, or over existing files."""
+    if _runs(session, places):
+        yield ImportRefusedError("the daemon runs", _STOP)
     if existing:
-        raise ImportRefusedError(
-            f"{existing[0]} exists already",
-            f"Replace {counted(len(existing), 'existing file')} with --force; {elsewhere}",
-        )
+        replaced = counted(len(existing), "existing file")
+        remedy = f"Replace {replaced} with --force; {_ELSEWHERE}"
+        yield ImportRefusedError(f"{existing[0]} exists already", remedy)
+
+
+def _check(refusals: Sequence[ImportRefusedError]) -> None:
+    if refusals:
+        raise refusals[0]
+
+
+def _announced(refusal: ImportRefusedError) -> str:
+    return f"it would be refused: {refusal.detail}. {refusal.remedy}"
 
 
 def _places(manifest: "Manifest", config: Path | None) -> "Places":
@@ -248,7 +241,7 @@ def _places(manifest: "Manifest", config: Path | None) -> "Places":
             raise ImportRefusedError(
                 f"there is no {target}, and without it reviews and state would go back to {data} and {state}",
                 f"To restore it elsewhere: reviewsctl init {shlex.quote(str(target.parent))}, and then this "
-                f"with --force. {_WHERE_IT_WAS}.",
+                "with --force. Without --config it goes back to where it was.",
             )
     else:
         data = default_paths.data_dir(target, os.environ) or data
@@ -261,11 +254,6 @@ def start_of(config: Path) -> str:
     if config != SYSTEM:
         return "start the daemon"
     return units.start_command() if units.is_installed() else units.install_command()
-
-
-def _elsewhere(manifest: "Manifest") -> str:
-    """Return how to restore a backup into a new folder."""
-    return _ELSEWHERE if _is_in_one_folder(manifest) else _ELSEWHERE_OUTSIDE
 
 
 def _is_in_one_folder(manifest: "Manifest") -> bool:
