@@ -1,7 +1,6 @@
 """``reviewsctl doctor``: tests everything that serving needs, a line each (interfaces.md 1.1)."""
 
 import datetime
-import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile
-from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, source_names
+from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsd.api.program import installed_at
@@ -96,11 +95,9 @@ def _tests(
     if settings is not None:
         yield "disk", offline.disk(Path(settings.text("state_dir")), report)
     if report.data_dir is not None:
-        data = Path(report.data_dir)
-        file = None if report.config is None else Path(report.config)
-        names = source_names(file, data, os.environ)
         moment = datetime.datetime.fromtimestamp(now, datetime.UTC)
-        yield from (("sources", found) for found in overview.diagnoses(data, moment, names))
+        sources = overview.diagnoses(Path(report.data_dir), moment)
+        yield from (("sources", diagnosis) for diagnosis in sources)
     yield "clock", offline.clock(report, now)
     yield "serving", running.serving(answer)
     yield "hub", running.hub(answer)

@@ -1,13 +1,11 @@
 """``reviewsctl status``: what the daemon serves and how its data is (interfaces.md 1.1)."""
 
 import datetime
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from reviewsctl.daemon.default_paths import source_names
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.columns import show_fields
 from reviewsctl.terminal.errors import CommandError
@@ -55,5 +53,4 @@ def status(
     from reviewsctl.terminal.status_views import status_fields
 
     now, data = datetime.datetime.now(datetime.UTC), Path(answer.value.data.dir)
-    names = source_names(session.configuration, data, os.environ)
-    show_fields(status_fields(answer.value, now, overview.line(data, now, names)))
+    show_fields(status_fields(answer.value, now, overview.line(data, now)))

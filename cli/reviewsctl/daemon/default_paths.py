@@ -81,17 +81,6 @@ def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:
     return _path(file, "data_dir")
 
 
-def source_names(file: Path | None, data: Path, environ: Mapping[str, str]) -> frozenset[str]:
-    """Return the names of the sources of a configuration; none if it is not that of ``data``."""
-    folder = None if file is None else data_dir(file, environ)
-    if file is None or folder is None or os.path.realpath(folder) != os.path.realpath(data):
-        return frozenset()
-    sources = _settings(file).get("sources")
-    listed = sources if isinstance(sources, list) else []
-    names = [source.get("name") for source in listed if isinstance(source, dict)]
-    return frozenset(name for name in names if isinstance(name, str))
-
-
 def _path(file: Path, key: str) -> Path | None:
     """Return the path of a key, if a configuration has it."""
     value = _settings(file).get(key)

@@ -1,14 +1,11 @@
 """The files that a configuration names, and their places on a server (interfaces.md 1.6)."""
 
 import os
-import shlex
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from reviewsctl.daemon.units import below
 from reviewsd.api.files import EffectiveConfig
 
 ETC: Final = Path("/etc/reviewsd")
@@ -59,11 +56,6 @@ class NamedFile:
         """Whether it is the export of a source, or the pattern of several."""
         return self.key.endswith(".path")
 
-    @property
-    def copying(self) -> str:
-        """The command that makes the copy of a secret."""
-        return f"sudo install -D -m 600 {shlex.quote(str(self.path))} {self.copy}"
-
 
 def named_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
     """Yield the files that a configuration names beside its data, whether they exist or not."""
@@ -103,22 +95,6 @@ def needed_files(settings: EffectiveConfig) -> Iterator[NamedFile]:
             copy = NOTICES / f"{target['name']}.url"
             key = f"the address of notify.{target['name']}"
             yield NamedFile(key=key, place="", path=copy, copy=copy, is_secret=True)
-
-
-def unreadable_secrets(settings: EffectiveConfig, root: Path) -> Iterator[NamedFile]:
-    """Yield the secrets that a service cannot read, as it has a user of its own.
-
-    Secrets of sources are not among them: another service reads these.
-    """
-    for file in named_files(settings):
-        if not file.is_secret or file.copy.parent == CREDENTIALS:
-            continue
-        try:
-            mode = below(root, file.path).stat().st_mode
-        except OSError:  # the check of the configuration reports it
-            continue
-        if not mode & (stat.S_IRGRP | stat.S_IROTH):
-            yield file
 
 
 def entries(settings: EffectiveConfig, section: str) -> list[dict[str, Any]]:

@@ -15,7 +15,6 @@ from reviewsctl.files.named_files import (
     entries,
     exports,
     named_files,
-    unreadable_secrets,
 )
 from reviewsctl.terminal.errors import CommandError
 from reviewsd.api.places import SYSTEM
@@ -67,13 +66,6 @@ def requested(config: Path | None, root: Path) -> Installation:
         )
         detail = f"hub.store of {settings.file} has a password, and the copy is for all to read"
         raise CommandError("not installed", detail, remedy)
-    if there.exists():
-        for file in unreadable_secrets(settings, root):
-            raise CommandError(
-                "not installed",
-                f"{file.key}: the service cannot read {file.path}",
-                f"Have systemd hand it over:\n  {file.copying}\nand take the key out of {there}.",
-            )
     asked = config or default_paths.configuration(os.environ)
     is_other = (
         there.exists() and asked is not None and os.path.realpath(asked) != os.path.realpath(there)

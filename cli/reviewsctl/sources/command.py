@@ -107,9 +107,6 @@ def sync(options: SyncOptions) -> int:
 
 
 def _run(options: SyncOptions, config: Config) -> int:
-    if not config.sources:
-        remedy = "Add one: reviewsctl sources add"
-        raise CommandError("no sources", "the configuration has none", remedy)
     sync = Sync(
         config=config,
         environ=os.environ,
@@ -117,7 +114,7 @@ def _run(options: SyncOptions, config: Config) -> int:
         now=_now,
         report_wait=(lambda _: None) if options.quiet else _report_wait,
     )
-    width = max(len(name) for name in options.names or [source.name for source in config.sources])
+    width = max(map(len, options.names or [source.name for source in config.sources]), default=0)
     code, began = 0, time.monotonic()
     try:
         with bounded_memory(config.data_dir / REVIEWS), readable_files():
@@ -138,6 +135,9 @@ def _run(options: SyncOptions, config: Config) -> int:
     except BusyError:
         if not options.due:
             raise
+    if not config.sources:
+        remedy = "Add one: reviewsctl sources add"
+        raise CommandError("no sources", "the configuration has none", remedy)
     if options.dry_run and not (options.as_json or options.quiet):
         echo(NOTHING_WRITTEN)
     return code

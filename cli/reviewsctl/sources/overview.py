@@ -3,7 +3,7 @@
 import contextlib
 import datetime
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,26 +15,21 @@ from reviewsctl.terminal.times import ago
 _STATES: Final = ("ok", "warn", "failed", "stopped", "new")
 
 
-def states(data: Path, names: Collection[str]) -> Mapping[str, SourceState]:
+def states(data: Path) -> Mapping[str, SourceState]:
     """Return the states of the sources of a data directory, by name; none if it cannot be opened.
-
-    Args:
-        data: The data directory.
-        names: The configured sources, as the others were removed; empty where they are not known.
 
     Raises:
         StateUnreadableError: sources.json cannot be read.
     """
     with contextlib.suppress(OSError), opened(data) as folder:
-        by_name = load(folder)
-        return {name: state for name, state in by_name.items() if not names or name in names}
+        return load(folder)
     return {}
 
 
-def line(data: Path, now: datetime.datetime, names: Collection[str] = ()) -> str | None:
-    """Return the line of ``status``; None without sources. The arguments are those of ``states``."""
+def line(data: Path, now: datetime.datetime) -> str | None:
+    """Return the line of ``status``; None without sources."""
     try:
-        by_name = states(data, names)
+        by_name = states(data)
     except StateUnreadableError as error:
         return error.detail
     if not by_name:
@@ -46,10 +41,10 @@ def line(data: Path, now: datetime.datetime, names: Collection[str] = ()) -> str
     return f"{', '.join(parts)}{last}"
 
 
-def diagnoses(data: Path, now: datetime.datetime, names: Collection[str] = ()) -> list[Diagnosis]:
-    """Return the diagnosis of each source for ``doctor``. The arguments are those of ``states``."""
+def diagnoses(data: Path, now: datetime.datetime) -> list[Diagnosis]:
+    """Return the diagnosis of each source for ``doctor``."""
     try:
-        by_name = states(data, names)
+        by_name = states(data)
     except StateUnreadableError as error:
         return [fail(error.detail, "Write it again: reviewsctl sync")]
     return [_diagnosis(name, state, now) for name, state in by_name.items()]

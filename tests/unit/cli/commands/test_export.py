@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.platforms.own import COLUMNS
-from tests.support.commands import Ctl, on_a_terminal, reviewsctl
+from tests.support.commands import Ctl, on_a_terminal
 
 pytestmark = pytest.mark.processes
 
@@ -67,15 +67,6 @@ def correct(ctl: Ctl, data: Path, action: str, *options: str) -> None:
 def test_lines_are_the_reviews_with_all_members(ctl: Ctl, data: Path) -> None:
     lines = exported(ctl, data, "--jsonl").splitlines()
     assert REVIEWS == [json.loads(line) for line in lines]
-
-
-def test_output_into_the_file_itself_is_refused_with_the_way_back(ctl: Ctl, data: Path) -> None:
-    """The shell empties it before the command runs."""
-    shell = ("sh", "-c", f'exec "$@" > {data}/reviews.json', "sh")
-    run = reviewsctl(ctl.environment, "export", "--jsonl", "--data", str(data), before=shell)
-    assert 1 == run.returncode
-    assert "the output is reviews.json itself" in run.stderr
-    assert "reviewsctl reviews undo" in run.stderr
 
 
 def test_the_table_has_the_members_of_the_data_model(ctl: Ctl, data: Path) -> None:

@@ -458,26 +458,6 @@ def test_older_secret_in_place_of_new_one_is_refused(ctl: Ctl, named: Path, root
     assert f"{there}: it is there already, and differs from {named}/owner.url\n" in done.stderr
 
 
-def test_secret_that_the_service_cannot_read_is_refused(ctl: Ctl, shop: Path, root: Path) -> None:
-    """A user of its own runs it, and the address is not for all."""
-    config = root / CONFIG.relative_to("/")
-    config.parent.mkdir(parents=True)
-    config.write_text(
-        "base_url: https://mine.example.com\ndata_dir: /data\n"
-        "notify: [{name: owner, url_file: /etc/reviewsd/owner.url, stars: 2}]\n"
-    )
-    config.chmod(0o644)
-    (root / "etc/reviewsd/owner.url").touch(0o600)
-    done = ctl("service", "install", "--root", str(root), "--dry-run")
-    assert (1, "") == (done.returncode, done.stdout)
-    assert done.stderr == (
-        "Error: not installed: notify.owner.url_file: the service cannot read /etc/reviewsd/owner.url\n"
-        "Have systemd hand it over:\n"
-        "  sudo install -D -m 600 /etc/reviewsd/owner.url /etc/reviewsd/notify/owner.url\n"
-        f"and take the key out of {config}.\n"
-    )
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_sync_gets_data_of_root_and_not_that_of_another_user(ctl: Ctl, tmp_path: Path) -> None:
     """Its owner imports without sudo, and has the sync run as himself."""

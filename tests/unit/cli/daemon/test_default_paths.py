@@ -10,7 +10,6 @@ from reviewsctl.daemon.default_paths import (
     admin_socket,
     configuration,
     data_dir,
-    source_names,
     state_dir,
 )
 from reviewsd.api.places import HERE, PLACES, SYSTEM, absolute, named_configuration
@@ -110,15 +109,3 @@ def test_socket_is_known_although_another_line_is_broken(folder: Path, broken: s
     """The daemon that runs says what is wrong; another socket would answer that it is stopped."""
     HERE.write_text(f"{broken}\nadmin_socket: mine.sock\ndata_dir: data\n")
     assert folder / "here/mine.sock" == found(folder)
-
-
-def test_sources_are_those_of_the_configuration_of_the_data(folder: Path) -> None:
-    """A daemon in a container has another configuration than the sync beside it."""
-    HERE.write_text("data_dir: data\nsources: [{name: a}, {type: url}, 7, {name: b}]")
-    data = folder / "here/data"
-    assert {"a", "b"} == source_names(HERE, data, {})
-    assert set() == source_names(HERE, folder / "other", {})
-    assert set() == source_names(None, data, {})
-    for text in ("data_dir: data", "data_dir: data\nsources: 7", "data_dir: data\nsources: {a: b}"):
-        HERE.write_text(text)
-        assert set() == source_names(HERE, data, {})

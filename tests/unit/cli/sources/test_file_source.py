@@ -428,6 +428,9 @@ def test_state_of_a_removed_source_is_dropped(business: Business) -> None:
     business.configure(SHOP.replace("shop, type", "other, type"))
     business.sync()
     assert ["other"] == list(business.states)
+    business.configure("  []\n")
+    business.sync()
+    assert {} == business.states
 
 
 def test_one_failure_does_not_keep_others_from_running(business: Business) -> None:

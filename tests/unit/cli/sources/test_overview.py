@@ -64,11 +64,3 @@ def test_damaged_state_is_told_with_the_command_that_mends_it(data: Path) -> Non
     assert ".reviewsctl/sources.json cannot be read" in line
     (diagnosis,) = overview.diagnoses(data, NOW)
     assert "fail" == diagnosis.verdict
-
-
-def test_state_of_a_source_that_is_no_longer_configured_is_not_told(data: Path) -> None:
-    """A stopped source failed the doctor for ever after it was removed."""
-    names = frozenset({"google", "shop"})
-    assert "1 ok, 1 failed; last run 1 h 0 min ago" == overview.line(data, NOW, names)
-    assert ["ok", "warn"] == [item.verdict for item in overview.diagnoses(data, NOW, names)]
-    assert None is overview.line(data, NOW, frozenset({"new"}))
