@@ -11,12 +11,10 @@ from typing import Annotated, Final
 import typer
 
 from reviewsctl.daemon.units import install_command, sudo_reviewsctl
-from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import NOTHING_WRITTEN
-from reviewsctl.terminal.remedies import to_write
+from reviewsctl.terminal.remedies import writing
 
 CONFIG: Final = "reviewsd.yaml"
-BACKUP: Final = f"{CONFIG}.bak"
 SCHEMA: Final = "reviewsd.schema.json"
 DATA: Final = "reviews.json"
 INSIGHTS: Final = "insights.yaml"
@@ -70,7 +68,8 @@ def init(
     In /etc/reviewsd it is the configuration of a service: the reviews are in /srv/reviews then, its
     own files in /var/lib/reviewsd. With --base-url http://localhost:8081 it listens on that port.
     """
-    from reviewsctl.manual.keys import SHIPPED  # see main
+    from reviewsctl.files.own_files import check_free, write  # see main
+    from reviewsctl.manual.keys import SHIPPED
     from reviewsd.config import syntax
 
     try:
@@ -94,34 +93,20 @@ def init(
             typer.echo(f"==> {path}\n{text}")
         typer.echo(NOTHING_WRITTEN)
         return
-    _check_free(folder, force=force)
+    check_free(folder / CONFIG, "--force", is_forced=force)
     for path in (data / DATA, data / INSIGHTS):
         if os.path.lexists(path):
             del files[path]
     for path, text in files.items():
-        try:
-            is_kept = _write(path, text)
-        except OSError as fault:
-            detail = f"cannot write {path}: {fault.strerror}"
-            remedy = to_write(path.parent, "name another folder.", fault)
-            raise CommandError("not written", detail, remedy) from fault
-        typer.echo(f"wrote {path}{f'; the one before is {folder / BACKUP}' if is_kept else ''}")
+        is_kept = path.name == CONFIG
+        with writing(path.parent, "name another folder."):
+            was_there = write(path, text, is_kept=is_kept)
+        before = f"; the one before is {path}.bak" if is_kept and was_there else ""
+        typer.echo(f"wrote {path}{before}")
     importing = "import EXPORT" + ("" if name else " --set name=NAME")
     importing = importing if data / DATA in files else ""
     address = _LOCAL if endpoint is None else base_url
     typer.echo("\n".join(next_steps(folder, address, system=system, importing=importing)))
-
-
-def _check_free(folder: Path, *, force: bool) -> None:
-    """Refuse to replace a configuration without --force, or one that is kept, which may be the operator's own."""
-    if not os.path.lexists(folder / CONFIG):
-        return
-    if not force:
-        detail = f"{folder / CONFIG} is there already"
-        raise CommandError("not written", detail, "Replace it with --force.")
-    if os.path.lexists(folder / BACKUP):
-        detail = f"{folder / BACKUP} is there already"
-        raise CommandError("not written", detail, "Move it away, or remove it.")
 
 
 _TEMPLATE: Final = """\
@@ -200,23 +185,6 @@ def _sample(name: str, language: str) -> str:
     if name:
         document["business"]["name"] = name
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def _write(path: Path, text: str) -> bool:
-    """Write a file that only its owner can change and all can read, whatever the umask (O11).
-
-    Returns:
-        Whether a configuration that was there is kept.
-    """
-    from reviewsctl.files.folders import opened  # see main
-
-    with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:
-        new.file.write(text.encode())
-        is_kept = path.name == CONFIG and folder.look(CONFIG) is not None
-        if is_kept:
-            folder.rename(CONFIG, BACKUP)
-        new.put(0o644)
-    return is_kept
 
 
 def next_steps(folder: Path, address: str, *, system: bool, importing: str) -> list[str]:

@@ -12,7 +12,7 @@ from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import complain, echo, json_line
-from reviewsctl.terminal.remedies import to_write
+from reviewsctl.terminal.remedies import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reviewsd.offline.insights import Folder
 
 FILE: Final = "insights.json"
-BACKUP: Final = f"{FILE}.bak"
-
 Replace = Annotated[
     bool,
     typer.Option("--replace", help=f"Replace the {FILE} that is there; it is kept as {FILE}.bak."),
@@ -151,19 +149,22 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
     It has the insights of the rules, with the kept labels of a language model. The file is yours to
     edit. From then on it is served as it is, also when reviews are added.
     """
-    import msgspec  # see main
+    import json  # see main
+
+    import msgspec
+
+    from reviewsctl.files.own_files import check_free
+    from reviewsctl.files.own_files import write as write_kept
 
     with _folder(config, data) as folder:
         path = folder.path / FILE
-        if os.path.lexists(path):
-            if not replace:
-                remedy = f"Replace it with --replace; it is kept as {BACKUP}."
-                raise CommandError("not written", f"{path} is there already", remedy)
-            if os.path.lexists(folder.path / BACKUP):  # it may have edits
-                detail = f"{folder.path / BACKUP} is there already"
-                raise CommandError("not written", detail, "Move it away, or remove it.")
+        check_free(path, "--replace", is_forced=replace)
         insights = folder.members(folder.make(folder.settings))
-    echo(_write(path.parent, msgspec.json.encode(insights)))
+    text = json.dumps(json.loads(msgspec.json.encode(insights)), indent=2, ensure_ascii=False)
+    with writing(path.parent, "name another --data DIR."):
+        is_replaced = write_kept(path, f"{text}\n", is_kept=True)
+    backup = f", the old one is {FILE}.bak" if is_replaced else ""
+    echo(f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews")
 
 
 @app.command(
@@ -270,28 +271,6 @@ def _print(value: object, lines: "Iterable[str]", *, as_json: bool) -> None:
     import msgspec  # see main
 
     echo(*([msgspec.json.encode(value).decode()] if as_json else lines))
-
-
-def _write(folder: Path, insights: bytes) -> str:
-    """Write insights, a JSON object, and return what was done."""
-    import json  # see main
-
-    from reviewsctl.files.folders import opened
-    from reviewsctl.importing.reviews_file import commit
-
-    path = folder / FILE
-    content = json.dumps(json.loads(insights), indent=2, ensure_ascii=False)
-    try:
-        with opened(folder) as place, place.draft(FILE) as new:
-            new.file.write(content.encode() + b"\n")
-            is_replaced = place.look(FILE) is not None
-            commit(new, lambda: place.keep(FILE, BACKUP))
-    except OSError as fault:
-        detail = f"cannot write {path}: {fault.strerror}"
-        remedy = to_write(folder, "name another --data DIR.", fault)
-        raise CommandError("not written", detail, remedy) from fault
-    backup = f", the old one is {BACKUP}" if is_replaced else ""
-    return f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews"
 
 
 def next_step(reviews: Path) -> str:

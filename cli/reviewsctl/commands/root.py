@@ -31,6 +31,7 @@ GROUPS: Final = {
 COMMANDS: Final = tuple(name for names in GROUPS.values() for name in names)
 
 _REFUSED: Final = {
+    "init": "not written",
     "import": "not imported",
     "export": "not exported",
     "restore": "not restored",

@@ -18,7 +18,7 @@ from reviewsctl.importing import history, import_log
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.reviews_file import commit
 from reviewsctl.terminal.interruption import uninterrupted
-from reviewsctl.terminal.remedies import to_write
+from reviewsctl.terminal.remedies import writing
 from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, LABELS_FILE
 from reviewsd.api.texts import counted
 
@@ -68,16 +68,9 @@ def parsing(remedy: str) -> Iterator[None]:
         raise ImportRefusedError("; ".join(error.lines()), remedy) from error
 
 
-@contextlib.contextmanager
-def faults(target: Path) -> Iterator[None]:
+def faults(target: Path) -> contextlib.AbstractContextManager[None]:
     """Raise faults of the file system as ``ImportRefusedError``."""
-    try:
-        yield
-    except OSError as error:
-        raise ImportRefusedError(
-            f"{error.filename or target.parent}: {error.strerror}",
-            to_write(target.parent, "ask the owner of the folder.", error),
-        ) from error
+    return writing(target.parent, "ask the owner of the folder.")
 
 
 def own_ids(target: Path) -> set[str]:

@@ -1,5 +1,7 @@
 """Remedies that several commands name, the same inside and outside a container."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -16,3 +18,17 @@ def to_write(folder: Path, otherwise: str, fault: BaseException | None = None) -
     if is_full(fault):
         return f"Make room: {room(folder)}."
     return f"Use sudo, or {otherwise} In a container, run it as the owner of the folder: --user UID:GID."
+
+
+@contextlib.contextmanager
+def writing(folder: Path, otherwise: str) -> Iterator[None]:
+    """Raise faults of the file system in the block as ``ImportRefusedError``; the arguments are those of ``to_write``."""
+    from reviewsctl.importing.errors import (
+        ImportRefusedError,  # it imports the errors of this package
+    )
+
+    try:
+        yield
+    except OSError as fault:
+        detail = f"{fault.filename or folder}: {fault.strerror}"
+        raise ImportRefusedError(detail, to_write(folder, otherwise, fault)) from fault
