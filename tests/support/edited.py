@@ -87,5 +87,6 @@ def synced(
 
 def take_again(shop: Shop, review_id: str) -> None:
     """Have imports take a row that they have left out, as ``reviews restore`` does."""
-    output = Output(as_json=False)
-    assert [] == deciding.take([review_id], "", shop.folder, None, output, dry_run=False)
+    run = deciding.Correcting(shop.folder, None, "", Output(as_json=False), dry_run=False)
+    assert run.reviews.has_left_out(review_id)
+    run.restore([review_id])

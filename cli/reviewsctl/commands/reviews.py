@@ -10,7 +10,7 @@ from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.corrections.output import Output
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal.output import echo, json_line
-from reviewsd.api.texts import counted, printable
+from reviewsd.api.texts import printable
 
 app = typer.Typer(
     name="reviews",
@@ -236,10 +236,10 @@ def hide(  # noqa: PLR0913  options
     Hidden reviews are not shown and not counted. It asks first if many are hidden, if these have far
     fewer stars than the others, or if --text would show a hidden one again.
     """
-    from reviewsctl.corrections.deciding import Decision  # msgspec, see main
+    from reviewsctl.corrections.deciding import Correcting, named  # msgspec, see main
 
-    decision = Decision("hide-text" if text else "hide", reason, note)
-    decision.make(ids, data, config, Output(as_json=as_json, yes=yes), dry_run=dry_run)
+    run = Correcting(data, config, note, Output(as_json=as_json, yes=yes), dry_run=dry_run)
+    run.correct(named(ids, run.reviews), "hide-text" if text else "hide", reason)
 
 
 @app.command(
@@ -263,10 +263,10 @@ def anonymize(
     They have no name, no picture and no link to the original. Names in texts and replies stay; the
     command lists them. Words that were hidden stay hidden. It asks first if a review is hidden now.
     """
-    from reviewsctl.corrections.deciding import Decision  # msgspec, see main
+    from reviewsctl.corrections.deciding import Correcting, named  # msgspec, see main
 
-    decision = Decision("anonymize", reason, note)
-    decision.make(ids, data, config, Output(as_json=as_json, yes=yes), dry_run=dry_run)
+    run = Correcting(data, config, note, Output(as_json=as_json, yes=yes), dry_run=dry_run)
+    run.correct(named(ids, run.reviews), "anonymize", reason)
 
 
 @app.command(
@@ -287,13 +287,9 @@ def restore(
 
     What was erased cannot be restored. A row that an import has left out for an erased review is taken by the next one.
     """
-    from reviewsctl.corrections.deciding import Decision, take  # msgspec, see main
+    from reviewsctl.corrections.deciding import Correcting  # msgspec, see main
 
-    output = Output(as_json=as_json)
-    others = take(ids, note, data, config, output, dry_run=dry_run)
-    if others:
-        decision = Decision("restore", None, note)
-        decision.make(others, data, config, output, dry_run=dry_run)
+    Correcting(data, config, note, Output(as_json=as_json), dry_run=dry_run).restore(ids)
 
 
 @app.command(
@@ -329,20 +325,20 @@ def erase(  # noqa: PLR0913  options
     later import skips them, whichever tool made the export. This cannot be undone. The command ends
     with a list of the copies that it cannot reach.
     """
-    from reviewsctl.corrections.deciding import LIST, named_or_erased, of_author, reading
-    from reviewsctl.corrections.deciding import erase as erased  # msgspec, see main
+    from reviewsctl.corrections.deciding import (  # msgspec, see main
+        LIST,
+        Correcting,
+        named_or_erased,
+        of_author,
+    )
     from reviewsctl.importing.errors import ImportRefusedError
 
-    output = Output(as_json=as_json, yes=yes)
-    target, reviews = reading(data, config)
-    more = of_author(author, reviews) if author else []
-    chosen = named_or_erased([*(ids or []), *more], reviews)
+    run = Correcting(data, config, note, Output(as_json=as_json, yes=yes), dry_run=dry_run)
+    more = of_author(author, run.reviews) if author else []
+    chosen = named_or_erased([*(ids or []), *more], run.reviews)
     if not chosen:
         raise ImportRefusedError("no review is named", LIST)
-    output.show(chosen)
-    if not dry_run:
-        output.ask(f"Erase {counted(len(chosen), 'review')} for good? This cannot be undone.")
-    erased(target, reviews, chosen, (reason, note), ctx.obj, output, dry_run=dry_run)
+    run.erase(chosen, reason, ctx.obj)
 
 
 @app.command(

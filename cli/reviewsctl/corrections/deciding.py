@@ -125,112 +125,123 @@ def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
     return ids
 
 
-def take(
-    ids: "Sequence[str]",
-    note: str,
-    data: Path | None,
-    config: Path | None,
-    output: Output,
-    *,
-    dry_run: bool,
-) -> list[str]:
-    """Have imports take rows that they have left out for erased reviews; return the ids of other reviews."""
-    target, reviews = reading(data, config)
-    left_out = [review_id for review_id in ids if reviews.has_left_out(review_id)]
-    if left_out:
-        now = datetime.datetime.now(datetime.UTC)
-        if not dry_run:
-            files.write(target, reviews.with_taken(left_out, now))
-            files.note(target, now, left_out, "restore", note)
-        lines = [
-            f"{review_id}: taken as another review by the next import" for review_id in left_out
-        ]
-        output.report("taken", [], lines, dry_run=dry_run)
-    return [review_id for review_id in ids if review_id not in left_out]
+class Correcting:
+    """A run of a command that corrects reviews; raises as ``reading``.
 
-
-class Decision:
-    """One correction of some reviews, with a note for the owner's log.
-
-    It has a public reason, except ``restore``.
+    Args:
+        data: The value of ``--data``.
+        config: The value of ``--config``.
+        note: A note for the owner's log.
+        output: Prints and asks.
+        dry_run: Whether it only reports.
     """
 
-    def __init__(self, action: "Action", reason: "Reason | None", note: str) -> None:
-        self._action = action
-        self._reason = reason
+    def __init__(
+        self, data: Path | None, config: Path | None, note: str, output: Output, *, dry_run: bool
+    ) -> None:
+        self.target, self.reviews = reading(data, config)
         self._note = note
+        self._output = output
+        self._dry_run = dry_run
         self._now = datetime.datetime.now(datetime.UTC)
 
-    def make(
-        self,
-        ids: Iterable[str],
-        data: Path | None,
-        config: Path | None,
-        output: Output,
-        *,
-        dry_run: bool,
+    def correct(
+        self, chosen: "Sequence[Review]", action: "Action", reason: "Reason | None"
     ) -> None:
-        """Write corrections.json and report the consequences.
+        """Write corrections.json and report the consequences; all but ``restore`` have a public reason.
 
         It asks before a selection by stars, and before it shows anything of what was hidden.
         """
-        target, reviews = reading(data, config)
-        chosen = named(ids, reviews)
-        if self._action == "restore":
-            chosen = _corrected(chosen, reviews, output)
-            if not chosen:
-                return
-        corrected = reviews.with_correction(chosen, self._action, self._reason, self._now)
-        output.show(chosen)
-        state = STATES[self._action]
-        shown_again = self._shown_again(state, reviews, chosen)
-        consequences = list(self._consequences(state, reviews, corrected, chosen))
+        after = self.reviews.with_correction(chosen, action, reason, self._now)
+        self._output.show(chosen)
+        consequences = list(self._consequences(after, chosen, action))
         copies: list[Review] = []
-        if self._reason is not None:
-            copies = corrected.copies_left(chosen, self._action)
-            consequences += _copies_left(copies, self._action, self._reason)
-        consequences += files.erased_note(len(reviews.erased))
-        selection = corrected.selection_warning if self._action == "hide" else None
-        if dry_run:
-            for warning in filter(None, (selection, shown_again)):
-                output.warn(warning)
-            output.report(state, chosen, consequences, copies, dry_run=True)
-            return
-        if shown_again:
-            output.ask(f"{shown_again}. Go on?")
-        if selection is not None:
-            question = f"With these, {selection}. Hide {counted(len(chosen), 'review')} anyway?"
-            output.ask(question, warning=selection)
-        files.write(target, corrected)
-        files.take_out_erased(target, corrected, self._now)
-        label = self._action if self._reason is None else f"{self._action} ({self._reason})"
-        files.note(target, self._now, [review.id for review in chosen], label, self._note)
-        output.report(state, chosen, consequences, copies)
+        if reason is not None:
+            copies = after.copies_left(chosen, action)
+            consequences += _copies_left(copies, action, reason)
+        if action == "anonymize" or reason == "request":
+            consequences += _names_elsewhere(chosen, after)
+        consequences += files.erased_note(len(self.reviews.erased))
+        self._agree(self._shown_again(chosen, action), "Go on?")
+        if action == "hide":
+            question = f"Hide {counted(len(chosen), 'review')} anyway?"
+            self._agree(after.selection_warning or "", question, "With these, ")
+        if not self._dry_run:
+            files.write(self.target, after)
+            files.take_out_erased(self.target, after, self._now)
+            self._log(chosen, action if reason is None else f"{action} ({reason})")
+        self._output.report(STATES[action], chosen, consequences, copies, dry_run=self._dry_run)
 
-    def _shown_again(
-        self, state: str, reviews: "ReviewsWithCorrections", chosen: "Sequence[Review]"
-    ) -> str:
-        """Return that the decision shows reviews of which nothing is shown now; "" if it shows none."""
-        if self._action in ("hide", "restore"):
+    def restore(self, ids: "Sequence[str]") -> None:
+        """Show reviews again, and have imports take rows that they have left out for erased reviews."""
+        left_out = [review_id for review_id in ids if self.reviews.has_left_out(review_id)]
+        if left_out:
+            if not self._dry_run:
+                files.write(self.target, self.reviews.with_taken(left_out, self._now))
+                files.note(self.target, self._now, left_out, "restore", self._note)
+            lines = [f"{name}: taken as another review by the next import" for name in left_out]
+            self._output.report("taken", [], lines, dry_run=self._dry_run)
+            self.reviews = files.read(self.target)
+        others = [review_id for review_id in ids if review_id not in left_out]
+        chosen = named(others, self.reviews)
+        shown = [review for review in chosen if self.reviews.action(review) == "restore"]
+        if shown:
+            lines = [f"{review.id} was not hidden" for review in shown]
+            self._output.report("unchanged", shown, lines)
+        if len(shown) < len(chosen):
+            self.correct([review for review in chosen if review not in shown], "restore", None)
+
+    def erase(self, chosen: "Sequence[Review]", reason: "Reason", session: Session) -> None:
+        """Erase reviews after a question, reload a running daemon, and report the consequences."""
+        self._output.show(chosen)
+        after = self.reviews.with_erasure(chosen, self._now)
+        lines = [_EFFECTS["erase"], _rating_line(self.reviews, after), _UPDATE]
+        if not self._dry_run:
+            count = counted(len(chosen), "review")
+            self._output.ask(f"Erase {count} for good? This cannot be undone.")
+            files.erase(self.target, after, self._now)
+            self._log(chosen, f"erase ({reason})")
+            lines += _published(session, self.target)
+        copies = after.copies_left(chosen, "erase")
+        lines += [
+            *_copies_left(copies, "erase", reason),
+            *_names_elsewhere(chosen, after),
+            _ELSEWHERE,
+        ]
+        self._output.report("erased", chosen, lines, copies, dry_run=self._dry_run)
+
+    def _agree(self, warning: str, question: str, begin: str = "") -> None:
+        """Ask about a warning, if there is one; a dry run prints it."""
+        if warning and self._dry_run:
+            self._output.warn(warning)
+        elif warning:
+            self._output.ask(f"{begin}{warning}. {question}", warning=warning)
+
+    def _log(self, chosen: "Sequence[Review]", label: str) -> None:
+        ids = [review.id for review in chosen]
+        files.note(self.target, self._now, ids, label, self._note)
+
+    def _shown_again(self, chosen: "Sequence[Review]", action: "Action") -> str:
+        """Return that a correction shows reviews of which nothing is shown now; "" if it shows none."""
+        if action in ("hide", "restore"):
             return ""
-        hidden = [review.id for review in chosen if reviews.action(review) == "hide"]
+        hidden = [review.id for review in chosen if self.reviews.action(review) == "hide"]
         ids = first_of(hidden, _NAMED, ", ")
-        return f"hidden now, and shown again, {state}: {ids}" if hidden else ""
+        return f"hidden now, and shown again, {STATES[action]}: {ids}" if hidden else ""
 
     def _consequences(
-        self,
-        state: str,
-        before: "ReviewsWithCorrections",
-        after: "ReviewsWithCorrections",
-        chosen: "Sequence[Review]",
+        self, after: "ReviewsWithCorrections", chosen: "Sequence[Review]", action: "Action"
     ) -> Iterator[str]:
-        yield f"{state} within seconds by a running daemon (reviewsctl reload waits for it), and after every later import"
-        yield _EFFECTS[self._action]
+        yield (
+            f"{STATES[action]} within seconds by a running daemon (reviewsctl reload waits for it), and after every "
+            "later import"
+        )
+        yield _EFFECTS[action]
         both = [review.id for review in chosen if after.action(review) == "stars-only"]
         if both:
             yield f"{STATES['stars-only']}, as what was decided before stays: {first_of(both, _NAMED, ', ')}"
-        yield _rating_line(before, after)
-        if self._action == "restore":
+        yield _rating_line(self.reviews, after)
+        if action == "restore":
             yield _UPDATE
         else:
             yield (f"{_UPDATE}; copies that others have made may remain, and so does {_ORIGINAL}")
@@ -238,9 +249,8 @@ class Decision:
             more = " ..." if len(chosen) > _NAMED else ""
             yield f"to show them again, with name and words: reviewsctl reviews restore {ids}{more}"
         yield f"readers are told: {after.readers_note or 'nothing, as all reviews are shown'}"
-        if self._action == "anonymize":
+        if action == "anonymize":
             yield from _names_left(chosen)
-            yield from _names_elsewhere(chosen, after)
 
 
 def _rating_line(before: "ReviewsWithCorrections", after: "ReviewsWithCorrections") -> str:
@@ -257,49 +267,6 @@ def _average(rating: "AggregateRating") -> str:
     if rating.rating_value is None:
         return "none"
     return f"{rating.rating_value:.2f} of {counted(rating.review_count or 0, 'review')}"
-
-
-def _corrected(
-    chosen: "Sequence[Review]", reviews: "ReviewsWithCorrections", output: Output
-) -> "list[Review]":
-    """Return the reviews that are not shown as they are, and report the others."""
-    uncorrected = [review for review in chosen if reviews.action(review) == "restore"]
-    if uncorrected:
-        output.report(
-            "unchanged", uncorrected, [f"{review.id} was not hidden" for review in uncorrected]
-        )
-    return [review for review in chosen if review not in uncorrected]
-
-
-def erase(
-    target: Path,
-    reviews: "ReviewsWithCorrections",
-    chosen: "Sequence[Review]",
-    why: "tuple[Reason, str]",
-    session: Session,
-    output: Output,
-    *,
-    dry_run: bool,
-) -> None:
-    """Erase reviews, reload a running daemon, and report the consequences.
-
-    A dry run only reports them. ``why`` is the reason, and a note for the owner's log.
-    """
-    now = datetime.datetime.now(datetime.UTC)
-    reason, note = why
-    after = reviews.with_erasure(chosen, now)
-    lines = [_EFFECTS["erase"], _rating_line(reviews, after), _UPDATE]
-    if not dry_run:
-        files.erase(target, after, now)
-        files.note(target, now, [review.id for review in chosen], f"erase ({reason})", note)
-        lines += _published(session, target)
-    copies = after.copies_left(chosen, "erase")
-    lines += [
-        *_copies_left(copies, "erase", reason),
-        *_names_elsewhere(chosen, after),
-        _ELSEWHERE,
-    ]
-    output.report("erased", chosen, lines, copies, dry_run=dry_run)
 
 
 def _copies_left(copies: "Iterable[Review]", action: str, reason: "Reason") -> Iterator[str]:

@@ -586,7 +586,7 @@ def test_undone_import_that_was_never_served_leaves_no_ids(
 
 
 @pytest.mark.parametrize(("author", "other"), [(AUTHOR, "Jane Roebuck"), ("Jane R.", "Jane Moe")])
-@pytest.mark.parametrize("action", ["erase", "anonymize"])
+@pytest.mark.parametrize("action", ["erase", "anonymize", "hide"])
 def test_author_who_is_named_in_other_reviews_is_pointed_out_there(
     shop: Shop, data: Path, action: str, author: str, other: str
 ) -> None:
