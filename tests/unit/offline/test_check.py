@@ -97,12 +97,6 @@ def test_environment_fault_names_the_variable(folder: Path) -> None:
     assert "feeds.year: expected 1985..9999, got 0" == problem["reason"]
 
 
-def test_broken_json_has_its_place(folder: Path) -> None:
-    (folder / "data/reviews.json").write_text('{"business": {},\n "reviews" []}')
-    (problem,) = report()["problems"]
-    assert (2, 12, " ") == (problem["line"], problem["column"], problem["lines"][1][7])
-
-
 def test_faults_of_configuration_and_data_are_reported_together(folder: Path) -> None:
     """A missing ca_file, and a rating that is out of range."""
     with (folder / "reviewsd.yaml").open("a") as file:

@@ -19,7 +19,6 @@ from reviewsctl.doctor.verdict import Diagnosis, Verdict
 from reviewsd.api.files import CheckReport, Diagnostic, EffectiveConfig, Facts, Setting
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import ConfigChanges, instant
-from reviewsd.api.places import DATA_FILES
 from reviewsd.api.status import Status
 from tests.support import admin_fake
 from tests.support.authority import authority
@@ -307,16 +306,6 @@ def test_permissions_of_the_data_are_reported(
     diagnosis = offline.directory(report(data))
     assert verdict == diagnosis.verdict
     assert detail in diagnosis.detail
-
-
-@pytest.mark.parametrize("name", DATA_FILES)
-def test_each_file_that_the_service_reads_must_be_readable(data: Path, name: str) -> None:
-    """A service that cannot read corrections.json refuses the data."""
-    (data / name).touch()
-    (data / name).chmod(0o600)
-    diagnosis = offline.directory(report(data))
-    assert WARN == diagnosis.verdict
-    assert str(data / name) in diagnosis.remedy
 
 
 def test_closed_parent_folder_is_named(data: Path) -> None:

@@ -43,8 +43,6 @@ THERE = """{ "x_before": 1.50,
 """
 
 
-ZOE = r"""{"business": {"name": "Zoe\u001b[2J's Pizza"}, "reviews": []}"""
-
 PUBLISHED = {
     "type": "result",
     "outcome": "published",
@@ -162,26 +160,6 @@ def test_the_examples_of_init_never_stay_among_reviews(ctl: Ctl, tmp_path: Path)
     assert "Acme Plumbing" == file["business"]["name"]
 
 
-def test_the_export_of_another_business_is_a_question(ctl: Ctl, tmp_path: Path, data: Path) -> None:
-    (data / "reviews.json").write_text(ZOE)
-    before = (data / "reviews.json").read_text()
-    unanswered = imported(ctl, data, TAKEOUT, code=2)
-    dry = imported(ctl, data, TAKEOUT, "--dry-run")
-    refused, output = at_a_terminal(ctl.environment, b"n\n", "import", TAKEOUT, "--data", str(data))
-    untouched = (data / "reviews.json").read_text()
-    imported(ctl, data, TAKEOUT, "--yes")
-
-    assert (
-        'reviews.json is of "Zoe\\u001b[2J\'s Pizza", the export of "Acme Plumbing"'
-        in unanswered.stderr
-    )
-    assert "--yes" in unanswered.stderr
-    assert "--yes answers it" in dry.stdout
-    assert (1, True) == (refused, "Import it all the same?" in output)
-    assert before == untouched
-    assert 7 == len(reviews_of(data))
-
-
 def test_several_files_are_one_import(ctl: Ctl, data: Path) -> None:
     """Pages of one platform, and several platforms, at once: nothing is written before all is read."""
     names = ("takeout", "trustpilot.csv", "google_batch.json", "plain.json")
@@ -248,16 +226,6 @@ def test_data_directory_is_that_of_configuration(ctl: Ctl, tmp_path: Path, data:
     assert f"{config} has no data_dir\nSee what is wrong: reviewsd --check" in none.stderr
 
 
-def test_socket_that_cannot_be_looked_at_is_no_daemon(ctl: Ctl, tmp_path: Path, data: Path) -> None:
-    """In the state directory it is another user's, and the import ended with a traceback; so does
-    a name that is too long, for root too."""
-    config = tmp_path / "reviewsd.yaml"
-    config.write_text(f"data_dir: {data}\nadmin_socket: {300 * 'x'}\n")
-    run = reviewsctl({**ctl.environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT)
-    assert (0, "") == (run.returncode, run.stderr)
-    assert "imported 6 new" in run.stdout
-
-
 def test_missing_data_directory_is_reported_with_a_remedy(ctl: Ctl, tmp_path: Path) -> None:
     run = ctl("import", TAKEOUT, folder=tmp_path)
     missing = imported(ctl, tmp_path / "none", TAKEOUT, code=1)
@@ -309,13 +277,6 @@ def test_quiet_names_only_refused_rows_on_stderr(
     table.write_text(f"Date,Stars\n{rows}")
     run = imported(ctl, data, str(table), "--source", "website", "--quiet")
     assert ("", errors) == (run.stdout, run.stderr)
-
-
-def test_names_of_others_do_not_steer_the_terminal(ctl: Ctl, tmp_path: Path, data: Path) -> None:
-    (tmp_path / "x.csv").write_text("date,rating\n2025-01-01,\x1b[2Jbad\n2025-01-01,5\n")
-    run = imported(ctl, data, str(tmp_path / "x.csv"), "--source", "web", "--verbose")
-    assert 'row 2: rating "\\u001b[2Jbad"' in run.stdout
-    assert "\x1b" not in run.stdout
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
@@ -423,25 +384,6 @@ def test_a_stopped_import_leaves_the_file_as_it_was(ctl: Ctl, tmp_path: Path, da
     assert "interrupted: nothing was written" in errors
     assert THERE == (data / "reviews.json").read_text()
     assert ["reviews.json"] == [file.name for file in data.iterdir()]
-
-
-def test_stopped_undo_leaves_the_folder_as_it_was(ctl: Ctl, data: Path) -> None:
-    file = json.loads(THERE)
-    file["reviews"] = [{**file["reviews"][0], "id": f"{number}"} for number in range(25_000)]
-    (data / "reviews.json").write_text(json.dumps(file))
-    imported(ctl, data, TAKEOUT)
-    before = (data / "reviews.json").read_bytes()
-    history = {file.name for file in (data / ".reviewsctl/history").iterdir()}
-    with started(ctl.environment, "reviews", "undo", "--data", str(data)) as run:
-        until(lambda: [*data.glob(".reviews.json*")], "the file that it writes")
-        run.send_signal(signal.SIGTERM)
-        _, printed = run.communicate(timeout=60)
-
-    assert 128 + signal.SIGTERM == run.returncode
-    assert "interrupted: nothing was written" in printed
-    assert before == (data / "reviews.json").read_bytes()
-    assert {".reviewsctl", "reviews.json"} == {file.name for file in data.iterdir()}
-    assert history == {file.name for file in (data / ".reviewsctl/history").iterdir()}
 
 
 def test_on_a_terminal_it_asks_for_the_location(ctl: Ctl, tmp_path: Path) -> None:

@@ -472,22 +472,6 @@ def test_sync_gets_data_of_root_and_not_that_of_another_user(ctl: Ctl, tmp_path:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_owner_of_the_data_learns_to_run_the_sync(ctl: Ctl, shop: Path, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(shop / "data", data)
-    os.chown(data, 65534, 65534)
-    config = shop / "reviewsd.yaml"
-    text = config.read_text().replace("data_dir: data", f"data_dir: {data}")
-    config.write_text(text + SOURCES % "/srv/in")
-    done = ctl("service", "install", "--dry-run")
-    if data.is_relative_to("/tmp"):  # copied, since a service would not see it
-        assert "note:" not in done.stdout
-    else:
-        assert f"note: {data} belongs to nobody" in done.stdout
-        assert "User=nobody below [Service]" in done.stdout
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_given_folder_is_writable_for_its_group_and_follows_no_link(tmp_path: Path) -> None:
     data, outside = tmp_path / "data", tmp_path / "outside"
     (data / ".reviewsctl").mkdir(parents=True)

@@ -209,20 +209,6 @@ def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: 
     assert warning is None if says is None else says in (warning or "")
 
 
-@pytest.mark.parametrize(
-    ("text", "printed"),
-    [
-        ("\x1b[31mred", "\\u001b[31mred"),
-        ("\x9b31m \x7f", "\\u009b31m \\u007f"),
-        ("one\r\ntwo", "one\\u000d\\u000atwo"),
-        ("\u202egnp.exe", "\\u202egnp.exe"),
-        ("Jörg 👩‍🔧 日本", "Jörg 👩‍🔧 日本"),
-    ],
-)
-def test_control_characters_are_shown_not_sent(text: str, printed: str) -> None:
-    assert printed == printable(text)
-
-
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(0, 2**53) | st.text(),

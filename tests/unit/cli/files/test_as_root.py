@@ -3,17 +3,13 @@
 import os
 import shutil
 import stat
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from reviewsctl.daemon.client import Client
 from reviewsctl.files.installation import plan
 from reviewsctl.files.steps import CopyFile
 from tests.support.commands import Ctl, reviewsctl
-from tests.support.daemon import Daemon
 from tests.support.shop import SAMPLES
 from tests.unit.cli.commands.test_import import THERE
 from tests.unit.cli.commands.test_service import installation
@@ -23,7 +19,7 @@ pytestmark = [
     pytest.mark.processes,
 ]
 
-JO, STAFF = 1234, 4242
+JO = 1234
 SECRET = THERE.replace("Acme", "Secret")
 
 
@@ -163,36 +159,3 @@ def test_an_import_follows_no_link_of_others(ctl: Ctl, shop: Path, secret: Path,
     assert "Run this as uid 1234, without sudo.\n" in refusal
     assert [secret] == list(secret.parent.iterdir())
     assert SECRET == secret.read_text()
-
-
-@pytest.fixture
-def socket_folder() -> Iterator[Path]:
-    """A folder that other users may enter; those of tests are private."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
-
-
-def test_member_of_group_reloads_without_being_root(tmp_path: Path, socket_folder: Path) -> None:
-    """ExecReload= runs as the service's user, whose only group is this one."""
-    address = socket_folder / "admin.sock"
-    daemon = Daemon(tmp_path, environ={"REVIEWSD_ADMIN_SOCKET": str(address)})
-    daemon.socket = address
-    with daemon:
-        os.chown(address, 0, STAFF)
-        client = Client(address)
-        assert "unchanged" == client.reload(lambda _: None).value.outcome  # loads all it needs
-        outcomes = []
-        for groups in ([STAFF], []):
-            child = os.fork()
-            if child == 0:
-                code = 1
-                try:
-                    os.setgroups(groups)
-                    os.setresgid(JO, JO, JO)
-                    os.setresuid(JO, JO, JO)
-                    code = 0 if client.reload(lambda _: None).value.outcome == "unchanged" else 2
-                finally:
-                    os._exit(code)
-            outcomes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        assert [0, 1] == outcomes

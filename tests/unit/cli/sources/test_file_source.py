@@ -103,47 +103,11 @@ def test_settings_that_have_changed_apply_to_what_is_there(business: Business) -
     assert ["Ann A.", "Ann B."] == business.authors
 
 
-def test_sync_shortens_names_as_an_import_by_hand_did(business: Business) -> None:
-    """A sync published a new name in full beside 59 short ones, and said nothing."""
-    business.configure(SHOP.replace("source: shop", "source: shop, names: short"))
-    put(business, table("ab"))
-    business.sync()
-    business.configure(SHOP)
-    put(business, table("abc"))
-    business.sync()
-    assert ["Ann A.", "Ann B.", "Ann C."] == business.authors
-
-
 def test_scale_that_is_a_number_brings_ratings_to_stars(business: Business) -> None:
     business.configure(SHOP.replace("source: shop", "source: shop, scale: 10"))
     put(business, "id,rating,date,author\n1,8,2026-11-02,Jane\n")
     business.sync()
     assert 4 == json.loads(business.reviews_file.read_text())["reviews"][0]["rating"]
-
-
-def test_time_zone_is_that_of_earlier_imports(business: Business) -> None:
-    rows = "id,rating,date,author\n1,5,2026-11-01T23:30:00Z,Jane\n"
-    business.configure(SHOP.replace("source: shop", "source: shop, timezone: Europe/Vienna"))
-    put(business, rows)
-    business.sync()
-    business.configure(SHOP)
-    put(business, f"{rows}2,5,2026-11-01T23:30:00Z,Bob\n", age=1800)
-    business.sync()
-    reviews = json.loads(business.reviews_file.read_text())["reviews"]
-    assert ["2026-11-02"] * 2 == [review["date"] for review in reviews]
-
-
-def test_time_zone_that_is_written_holds_against_that_of_earlier_imports(
-    business: Business,
-) -> None:
-    rows = "id,rating,date,author\n1,5,2026-11-01T23:30:00Z,Jane\n"
-    for age, name in ((1800, "Europe/Vienna"), (900, "UTC")):
-        business.configure(SHOP.replace("source: shop", f"source: shop, timezone: {name}"))
-        put(business, rows, age=age)
-        business.sync()
-    (review,) = json.loads(business.reviews_file.read_text())["reviews"]
-
-    assert "2026-11-01" == review["date"]
 
 
 def test_newest_file_counts(business: Business) -> None:
