@@ -358,21 +358,6 @@ def test_quiet_restore_prints_nothing(ctl: Ctl, tmp_path: Path) -> None:
     )
 
 
-def test_restore_names_the_files_that_the_backup_does_not_have(ctl: Ctl, tmp_path: Path) -> None:
-    """Without the address of a notice the daemon does not start."""
-    file, shop = tmp_path / "backup.tar.gz", tmp_path / "shop"
-    archive(file, config=CONFIG, reviews=REVIEWS)
-    done = ctl("restore", str(file), "--config", str(shop / "reviewsd.yaml"))
-    assert (0, "") == (done.returncode, done.stderr)
-    assert done.stdout == (
-        f"wrote {shop}/reviewsd.yaml\n"
-        f"wrote {shop}/restored/reviews.json\n"
-        "the backup is of 2026-11-26 00:00 UTC\n"
-        f"{MISSING.format(shop=shop)}"
-        f"next: reviewsctl check --config {shop}/reviewsd.yaml, then start the daemon\n"
-    )
-
-
 def test_restored_service_is_installed_on_a_new_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is nothing to start yet."""
     for is_installed, command in ((False, "service install"), (True, "systemctl start reviewsd")):

@@ -1,12 +1,10 @@
 """The labels of a run, stored batch by batch (insights.md 7, cache, and 12)."""
 
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from reviewsctl.files.folders import LinkError, opened
+from reviewsctl.files.folders import opened
 from reviewsctl.labeling.endpoint import ModelError
 from reviewsctl.labeling.run import LabelsFile
 from reviewsd.analysis.kept_labels import KeptLabel, encoded
@@ -46,30 +44,3 @@ def test_batch_is_dropped_when_another_program_has_changed_data(name: str, tmp_p
         with pytest.raises(ModelError, match=name):
             stored.add(line("erased"))
     assert [b"{}\n"] == [path.read_bytes() for path in tmp_path.iterdir()]
-
-
-def test_labels_that_an_erasure_has_taken_out_do_not_come_back(tmp_path: Path) -> None:
-    """Also those of earlier batches, which the run has in memory."""
-    with opened(tmp_path) as folder:
-        stored = LabelsFile(folder)
-        stored.add(line("erased") + line("kept"))
-        (tmp_path / "insights.labels").write_bytes(line("kept"))
-        with pytest.raises(ModelError, match="meanwhile"):
-            stored.add(line("new"))
-    assert line("kept") == (tmp_path / "insights.labels").read_bytes()
-
-
-@pytest.mark.parametrize("make", [os.symlink, os.link])
-def test_file_of_others_is_not_written(make: Callable[[Path, Path], None], tmp_path: Path) -> None:
-    """Root may run this in a folder of another user."""
-    other = tmp_path / "other"
-    other.write_bytes(b"theirs\n")
-    (tmp_path / "data").mkdir()
-    make(other, tmp_path / "data/insights.labels")
-    with opened(tmp_path / "data") as folder:
-        if make is os.symlink:
-            with pytest.raises(LinkError):
-                LabelsFile(folder)
-        else:
-            LabelsFile(folder).add(line("one"))
-    assert b"theirs\n" == other.read_bytes()

@@ -235,19 +235,12 @@ def test_client_accepts_each_valid_endpoint(url: str) -> None:
     Model(parse_endpoint(url), None, "m", Counts()).close()
 
 
-def test_key_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """Notepad and PowerShell write one."""
-    file = tmp_path / "key"
-    file.write_text("k-1\r\n", encoding="utf-8-sig")
-    assert "k-1" == read_key(parse_endpoint("https://a.example"), file, "")
-
-
 def test_key_comes_from_a_file_or_a_variable(tmp_path: Path) -> None:
     here, far, clear = map(
         parse_endpoint, ("http://127.0.0.1", "https://a.example", "http://a.example")
     )
     file = tmp_path / "key"
-    file.write_text("k-1\n")
+    file.write_text("k-1\r\n", encoding="utf-8-sig")  # as Notepad writes it
     assert None is read_key(far, None, "", {"OPENAI_API_KEY": "k"})  # none is sent unasked
     assert "k-1" == read_key(far, file, "")
     assert "k-2" == read_key(here, None, "KEY", {"KEY": "k-2"})

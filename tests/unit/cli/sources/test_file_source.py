@@ -41,36 +41,6 @@ def test_file_is_imported_once(business: Business) -> None:
     assert ("ok", 2) == (business.states["shop"]["state"], business.states["shop"]["reviews"])
 
 
-def test_file_of_the_wrong_place_stops_its_source(business: Business) -> None:
-    """Its reviews moved to the other house, and a later export of that deleted some of them."""
-    houses = [{"id": name, "name": name.title()} for name in ("cliff", "harbour")]
-    business.reviews_file.write_text(
-        json.dumps({"business": {"name": "Stay", "locations": houses}, "reviews": []})
-    )
-    business.configure(
-        "".join(
-            f"  - {{name: {name}, type: file, path: in/{name}*.csv, import: {{source: booking, location: {name}}}}}\n"
-            for name in ("cliff", "harbour")
-        )
-    )
-    put(business, table("abc"), "cliff-1.csv")
-    put(business, table("xyz"), "harbour-1.csv")
-    assert ["ok", "ok"] == [outcome.state.state for outcome in business.sync()]
-    put(business, table("abc"), "harbour-2.csv", age=100)
-    before = business.reviews_file.read_bytes()
-    state = {outcome.name: outcome.state for outcome in business.sync()}["harbour"]
-    assert ("stopped", '3 reviews of "cliff" would move to "harbour"') == (
-        state.state,
-        state.detail,
-    )
-    assert state.remedy.startswith("If this export is of cliff: import.location: cliff; if they")
-    assert "--set location=harbour" in state.remedy
-    assert before == business.reviews_file.read_bytes()
-    (business.folder / "in/harbour-2.csv").unlink()
-    assert ["ok", "ok"] == [outcome.state.state for outcome in business.sync()]
-    assert before == business.reviews_file.read_bytes()
-
-
 def test_deleted_row_of_a_place_that_got_another_name_is_gone(business: Business) -> None:
     place = {"id": "dover", "name": "Dover", "aliases": ["Harbor House"]}
     shops = [place, {"id": "rye", "name": "Rye"}]
