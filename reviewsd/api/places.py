@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 LOGO_FILES = ("logo.svg", "logo.png", "logo.webp")  # the first that is usable is shown
-LABELS_FILE = "insights.labels"
+CORRECTIONS_FILE, REVIEWS_FILE = "corrections.json", "reviews.json"
+INSIGHTS_FILE, LABELS_FILE = "insights.json", "insights.labels"
 # The files of a data directory that the service reads, in the order in which they are copied: reviews
 # without their corrections would show what is hidden
 DATA_FILES = (
-    *("corrections.json", "reviews.json", "insights.json", "insights.yaml", LABELS_FILE),
+    *(CORRECTIONS_FILE, REVIEWS_FILE, INSIGHTS_FILE, "insights.yaml", LABELS_FILE),
     *LOGO_FILES,
 )
 KEPT_FOLDER = ".reviewsctl"  # in the data directory, for files of reviewsctl
@@ -66,14 +67,14 @@ def find_configuration(environ: Mapping[str, str], places: Sequence[Path] = PLAC
     for place in places:
         if os.path.lexists(place):
             owner = place.lstat().st_uid
-            if not place.is_absolute() and owner not in {0, os.geteuid(), _caller(environ)}:
+            if not place.is_absolute() and owner not in {0, os.geteuid(), caller(environ)}:
                 raise ForeignFileError(place, owner)
             return place
     return None
 
 
-def _caller(environ: Mapping[str, str]) -> int:
-    """Return the user that called sudo, or this user."""
+def caller(environ: Mapping[str, str]) -> int:
+    """Return the uid of the user that called sudo, or of this user."""
     caller = environ.get("SUDO_UID", "")
     called_by_sudo = os.geteuid() == 0 and caller.isascii() and caller.isdigit()
     return int(caller) if called_by_sudo else os.geteuid()

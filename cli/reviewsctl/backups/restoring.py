@@ -26,11 +26,11 @@ from reviewsctl.importing.import_log import Change, ImportLog
 from reviewsctl.importing.review_merge import stamp
 from reviewsctl.importing.reviews_file import replace
 from reviewsctl.sources import state as sources
-from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER
+from reviewsd.api.places import CORRECTIONS_FILE, CORRECTIONS_LOG, KEPT_FOLDER, REVIEWS_FILE
 from reviewsd.api.status import SOURCES_FILE
 
-_CORRECTIONS: Final = f"data/{corrections.FILE}"
-_REVIEWS: Final = f"data/{corrections.REVIEWS}"
+_CORRECTIONS: Final = f"data/{CORRECTIONS_FILE}"
+_REVIEWS: Final = f"data/{REVIEWS_FILE}"
 _LOG: Final = f"data/{KEPT_FOLDER}/{import_log.FILE}"
 _CORRECTIONS_LOG: Final = f"data/{KEPT_FOLDER}/{CORRECTIONS_LOG}"
 _VERSIONS: Final = f"data/{KEPT_FOLDER}/{history.FOLDER}/"
@@ -153,7 +153,7 @@ def restored_corrections(contents: Contents, places: Places) -> bytes | None:
     """
     from reviewsd.offline.corrections import check_present, merge, parse  # 0.1 s, see main
 
-    path, archived = places.data / corrections.FILE, contents.corrections
+    path, archived = places.data / CORRECTIONS_FILE, contents.corrections
     with corrections.parsing("Nothing was written."):
         check_present(places.data, is_restored=archived is not None)
     current = path.read_bytes() if path.exists() else None
@@ -221,8 +221,8 @@ def take_out_erased(places: Places, now: datetime.datetime) -> int:
         ImportRefusedError: The restored reviews or corrections are invalid.
         OSError: A file cannot be written.
     """
-    target = places.data / corrections.REVIEWS
-    if not (target.exists() and (places.data / corrections.FILE).exists()):
+    target = places.data / REVIEWS_FILE
+    if not (target.exists() and (places.data / CORRECTIONS_FILE).exists()):
         return 0
     return corrections.take_out_erased(target, corrections.read(target), now)
 

@@ -17,7 +17,7 @@ from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import json_line, printable_lines
-from reviewsd.api.places import absolute
+from reviewsd.api.places import REVIEWS_FILE, absolute
 from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _reviews(data: Path) -> int | None:
 
     try:
         document = msgspec.json.decode(
-            (data / "reviews.json").read_bytes(), type=dict[str, msgspec.Raw]
+            (data / REVIEWS_FILE).read_bytes(), type=dict[str, msgspec.Raw]
         )
         return len(msgspec.json.decode(document["reviews"], type=list[msgspec.Raw]))
     except (OSError, KeyError, msgspec.MsgspecError, UnicodeDecodeError):

@@ -13,14 +13,11 @@ import typer
 from reviewsctl.daemon.units import install_command, sudo_reviewsctl
 from reviewsctl.terminal.output import NOTHING_WRITTEN
 from reviewsctl.terminal.remedies import writing
+from reviewsd.api.places import HERE, REVIEWS_FILE, SYSTEM
 
-CONFIG: Final = "reviewsd.yaml"
+CONFIG: Final = HERE.name
 SCHEMA: Final = "reviewsd.schema.json"
-DATA: Final = "reviews.json"
 INSIGHTS: Final = "insights.yaml"
-
-SYSTEM: Final = Path("/etc/reviewsd")
-"""The folder of a service's configuration; data and state are elsewhere."""
 
 _LOCAL: Final = "http://localhost:8080"
 _DEFAULT_LISTEN: Final = "tcp:8080:interface=127.0.0.1"
@@ -80,12 +77,12 @@ def init(
         message = f'"{language}" is no language tag (BCP 47), such as de or en-GB'
         raise typer.BadParameter(message, param_hint="--language")
     endpoint = syntax.own_endpoint(base_url)
-    system = folder.absolute() == SYSTEM
+    system = folder.absolute() == SYSTEM.parent
     data = Path("/srv/reviews") if system else folder / "data"
     files = {
         folder / CONFIG: configuration(base_url, endpoint, system=system),
         folder / SCHEMA: schema_text(),
-        data / DATA: _sample(name, language),
+        data / REVIEWS_FILE: _sample(name, language),
         data / INSIGHTS: (SHIPPED / INSIGHTS).read_text(),
     }
     if dry_run:
@@ -94,7 +91,7 @@ def init(
         typer.echo(NOTHING_WRITTEN)
         return
     check_free(folder / CONFIG, "--force", is_forced=force)
-    for path in (data / DATA, data / INSIGHTS):
+    for path in (data / REVIEWS_FILE, data / INSIGHTS):
         if os.path.lexists(path):
             del files[path]
     for path, text in files.items():
@@ -104,7 +101,7 @@ def init(
         before = f"; the one before is {path}.bak" if is_kept and was_there else ""
         typer.echo(f"wrote {path}{before}")
     importing = "import EXPORT" + ("" if name else " --set name=NAME")
-    importing = importing if data / DATA in files else ""
+    importing = importing if data / REVIEWS_FILE in files else ""
     address = _LOCAL if endpoint is None else base_url
     typer.echo("\n".join(next_steps(folder, address, system=system, importing=importing)))
 
@@ -180,7 +177,7 @@ def schema_text() -> str:
 def _sample(name: str, language: str) -> str:
     from reviewsctl.manual.keys import SHIPPED  # see main
 
-    document = json.loads((SHIPPED / DATA).read_text())
+    document = json.loads((SHIPPED / REVIEWS_FILE).read_text())
     document["business"]["language"] = language
     if name:
         document["business"]["name"] = name

@@ -3,7 +3,7 @@
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.interruption import Stopped
 from reviewsctl.terminal.output import complain, echo, json_line
 from reviewsctl.terminal.remedies import writing
+from reviewsd.api.places import INSIGHTS_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
     from reviewsd.offline.insights import Folder
 
-FILE: Final = "insights.json"
 Replace = Annotated[
     bool,
-    typer.Option("--replace", help=f"Replace the {FILE} that is there; it is kept as {FILE}.bak."),
+    typer.Option(
+        "--replace",
+        help=f"Replace the {INSIGHTS_FILE} that is there; it is kept as {INSIGHTS_FILE}.bak.",
+    ),
 ]
 
 app = typer.Typer(
@@ -157,13 +160,13 @@ def write(*, config: ConfigFile = None, data: DataDir = None, replace: Replace =
     from reviewsctl.files.own_files import write as write_kept
 
     with _folder(config, data) as folder:
-        path = folder.path / FILE
+        path = folder.path / INSIGHTS_FILE
         check_free(path, "--replace", is_forced=replace)
         insights = folder.members(folder.make(folder.settings))
     text = json.dumps(json.loads(msgspec.json.encode(insights)), indent=2, ensure_ascii=False)
     with writing(path.parent, "name another --data DIR."):
         is_replaced = write_kept(path, f"{text}\n", is_kept=True)
-    backup = f", the old one is {FILE}.bak" if is_replaced else ""
+    backup = f", the old one is {INSIGHTS_FILE}.bak" if is_replaced else ""
     echo(f"wrote {path}{backup}; from now on it is served unchanged, also with new reviews")
 
 

@@ -29,7 +29,7 @@ from reviewsctl.daemon.units import (
 )
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import NOTHING_WRITTEN
-from reviewsd.api.places import HERE, SYSTEM
+from reviewsd.api.places import HERE, SYSTEM, caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -259,7 +259,7 @@ def _notes(installation: "Installation", root: Path) -> "Iterator[str]":
 def _refuse_what_others_can_change(installation: "Installation", root: Path) -> None:
     """Refuse programs, configuration and keys that others than root and the installing user can change."""
     from reviewsctl.files.named_files import KEYS
-    from reviewsctl.files.ownership import caller, faults, user_name
+    from reviewsctl.files.ownership import faults, user_name
 
     installer = caller(os.environ)
     programs = (installation.reviewsd, installation.reviewsctl, Path(sys.executable))

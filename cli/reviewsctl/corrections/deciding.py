@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from reviewsctl.corrections import files
 from reviewsctl.corrections.output import STATES, Output
-from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, has_no_configuration
+from reviewsctl.daemon.errors import Missing
 from reviewsctl.daemon.session import Session
-from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.target import reviews_file
 from reviewsd.api.texts import (
     counted,
@@ -51,12 +51,6 @@ _HIDE_TEXT: Final = (
 _SHORTEST_NAME: Final = 3  # letters of a part of a name that is searched for
 
 
-class UnknownReviewError(ImportRefusedError):
-    """No review is the one that the operator named."""
-
-    exit_code = 4
-
-
 def reading(data: Path | None, config: Path | None) -> "tuple[Path, ReviewsWithCorrections]":
     """Return the path of reviews.json, and its reviews with their corrections.
 
@@ -64,9 +58,6 @@ def reading(data: Path | None, config: Path | None) -> "tuple[Path, ReviewsWithC
         SayMoreError: No option or configuration names the data directory.
         ImportRefusedError: A file is missing or invalid.
     """
-    named_here = data or config or os.environ.get("REVIEWSD_DATA_DIR")
-    if not named_here and has_no_configuration(os.environ):
-        raise SayMoreError(NO_CONFIGURATION, f"{GO_TO_FOLDER}, or say --config or --data.")
     target = reviews_file(data, config, os.environ)
     return target, files.read(target)
 
@@ -75,7 +66,7 @@ def named(references: Iterable[str], reviews: "ReviewsWithCorrections") -> "list
     """Return the reviews of references, as ``named_or_erased`` does, none of which was erased.
 
     Raises:
-        UnknownReviewError: A reference matches no review.
+        Missing: A reference matches no review.
         ImportRefusedError: A reference matches several, or a review that was erased, which is never taken back.
     """
     chosen = named_or_erased(references, reviews)
@@ -93,7 +84,7 @@ def named_or_erased(references: Iterable[str], reviews: "ReviewsWithCorrections"
     """Return the reviews of references, without duplicates.
 
     Raises:
-        UnknownReviewError: A reference matches no review.
+        Missing: A reference matches no review.
         ImportRefusedError: A reference matches several.
     """
     from reviewsd.offline.references import NoSuchReviewError  # 0.1 s, see main
@@ -102,7 +93,7 @@ def named_or_erased(references: Iterable[str], reviews: "ReviewsWithCorrections"
         return list({review.id: review for review in map(reviews.find, references)}.values())
     except NoSuchReviewError as error:
         if not error.candidates:
-            raise UnknownReviewError(str(error), LIST) from error
+            raise Missing("", str(error), LIST) from error
         candidates = [reviews.find(review_id) for review_id in error.candidates[:_CANDIDATES]]
         lines = [f"  {review.id}  {review.date}  {review.author}" for review in candidates]
         more = len(error.candidates) - len(candidates)
@@ -115,13 +106,13 @@ def of_author(author: str, reviews: "ReviewsWithCorrections") -> list[str]:
     """Return the ids of the reviews of an author, case and white space of the full name aside.
 
     Raises:
-        UnknownReviewError: There are none.
+        Missing: There are none.
     """
     name = plain_text(author)
     ids = [entry.review.id for entry in reviews.reviews if plain_text(entry.review.author) == name]
     if not ids:
         remedy = f"Full names: reviewsctl reviews list --author {shlex.quote(author)}"
-        raise UnknownReviewError(f"no review is of {author!r}", remedy)
+        raise Missing("", f"no review is of {author!r}", remedy)
     return ids
 
 

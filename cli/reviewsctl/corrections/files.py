@@ -19,17 +19,21 @@ from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.reviews_file import commit
 from reviewsctl.terminal.interruption import uninterrupted
 from reviewsctl.terminal.remedies import writing
-from reviewsd.api.places import CORRECTIONS_LOG, KEPT_FOLDER, LABELS_FILE
+from reviewsd.api.places import (
+    CORRECTIONS_FILE,
+    CORRECTIONS_LOG,
+    INSIGHTS_FILE,
+    KEPT_FOLDER,
+    LABELS_FILE,
+    REVIEWS_FILE,
+)
 from reviewsd.api.texts import counted
 
 if TYPE_CHECKING:
     from reviewsd.domain.corrections import Corrections
     from reviewsd.offline.corrections import ReviewsWithCorrections
 
-FILE: Final = "corrections.json"
-REVIEWS: Final = "reviews.json"
-INSIGHTS: Final = "insights.json"
-CACHES: Final = ("insights.json.bak", "reviews.json.bak")
+CACHES: Final = (f"{INSIGHTS_FILE}.bak", f"{REVIEWS_FILE}.bak")
 """Copies that may contain an erased review, and can be made again."""
 
 _PRIVATE: Final = 0o600
@@ -87,7 +91,7 @@ def write(target: Path, reviews: "ReviewsWithCorrections") -> None:
         ImportRefusedError: Another program has changed it, or it cannot be written.
     """
     with faults(target), opened(target.parent) as folder:
-        replace(folder, FILE, lambda _: reviews.encoded())
+        replace(folder, CORRECTIONS_FILE, lambda _: reviews.encoded())
 
 
 def erase(target: Path, reviews: "ReviewsWithCorrections", now: datetime.datetime) -> None:
@@ -113,8 +117,8 @@ def take_out_erased(target: Path, reviews: "ReviewsWithCorrections", now: dateti
         return 0
     corrections = reviews.corrections
     with faults(target), opened(target.parent) as folder, uninterrupted():
-        if folder.look(INSIGHTS) is not None:
-            replace(folder, INSIGHTS, lambda text: _without_erased_words(text, reviews))
+        if folder.look(INSIGHTS_FILE) is not None:
+            replace(folder, INSIGHTS_FILE, lambda text: _without_erased_words(text, reviews))
         if folder.look(LABELS_FILE) is not None:
             replace(folder, LABELS_FILE, reviews.remaining_labels)
         for name in CACHES:
@@ -122,7 +126,7 @@ def take_out_erased(target: Path, reviews: "ReviewsWithCorrections", now: dateti
         with contextlib.suppress(FileNotFoundError), folder.folder(KEPT_FOLDER) as own:
             own.remove(LABELS_FILE)  # of a run that was killed, or goes on
             _erase_kept(own, corrections, now)
-        replace(folder, REVIEWS, lambda text: without_erased(text, corrections, now)[0])
+        replace(folder, REVIEWS_FILE, lambda text: without_erased(text, corrections, now)[0])
     return len(reviews.erased)
 
 
@@ -131,7 +135,7 @@ def _without_erased_words(insights: bytes, reviews: "ReviewsWithCorrections") ->
         return reviews.without_erased_words(insights)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ImportRefusedError(
-            f"{INSIGHTS}, which may quote an erased review, cannot be read: {error}",
+            f"{INSIGHTS_FILE}, which may quote an erased review, cannot be read: {error}",
             "Fix it, or remove it, then run the command again.",
         ) from error
 

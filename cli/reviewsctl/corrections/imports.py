@@ -29,7 +29,7 @@ from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.reviews_file import FIX, check, read
 from reviewsctl.importing.values import shown
-from reviewsd.api.places import has_corrections_log
+from reviewsd.api.places import CORRECTIONS_FILE, has_corrections_log
 from reviewsd.api.texts import counted, merge_key, printable
 from reviewsd.domain import corrected
 from reviewsd.domain.corrections import (
@@ -71,7 +71,9 @@ class KnownCorrections:
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before = b""  # the file
         self._returned: int | None = None  # erased reviews that the file has again, once it is read
-        if folder is not None and ((folder / files.FILE).exists() or has_corrections_log(folder)):
+        if folder is not None and (
+            (folder / CORRECTIONS_FILE).exists() or has_corrections_log(folder)
+        ):
             self._read(folder)
 
     def _read(self, folder: Path) -> None:
@@ -80,7 +82,7 @@ class KnownCorrections:
         remedy = "Fix or restore corrections.json: without it erased reviews would return."
         with files.parsing(remedy):
             check_present(folder)
-            self._before = (folder / files.FILE).read_bytes()
+            self._before = (folder / CORRECTIONS_FILE).read_bytes()
             self._corrections = parse(self._before)
             self._overlay = Overlay(self._corrections)
 
@@ -341,7 +343,7 @@ class KnownCorrections:
             skipped, ids = self._skipped, self._erased_ids
             return with_passed(text, self._passed, skipped, ids, now, self._changed)
 
-        files.replace(folder, files.FILE, change)
+        files.replace(folder, CORRECTIONS_FILE, change)
         for correction in self._passed:
             ids = " or ".join(correction.predecessors)
             note = f"by an import: it may be an edited version of {ids}"

@@ -26,7 +26,7 @@ from reviewsctl.files.named_files import NamedFile
 from reviewsctl.files.requested import Installation
 from reviewsctl.files.steps import CopyFile, Run, Step, WriteFile, read, systemctl
 from reviewsctl.files.unit_text import shipped, unit
-from reviewsd.api.places import KEPT_FOLDER, SYSTEM
+from reviewsd.api.places import KEPT_FOLDER, REVIEWS_FILE, SYSTEM
 from reviewsd.api.texts import counted
 
 SYNC_USER: Final = "reviewsd-sync"
@@ -40,7 +40,6 @@ _SHOWN: Final = 3
 
 _SYSUSERS: Final = Path("/etc/sysusers.d")
 _SYSUSERS_FILES: Final = ("reviewsd", "reviewsd-sync")
-_REVIEWS: Final = "reviews.json"
 _PLACES: Final = {  # of the service; the units have them
     "$.state_dir": "/var/lib/reviewsd",
     "$.admin_socket": "/run/reviewsd/admin.sock",
@@ -97,8 +96,8 @@ def _data_copies(data: NamedFile, there: Path) -> Iterator[CopyFile]:
     """
     if not data.is_copied:
         return
-    is_new = not os.path.lexists(there / _REVIEWS)
-    for name in sorted(owner_files(data.path), key=lambda name: name == _REVIEWS):
+    is_new = not os.path.lexists(there / REVIEWS_FILE)
+    for name in sorted(owner_files(data.path), key=lambda name: name == REVIEWS_FILE):
         source, copy, is_kept = data.path / name, there / name, name.startswith(KEPT_FOLDER)
         if not os.path.lexists(copy) and (is_new or not is_kept):
             mode = source.stat().st_mode if is_kept else 0o644

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from reviewsd.api.files import EffectiveConfig
+from reviewsd.api.places import SYSTEM
 
-ETC: Final = Path("/etc/reviewsd")
-NOTICES: Final = ETC / "notify"
+NOTICES: Final = SYSTEM.parent / "notify"
 """The folder of the addresses of notices, which systemd hands over."""
-CREDENTIALS: Final = ETC / "credentials"
+CREDENTIALS: Final = SYSTEM.parent / "credentials"
 """The folder of the secrets of sources, which systemd hands over."""
 KEYS: Final = tuple(
     Path("/etc/credstore") / name
@@ -20,8 +20,8 @@ KEYS: Final = tuple(
 """The folders in which systemd looks for what LoadCredential= names without a path."""
 
 _PUBLIC: Final = {
-    "hub.callbacks.ca_file": ETC / "ca.pem",
-    "pages.templates_dir": ETC / "templates",
+    "hub.callbacks.ca_file": SYSTEM.parent / "ca.pem",
+    "pages.templates_dir": SYSTEM.parent / "templates",
 }
 """The places of copies that are for all to read; names of the owner could be those of secrets."""
 

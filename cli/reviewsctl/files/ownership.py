@@ -4,7 +4,7 @@ import os
 import pwd
 import shlex
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +17,6 @@ class Fault:
     reason: str
     remedy: str
     """The command that fixes it."""
-
-
-def caller(environ: Mapping[str, str]) -> int:
-    """Return the uid of the user that runs this, also through sudo."""
-    uid = environ.get("SUDO_UID", "")
-    return int(uid) if os.geteuid() == 0 and uid.isascii() and uid.isdigit() else os.geteuid()
 
 
 def user_name(uid: int) -> str:

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from reviewsctl.daemon.default_paths import data_dir
+from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION, data_dir
 from reviewsctl.files.folders import LinkError, real
 from reviewsctl.files.ownership import user_name
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
@@ -67,9 +67,8 @@ def _configured(configuration: Path | None, environ: Mapping[str, str]) -> Path:
         if override := environ.get("REVIEWSD_DATA_DIR"):
             return Path.cwd() / override
         raise SayMoreError(
-            "where the reviews are to go is not known: there is no ./reviewsd.yaml and "
-            "no /etc/reviewsd/reviewsd.yaml",
-            "Name the data directory with --data DIR, or make a configuration: reviewsctl init",
+            NO_CONFIGURATION,
+            f"{GO_TO_FOLDER}, or name the data directory with --data DIR, or make a configuration: reviewsctl init",
         )
     folder = data_dir(configuration, environ)
     if folder is None and not os.access(configuration, os.R_OK):

@@ -24,7 +24,7 @@ from reviewsctl.terminal.output import echo
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.analysis.kept_labels import KeptLabels
 from reviewsd.api.jobs import Step
-from reviewsd.api.places import LABELS_FILE
+from reviewsd.api.places import CORRECTIONS_FILE, LABELS_FILE
 from reviewsd.api.texts import counted
 from reviewsd.offline.labeler import Batch, Labeler, Plan
 from reviewsd.offline.summarizer import MAX_REVIEWS, Summarizer, Written
@@ -34,7 +34,6 @@ MAX_USELESS: Final = 2  # batches in a row without a label; insights.md 12
 _TRIES: Final = 2  # requests for the same
 _RETRY: Final = "\n\nAn earlier answer was refused, for these faults:"
 _QUOTED: Final = 120  # characters of an answer in a message
-_CORRECTIONS: Final = "corrections.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +112,7 @@ class LabelsFile:
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
-        self._corrections = self._version(_CORRECTIONS)
+        self._corrections = self._version(CORRECTIONS_FILE)
         self._file = self._version(LABELS_FILE)
         content = b""
         if self._file is not None:
@@ -133,7 +132,7 @@ class LabelsFile:
         labels = KeptLabels(self.labels.encoded() + lines)
         with self._folder.draft(LABELS_FILE) as new:
             new.file.write(labels.encoded())
-            for name, version in ((_CORRECTIONS, self._corrections), (LABELS_FILE, self._file)):
+            for name, version in ((CORRECTIONS_FILE, self._corrections), (LABELS_FILE, self._file)):
                 if self._version(name) != version:
                     detail = f"another program has changed {name} meanwhile"
                     raise ModelError(detail, "Run it again; labels of earlier batches are stored.")

@@ -20,7 +20,7 @@ from reviewsctl.sources.local_files import fitting, no_file
 from reviewsctl.sources.oauth import log_in
 from reviewsctl.sources.run import RunOptions
 from reviewsctl.sources.state import BusyError
-from reviewsctl.sources.sync import REVIEWS, Sync, state_folder
+from reviewsctl.sources.sync import Sync, state_folder
 from reviewsctl.sources.wire import Wire
 from reviewsctl.terminal.errors import CommandError
 from reviewsctl.terminal.output import (
@@ -30,6 +30,7 @@ from reviewsctl.terminal.output import (
     echo,
     json_line,
 )
+from reviewsd.api.places import REVIEWS_FILE
 from reviewsd.api.spelling import nearest
 from reviewsd.api.texts import printable
 from reviewsd.config.errors import ConfigError
@@ -117,7 +118,7 @@ def _run(options: SyncOptions, config: Config) -> int:
     width = max(map(len, options.names or [source.name for source in config.sources]), default=0)
     code, began = 0, time.monotonic()
     try:
-        with bounded_memory(config.data_dir / REVIEWS), readable_files():
+        with bounded_memory(config.data_dir / REVIEWS_FILE), readable_files():
             for outcome in sync.run(options.names):
                 seconds, began = time.monotonic() - began, time.monotonic()
                 code = code if outcome.state.is_read or outcome.waiting else EXIT_FAILED

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,10 +16,9 @@ from reviewsctl.sources.paging import SourceReader
 from reviewsctl.sources.run import Outcome, RunOptions, SourceRun
 from reviewsctl.sources.state import SourceState
 from reviewsctl.sources.wire import Wire
+from reviewsd.api.places import REVIEWS_FILE
 from reviewsd.config.schema import Config
 from reviewsd.config.source_schema import ReviewSource
-
-REVIEWS: Final = "reviews.json"
 
 
 def state_folder(config: Config, environ: Mapping[str, str]) -> Path:
@@ -93,7 +91,7 @@ class Sync:
         run = SourceRun(
             source=source,
             before=before,
-            target=real(self.config.data_dir / REVIEWS),
+            target=real(self.config.data_dir / REVIEWS_FILE),
             spool=folder / "spool" / source.name,
             options=self.options,
             now=now,

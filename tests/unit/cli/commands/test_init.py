@@ -12,9 +12,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from reviewsctl.commands.init import SYSTEM, configuration, next_steps
+from reviewsctl.commands.init import configuration, next_steps
 from reviewsctl.commands.root import app
 from reviewsctl.manual.keys import SHIPPED
+from reviewsd.api.places import SYSTEM
 from reviewsd.config import syntax
 from reviewsd.config.load import load
 from reviewsd.config.schema import Config
@@ -58,7 +59,7 @@ def test_next_steps_name_the_business_where_no_option_did_and_the_address_to_see
 
 def test_import_of_a_service_is_typed_as_root() -> None:
     """Its data belongs to root."""
-    lines = next_steps(SYSTEM, "", system=True, importing="import EXPORT")
+    lines = next_steps(SYSTEM.parent, "", system=True, importing="import EXPORT")
     assert re.match(r"  sudo \S+( -v reviewsctl\)\")? import EXPORT", lines[2])
 
 

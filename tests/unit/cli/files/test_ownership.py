@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.files.ownership import caller, faults
+from reviewsctl.files.ownership import faults
+from reviewsd.api.places import caller
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
 
