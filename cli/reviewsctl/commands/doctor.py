@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.data_options import ConfigFile
-from reviewsctl.daemon.default_paths import GO_TO_FOLDER, NO_CONFIGURATION
 from reviewsctl.daemon.session import Json, Quiet, Session, own_version
 from reviewsctl.terminal.output import EXIT_FOUND, colored, json_line
 from reviewsd.api.program import installed_at
@@ -69,22 +68,14 @@ def doctor(
 def _tests(
     session: Session, config: Path | None, outbound: str | None
 ) -> "Iterator[tuple[str, Diagnosis]]":
-    from reviewsctl.daemon import client, local, start_failure  # all of them 60 ms, see main
-    from reviewsctl.daemon.errors import DaemonError, NotRunning
+    from reviewsctl.daemon import local  # all of them 60 ms, see main
     from reviewsctl.doctor import offline, public, running
     from reviewsctl.sources import overview
 
     now = time.time()
     settings = _settings(config)
-    configured = None if settings is None else Path(settings.text("admin_socket"))
-    socket = session.named_socket or configured or session.socket
-    answer = client.quick_status(socket)
-    if isinstance(answer, NotRunning) and configured is None and session.is_unconfigured:
-        answer = NotRunning(NO_CONFIGURATION, f"{GO_TO_FOLDER}, or say --config.")
-    elif isinstance(answer, DaemonError):
-        directory = None if settings is None else Path(settings.text("state_dir"))
-        answer = start_failure.explained(answer, directory)
-    yield "admin socket", running.socket(answer, socket, own_version("reviewsd"), installed_at())
+    answer, version = session.quick_status(), own_version("reviewsd")
+    yield "admin socket", running.socket(answer, session.socket, version, installed_at())
     report = local.check(config, None, lambda _: None).value
     yield "configuration", offline.configuration(report)
     if report.unread_addresses:

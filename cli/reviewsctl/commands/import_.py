@@ -209,9 +209,9 @@ def offer_reload(session: Session, target: Path) -> None:
 
 
 def _serves(session: Session, target: Path) -> bool:
-    from reviewsctl.daemon import client, errors  # 25 ms, see main
+    from reviewsctl.daemon.errors import DaemonError  # 25 ms, see main
 
-    status = client.quick_status(session.socket)
-    if isinstance(status, errors.DaemonError):
+    status = session.quick_status()
+    if isinstance(status, DaemonError):
         return False
     return Path(status.data.dir).resolve() == target.parent

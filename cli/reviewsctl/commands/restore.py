@@ -266,8 +266,7 @@ def _is_in_one_folder(manifest: "Manifest") -> bool:
 def _runs(session: Session, places: "Places") -> bool:
     """Return whether a daemon runs that has this configuration, or this state by another one."""
     from reviewsctl.backups import restoring
-    from reviewsctl.daemon import client, default_paths, errors  # 25 ms, see main
+    from reviewsctl.daemon.errors import Unreachable  # 25 ms, see main
 
-    socket = session.named_socket or default_paths.admin_socket(places.config)
-    is_reached = not isinstance(client.quick_status(socket), errors.Unreachable)
-    return is_reached or restoring.is_in_use(places)
+    answer = Session(session.named_socket, places.config).quick_status()
+    return not isinstance(answer, Unreachable) or restoring.is_in_use(places)

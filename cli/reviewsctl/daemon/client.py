@@ -10,26 +10,16 @@ from urllib.parse import urlencode
 
 from msgspec import Raw
 
-from reviewsctl.daemon.errors import DaemonError, UnexpectedAnswer, Unreachable
+from reviewsctl.daemon.errors import UnexpectedAnswer, Unreachable
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
 from reviewsd.api.hub import Blocked, BlockList, Listing, ListingPage
 from reviewsd.api.jobs import EventLine, JobLine, PushResult, ReloadResult, Step
 from reviewsd.api.status import BackupContents, NoticeTests, Status
 
-QUICK_SECONDS = 2.0
-ANSWER_SECONDS = 10.0  # most answers come from memory, the others from one query
 SILENCE_SECONDS = 600.0  # between two lines of a job: a stage over a million reviews sends none
 PAGE = 1000  # subscriptions of one request
 
 _T = TypeVar("_T")
-
-
-def quick_status(socket: Path) -> Status | DaemonError:
-    """Return the state of a daemon, or why it does not answer soon: it may hang."""
-    try:
-        return Client(socket, answer_seconds=QUICK_SECONDS).status().value
-    except DaemonError as error:
-        return error
 
 
 class Client:
@@ -48,7 +38,7 @@ class Client:
         self,
         path: Path,
         *,
-        answer_seconds: float = ANSWER_SECONDS,
+        answer_seconds: float = 10.0,
         silence_seconds: float = SILENCE_SECONDS,
         observe: Callable[[Peer], None] = lambda _peer: None,
     ) -> None:

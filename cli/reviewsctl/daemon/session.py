@@ -4,7 +4,7 @@ import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reviewsctl.daemon.client import Client
+    from reviewsctl.daemon.errors import DaemonError
     from reviewsctl.daemon.transport import Peer
+    from reviewsd.api.status import Status
+
+_QUICK_SECONDS: Final = 2.0
+_ANSWER_SECONDS: Final = 10.0  # most answers come from memory, the others from one query
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, errors on stderr included.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")]
@@ -56,13 +61,26 @@ class Session:
             return False
         return not os.path.lexists(self.socket) and not node_sockets(self.socket)
 
+    def quick_status(self) -> "Status | DaemonError":
+        """Return the state of the daemon, or why it does not answer soon: it may hang."""
+        from reviewsctl.daemon.errors import DaemonError  # see main
+
+        try:
+            with self.daemon(quiet=True, answer_seconds=_QUICK_SECONDS) as daemon:
+                return daemon.status().value
+        except DaemonError as error:
+            return error
+
     @contextlib.contextmanager
-    def daemon(self, *, as_json: bool = False, quiet: bool = False) -> "Iterator[Client]":
+    def daemon(
+        self, *, as_json: bool = False, quiet: bool = False, answer_seconds: float = _ANSWER_SECONDS
+    ) -> "Iterator[Client]":
         """Yield a client of the daemon.
 
         Args:
             as_json: Print warnings as JSON.
             quiet: Do not warn when versions differ.
+            answer_seconds: The time limit of an immediate answer.
 
         Raises:
             DaemonError: A request fails; it ends the command, with the reason of the last failed start.
@@ -77,11 +95,11 @@ class Session:
                 )
 
         try:
-            yield client.Client(self.socket, observe=observe)
+            yield client.Client(self.socket, answer_seconds=answer_seconds, observe=observe)
         except errors.NotRunning as error:
             if self.is_unconfigured:
                 raise errors.NotRunning(
-                    NO_CONFIGURATION, f"{GO_TO_FOLDER}, or name its socket with --socket."
+                    NO_CONFIGURATION, f"{GO_TO_FOLDER}, or say --config or --socket."
                 ) from None
             if self.named_socket is not None:
                 raise

@@ -4,20 +4,13 @@ from pathlib import Path
 
 import msgspec
 
-from reviewsctl.daemon.errors import DaemonError, NotRunning
+from reviewsctl.daemon.errors import NotRunning
 from reviewsctl.terminal.times import moment
 from reviewsd.api.status import START_FAILURE, StartFailure
 
 
-def explained(error: DaemonError, state_dir: Path | None) -> DaemonError:
-    """Return the error with the reason of the last failed start, where it is known.
-
-    Args:
-        error: Why the daemon could not be asked.
-        state_dir: The daemon's; None if no configuration names one.
-    """
-    if not isinstance(error, NotRunning) or state_dir is None:
-        return error
+def explained(error: NotRunning, state_dir: Path) -> NotRunning:
+    """Return the error with the reason of the last failed start, where it is known, by the daemon's ``state_dir``."""
     try:
         content = (state_dir / START_FAILURE).read_bytes()
         failure = msgspec.json.decode(content, type=StartFailure)

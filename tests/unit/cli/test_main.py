@@ -416,7 +416,7 @@ def test_doctor_reports_a_folder_without_a_configuration(ctl: Ctl, tmp_path: Pat
     del ctl.environment["REVIEWSD_ADMIN_SOCKET"]
     first, remedy, *_ = ctl("doctor", "--offline", folder=tmp_path).stdout.splitlines()
     assert "no ./reviewsd.yaml here and no /etc/reviewsd/reviewsd.yaml" in first
-    assert "Go to the folder of your business, or say --config." == remedy.strip()
+    assert "Go to the folder of your business, or say --config or --socket." == remedy.strip()
 
 
 @pytest.mark.skipif(SYSTEM.exists() or SOCKET.exists(), reason="a service is installed here")
