@@ -78,9 +78,9 @@ def list_(
     """Lists the subscriptions.
 
     The states: pending (the callback has not confirmed the subscription yet), active, renewing
-    (active, a renewal is pending), removal (active, an unsubscription is pending), ended (the lease
-    has expired). "behind" means that the current content is not delivered yet. With --json each
-    subscription is a line, with everything that "subs show" shows.
+    (active, a renewal is pending), removal (active, an unsubscription is pending). "behind" means
+    that the current content is not delivered yet. With --json each subscription is a line, with
+    everything that "subs show" shows.
     """
     session: Session = ctx.obj
     state_name = "" if state is None else _STATES[state]

@@ -22,7 +22,7 @@ def subscription_fields(one: Listing, now: datetime.datetime) -> Iterator[Field]
     yield "id", printable(one.id)
     yield "topic", printable(one.topic)
     yield "callback", printable(one.callback)
-    yield "state", state(one, now)
+    yield "state", printable(one.state)
     yield "created", when(one.created_at, now)
     if one.verified_at is not None:
         yield from _verified(one, one.verified_at, now)
@@ -59,19 +59,12 @@ def subscription_lines(listings: Iterable[Listing], now: datetime.datetime) -> I
     rows = [
         (
             *(printable(one.id), printable(one.topic), printable(one.callback)),
-            *(state(one, now), _left(one, now), version(one), outcome(one, now)),
+            *(printable(one.state), _left(one, now), version(one), outcome(one, now)),
         )
         for one in listings
     ]
     headings = ("id", "topic", "callback", "state", "lease left", "version", "last outcome")
     return table(headings, rows)
-
-
-def state(one: Listing, now: datetime.datetime) -> str:
-    """Return the state of a subscription; an expired one has ended, though the daemon removes it later."""
-    if one.lease_expires_at is not None and one.lease_expires_at <= now:
-        return colored("ended", "yellow")
-    return printable(one.state)
 
 
 def block_lines(blocks: Iterable[Block]) -> Iterator[str]:
@@ -102,8 +95,7 @@ def outcome(one: Listing, now: datetime.datetime) -> str:
 def _left(one: Listing, now: datetime.datetime) -> str:
     if one.lease_expires_at is None:
         return "-"
-    seconds = (one.lease_expires_at - now).total_seconds()
-    return duration(seconds) if seconds > 0 else "over"
+    return duration((one.lease_expires_at - now).total_seconds())
 
 
 def _verified(
@@ -145,8 +137,6 @@ def _lease(one: Listing, now: datetime.datetime) -> str:
     if one.lease_expires_at is None:
         return duration(one.lease_seconds)
     granted = duration(one.lease_seconds)
-    if one.lease_expires_at <= now:
-        return f"over since {moment(one.lease_expires_at)}, it was {granted}"
     remaining = duration((one.lease_expires_at - now).total_seconds())
     return f"{remaining} left of {granted}, until {moment(one.lease_expires_at)}"
 

@@ -81,14 +81,6 @@ def test_a_list_tells_lease_and_last_outcome(changes: Mapping[str, object], outp
     assert output in listing_lines(one({**LEASE, **changes}))
 
 
-def test_a_lease_that_is_over_is_not_active() -> None:
-    over = one({"lease_expires_at": "2026-11-21T06:59:59Z"})
-    listed, output = listing_lines(over), shown(over)
-    assert ["ended", "over"] == re.split("  +", listed.splitlines()[1])[3:5]
-    assert "active" not in listed + output
-    assert "over since 2026-11-21 06:59:59 UTC, it was 10 d 0 h" in output
-
-
 def test_a_healthy_subscription_is_shown_whole() -> None:
     assert shown(one(LEASE)) == (
         "id            12\n"
