@@ -17,9 +17,6 @@ from reviewsctl.daemon.units import (
     OWN,
     ROOT,
     SERVICE,
-    SOCKETS,
-    SYNC_UNITS,
-    UNITS,
     below,
     folder,
     install_command,
@@ -285,14 +282,8 @@ def _refuse_if_packaged(root: Path) -> None:
     if is_packaged(root):
         remedy = f"Use them: {install_command(root)}"
         if folder(root) == OWN:
-            units = " ".join(str(OWN / unit) for unit in (*UNITS, *SYNC_UNITS))
-            remedy = (
-                f"Remove those in {OWN}, which take their place:\n"
-                f"  sudo rm -f {units}\n"
-                "  sudo systemctl daemon-reload\n"
-                f"  sudo systemctl reenable {' '.join((*SOCKETS, SERVICE))}\n"
-                f"  sudo systemctl restart {SERVICE}"
-            )
+            uninstall = f"{sudo_reviewsctl()} service uninstall"
+            remedy = f"Remove those in {OWN}, which take their place: {uninstall}\n{remedy}"
         detail = "the Debian package has installed the units of the service"
         raise CommandError("not installed", detail, remedy)
 

@@ -122,15 +122,6 @@ def host_of(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
-def _in_ascii(parts: SplitResult) -> str:
-    """Return the host and port of an address with an international name, as HTTP has them."""
-    try:
-        name = (parts.hostname or "").encode("idna").decode("ascii")
-    except UnicodeError:
-        raise SourceStoppedError(f"{parts.hostname} is no name of a host") from None
-    return name if parts.port is None else f"{name}:{parts.port}"
-
-
 class Wire:
     """Makes requests for one run of a source, and counts them.
 
@@ -260,12 +251,11 @@ class Wire:
         self.requests += 1
         parts, host = urlsplit(url), host_of(url)
         target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
-        name = host if host.isascii() else _in_ascii(parts)
-        fields = {**_HEADERS, **headers, "Host": name}
         if out is not None:
             out.seek(0)
             out.truncate()
         try:
+            fields = {**_HEADERS, **headers, "Host": host.encode("idna").decode()}
             connection = http.client.HTTPConnection(host)  # only speaks: the socket is ours
             with contextlib.closing(connection), self._connected(parts) as connection.sock:
                 connection.request(method, quote(target, safe=_UNQUOTED), data, fields)
@@ -274,7 +264,7 @@ class Wire:
         except TimeoutError:
             reason = f"no answer from {host} within {self._idle_seconds:g} s"
             raise _NoAnswerError(reason) from None
-        except (OSError, http.client.HTTPException, zlib.error):
+        except (OSError, UnicodeError, http.client.HTTPException, zlib.error):
             # no text of the library, which could quote an address
             raise _NoAnswerError(f"the connection to {host} was lost") from None
         names = reversed(response.getheaders())

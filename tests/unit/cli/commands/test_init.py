@@ -20,7 +20,6 @@ from reviewsd.config import syntax
 from reviewsd.config.load import load
 from reviewsd.config.schema import Config
 from tests.support.commands import Ctl
-from tests.support.documents import ROOT
 
 pytestmark = pytest.mark.processes
 
@@ -208,11 +207,3 @@ def test_shipped_files_are_links_to_those_of_the_project() -> None:
         "configuration.md": root / "docs/reference/configuration.md",
         **{path.name: path for path in (root / "systemd").rglob("*") if path.is_file()},
     } == links
-
-
-def test_place_of_telephone_and_hours_is_named() -> None:
-    """No command sets them, so an owner looked for one."""
-    lines = next_steps(Path("shop"), "", system=False, importing="")
-    assert "Your phone, address, opening hours, logo go into reviews.json:" in lines
-    assert lines[-1].endswith("/docs/how-to/correct.md#fill-in-your-business")
-    assert "### Opening hours" in (ROOT / "docs/how-to/correct.md").read_text()

@@ -530,7 +530,7 @@ def test_units_of_the_debian_package_are_not_replaced(ctl: Ctl, shop: Path, tmp_
     own.parent.mkdir(parents=True)
     own.touch()
     done = ctl("service", "install", "--root", str(root))
-    assert "\n  sudo rm -f /etc/systemd/system/reviewsd.service /etc" in done.stderr
+    assert "\nRemove those in /etc/systemd/system, which take their place: sudo " in done.stderr
 
 
 def test_a_password_is_not_copied_into_a_file_for_all(ctl: Ctl, shop: Path) -> None:

@@ -12,7 +12,7 @@ from reviewsctl.daemon.default_paths import (
     data_dir,
     state_dir,
 )
-from reviewsd.api.places import HERE, PLACES, SYSTEM, absolute, named_configuration
+from reviewsd.api.places import HERE, absolute, named_configuration
 from reviewsd.config.rules import check
 
 
@@ -43,10 +43,6 @@ def test_step_back_through_a_link_stays_as_it_leads_elsewhere(folder: Path) -> N
     (folder / "far/away").mkdir(parents=True)
     (folder / "link").symlink_to(folder / "far/away")
     assert folder / "link/../data" == absolute(folder / "link/../data")
-
-
-def test_current_folder_comes_before_the_system() -> None:
-    assert (HERE, SYSTEM) == PLACES
 
 
 def test_socket_is_that_of_the_first_configuration(folder: Path) -> None:

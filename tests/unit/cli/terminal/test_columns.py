@@ -27,10 +27,6 @@ def test_without_rows_there_are_the_headings() -> None:
     assert ["id  what  note"] == shown([])
 
 
-def test_row_is_one_line_however_long() -> None:
-    assert 2 == len(shown([("1", "x" * 5_000, "n")]))
-
-
 def test_colors_take_no_room() -> None:
     rows = [("1", colored("behind", "yellow"), "x"), ("2", "ok", "x")]
     painted = list(table(HEADINGS, rows))
