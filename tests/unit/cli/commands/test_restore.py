@@ -319,18 +319,6 @@ def test_restore_and_later_edit_are_undone_one_by_one(ctl: Ctl, tmp_path: Path, 
     assert ["Jane Doe", "Uwe Braun"] == authors(shop)
 
 
-def test_restore_brings_versions_to_an_empty_folder(ctl: Ctl, tmp_path: Path, shop: Path) -> None:
-    new = tmp_path / "new"
-    done = ctl("restore", str(tmp_path / "b.tar.gz"), "--config", str(new))
-    assert "back: reviewsctl" not in done.stdout
-    # it advised to start the daemon, against the documentation
-    assert done.stdout.endswith(
-        f"next: reviewsctl check --config {new}/reviewsd.yaml\n"
-        f"do not start reviewsd here while that of {shop}/reviewsd.yaml runs, as subscribers would hear from both\n"
-    )
-    assert ["the import of a.csv (website)"] == versions(ctl, new)[:1]
-
-
 def test_erased_review_is_no_change_that_undo_lists(ctl: Ctl, tmp_path: Path, shop: Path) -> None:
     """It was taken for an edit by hand, as the kept version did not say that the review is gone."""
     before = versions(ctl, shop)

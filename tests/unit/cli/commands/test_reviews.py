@@ -423,37 +423,6 @@ def test_erased_review_is_in_no_file_but_as_removed(shop: Shop, data: Path, tmp_
     assert "NOT" not in out
 
 
-def test_erased_review_is_not_imported_by_any_tool(shop: Shop, data: Path, tmp_path: Path) -> None:
-    """By its id, by another day of the same review, and as the copy of another tool."""
-    shop.run("reviews", "erase", ERASED, "--reason", "request", "--yes")
-    edited = {**REVIEWS[0], "id": "01K0000000" + ERASED[10:], "text": "edited"}
-    copy = {**REVIEWS[0], "id": "copy"}
-    export = tmp_path / "more.json"
-    same = [REVIEWS[0], edited, copy, review("new")]
-    export.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": same}))
-    out, _ = shop.run("import", str(export))
-    assert "note: 3 skipped: erased (reviewsctl reviews erase)" in out
-    ids = [review["id"] for review in json.loads((data / "reviews.json").read_bytes())["reviews"]]
-    assert "new" in ids
-    assert not {ERASED, edited["id"], "copy"} & set(ids)
-
-
-def test_import_keeps_corrections_and_counts_them(shop: Shop, data: Path, tmp_path: Path) -> None:
-    shop.run("reviews", "hide", "r01", "--reason", "spam")
-    before = shop.corrections()
-    export = tmp_path / "more.json"
-    changed = {**review("r01"), "text": "other words"}
-    export.write_text(json.dumps({"business": {"name": "Acme"}, "reviews": [changed]}))
-    out, _ = shop.run("import", str(export))
-    assert "note: 1 review stays corrected" in out
-    after: Any = shop.corrections()
-    assert 1 == len(after["reviews"]["r01"].pop("others"))  # by which the new words are known
-    assert before == after
-    shop.run("reviews", "restore", "r01")
-    out, _ = shop.run("import", str(export), "--dry-run")
-    assert "stays corrected" not in out
-
-
 def test_import_with_broken_corrections_is_refused(shop: Shop, data: Path, tmp_path: Path) -> None:
     """An erased review might come back."""
     (data / "corrections.json").write_text("{")
