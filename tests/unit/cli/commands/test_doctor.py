@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 import pytest
 
-from reviewsctl.daemon.errors import Refused, Unreachable
+from reviewsctl.daemon.errors import DaemonError, Refused, Unreachable
 from reviewsctl.doctor import offline, public, running
 from reviewsctl.doctor.verdict import Diagnosis, Verdict
 from reviewsd.api.files import CheckReport, Diagnostic, EffectiveConfig, Facts, Setting
@@ -93,32 +93,36 @@ def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
 # --- the daemon
 
 
-def test_daemon_that_answers_is_compared_with_this_version() -> None:
-    assert Diagnosis(OK, "reviewsd 0.1.0 answers on /s") == running.socket(
-        GOOD, Path("/s"), "0.1.0", 0
-    )
-    assert WARN == running.socket(GOOD, Path("/s"), "0.2.0", 0).verdict
-    assert OK == running.socket(GOOD, Path("/s"), None, 0).verdict
+INSTALLED = msgspec.structs.replace(GOOD, installed_at=instant(1_760_000_000))
 
 
-def test_daemon_that_runs_on_after_an_upgrade_is_found() -> None:
-    """Also between two builds of one version, as a checkout makes them."""
-    before = msgspec.structs.replace(GOOD, installed_at=instant(1_760_000_000))
-    assert OK == running.socket(before, Path("/s"), "0.1.0", 1_760_000_000.9).verdict
-    result = running.socket(before, Path("/s"), "0.1.0", 1_760_003_600)
-    assert WARN == result.verdict
-    assert (
-        "the daemon's program was installed 2025-10-09 08:53:20 UTC, this one 2025-10-09 09:53:20 UTC"
-        == result.detail
-    )
-    assert result.remedy.startswith("Restart it: ")
+@pytest.mark.parametrize(
+    ("answer", "own", "installed_at", "verdict", "detail"),
+    [
+        (GOOD, "0.1.0", 0, OK, "reviewsd 0.1.0 answers on /s"),
+        (GOOD, None, 0, OK, "reviewsd 0.1.0 answers on /s"),
+        (GOOD, "0.2.0", 0, WARN, "the daemon is reviewsd 0.1.0, this is reviewsctl 0.2.0"),
+        (INSTALLED, "0.1.0", 1_760_000_000.9, OK, "reviewsd 0.1.0 answers on /s"),
+        (  # between two builds of one version, as a checkout makes them
+            *(INSTALLED, "0.1.0", 1_760_003_600, WARN),
+            "the daemon's program was installed 2025-10-09 08:53:20 UTC, this one 2025-10-09 09:53:20 UTC",
+        ),
+        (GONE, None, 0, FAIL, "it is not running: there is no /s"),
+        (Refused("Draining", "", status=503), None, 0, FAIL, "draining"),
+    ],
+)
+def test_daemon_is_compared_with_this_program(
+    answer: Status | DaemonError,
+    own: str | None,
+    installed_at: float,
+    verdict: Verdict,
+    detail: str,
+) -> None:
+    diagnosis = running.socket(answer, Path("/s"), own, installed_at)
+    assert (verdict, detail) == (diagnosis.verdict, diagnosis.detail)
 
 
-def test_daemon_that_does_not_answer_fails_and_skips_its_other_tests() -> None:
-    diagnosis = running.socket(GONE, Path("/s"), None, 0)
-    assert Diagnosis(FAIL, "it is not running: there is no /s", "Start it") == diagnosis
-    refused = Refused("Draining", "", status=503)
-    assert "draining" == running.socket(refused, Path("/s"), None, 0).detail
+def test_other_tests_of_a_daemon_that_does_not_answer_are_skipped() -> None:
     for test in (running.serving, running.hub):
         assert SKIP == test(GONE).verdict
     assert SKIP == running.same_configuration(GONE, effective("", "")).verdict
@@ -147,42 +151,38 @@ def test_hub_reports_its_state(members: dict[str, object], verdict: Verdict, det
     assert (verdict, detail) == (diagnosis.verdict, diagnosis.detail)
 
 
-def test_configuration_of_another_daemon_is_a_warning() -> None:
-    def verdict(base_url: str, data_dir: str) -> Verdict:
-        return running.same_configuration(GOOD, effective(base_url, data_dir)).verdict
-
-    assert OK == verdict("https://reviews.example.com", "/srv/reviews")
-    assert WARN == verdict("https://other.example.com", "/srv/reviews")
-    assert WARN == verdict("https://reviews.example.com", "/srv/other")
+IN_EFFECT = "the daemon uses it as it was at the last start or reload"
 
 
 @pytest.mark.parametrize(
-    ("changes", "verdict", "detail"),
+    ("members", "verdict", "detail"),
     [
-        (ConfigChanges(), OK, "the daemon uses it as it was at the last start or reload"),
+        ({}, OK, IN_EFFECT),
+        ({"config": ConfigChanges(applied=("crawlers",))}, OK, IN_EFFECT),
         (
-            ConfigChanges(applied=("crawlers",)),
-            OK,
-            "the daemon uses it as it was at the last start or reload",
+            {"config": ConfigChanges(applied=("crawlers",), restart=("notify", "hub.store"))},
+            *(WARN, "changed, and not in effect: notify, hub.store"),
         ),
         (
-            ConfigChanges(applied=("crawlers",), restart=("notify", "hub.store")),
-            WARN,
-            "changed, and not in effect: notify, hub.store",
+            {"config": ConfigChanges(problems=("/etc/r.yaml:3:1: notify: there is no x", "more"))},
+            *(WARN, "at the last reload it had a fault: /etc/r.yaml:3:1: notify: there is no x"),
         ),
         (
-            ConfigChanges(problems=("/etc/r.yaml:3:1: notify: there is no x", "more")),
+            {"base_url": "https://other.example.com"},
             WARN,
-            "at the last reload it had a fault: /etc/r.yaml:3:1: notify: there is no x",
+            "base_url is https://reviews.example.com in the file and https://other.example.com in the daemon",
+        ),
+        (
+            {"data": msgspec.structs.replace(GOOD.data, dir="/srv/other")},
+            *(WARN, "data_dir is /srv/reviews in the file and /srv/other in the daemon"),
         ),
     ],
 )
-def test_change_that_is_not_in_effect_is_named_with_its_remedy(
-    changes: ConfigChanges, verdict: Verdict, detail: str
+def test_configuration_that_is_not_in_effect_is_named_with_its_remedy(
+    members: dict[str, object], verdict: Verdict, detail: str
 ) -> None:
     settings = effective("https://reviews.example.com", "/srv/reviews")
-    answer = msgspec.structs.replace(GOOD, config=changes)
-    diagnosis = running.same_configuration(answer, settings)
+    diagnosis = running.same_configuration(msgspec.structs.replace(GOOD, **members), settings)
     assert (verdict, detail) == (diagnosis.verdict, diagnosis.detail)
     assert (verdict == WARN) == bool(diagnosis.remedy)
 
