@@ -90,13 +90,6 @@ def test_configuration_fault_has_its_place(folder: Path) -> None:
     } in document["problems"]
 
 
-def test_environment_fault_names_the_variable(folder: Path) -> None:
-    document = report({"REVIEWSD_FEEDS__YEAR": "0"})
-    (problem,) = document["problems"]
-    assert ("environment", "REVIEWSD_FEEDS__YEAR") == (problem["file"], problem["path"])
-    assert "feeds.year: expected 1985..9999, got 0" == problem["reason"]
-
-
 def test_faults_of_configuration_and_data_are_reported_together(folder: Path) -> None:
     """A missing ca_file, and a rating that is out of range."""
     with (folder / "reviewsd.yaml").open("a") as file:
@@ -287,14 +280,6 @@ def test_library_that_no_address_can_do_without_is_missed_without_an_address(
     document = report()
     [problem] = document["problems"]
     assert problem["reason"].startswith("notify: needs apprise, which cannot be used")
-
-
-@pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
-def test_address_that_only_the_daemon_can_read_is_named(folder: Path) -> None:
-    with (folder / "reviewsd.yaml").open("a") as file:
-        file.write("notify: [{name: owner, stars: 2}, {name: chat, stars: 5}]\n")
-    document = report()
-    assert ([], ["owner", "chat"]) == (document["problems"], document["unread_addresses"])
 
 
 @pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")

@@ -1,7 +1,6 @@
 """``reviewsctl import`` as a process: merging, replacing, what is said and what is left alone."""
 
 import gzip
-import inspect
 import json
 import os
 import signal
@@ -269,16 +268,6 @@ def test_quiet_names_only_refused_rows_on_stderr(
     assert ("", errors) == (run.stdout, run.stderr)
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_no_error_steers_terminal(ctl: Ctl, tmp_path: Path, data: Path, options: list[str]) -> None:
-    """OSC, C1 and what turns a line round are like CSI: here in the name of an unpacked folder."""
-    folder = tmp_path / "a\x1b]0;owned\x07\x9b2J\u202eb"
-    folder.mkdir()
-    run = imported(ctl, data, str(folder), *options, code=1)
-    assert r"a\u001b]0;owned\u0007\u009b2J\u202eb holds no reviews" in run.stderr
-    assert all(line.isprintable() for line in run.stderr.splitlines())
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -335,12 +324,6 @@ def test_help_names_every_format_and_setting() -> None:
     settings = {name.partition("=")[0] for name in names}
     assert {format_.name for format_ in FORMATS if format_.name != "maps"} <= words
     assert {"public", *SETTINGS} <= settings
-
-
-def test_options_are_at_most_twelve() -> None:
-    """Most of the 21 before answered a question that one kind of export has."""
-    parameters = inspect.signature(import_.import_).parameters
-    assert len(parameters.keys() - {"ctx", "exports"}) <= 12
 
 
 def big(path: Path, rows: int, words: int) -> Path:

@@ -176,12 +176,6 @@ def test_choice_that_looks_like_selecting_is_asked_about(shop: Shop, data: Path)
     assert "a reader would call this selecting" in out + error
 
 
-def test_dry_run_writes_nothing(shop: Shop, data: Path) -> None:
-    shop.run("reviews", "hide", "r01", "--reason", "spam", "--dry-run")
-    shop.run("reviews", "erase", "r01", "--reason", "spam", "--dry-run")
-    assert ["reviews.json"] == [path.name for path in data.iterdir()]
-
-
 @pytest.mark.parametrize(
     ("arguments", "notes"),
     [

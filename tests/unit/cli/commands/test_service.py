@@ -64,14 +64,6 @@ def config(tmp_path: Path) -> Path:
     return file
 
 
-def test_the_unit_runs_the_programs_where_they_are() -> None:
-    text = unit(SERVED, "reviewsd.service")
-    assert "\nExecStart=/opt/r/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml\n" in text
-    assert "\nExecReload=/opt/r/bin/reviewsctl reload\n" in text
-    assert "\nReadOnlyPaths=-/data\n" in text
-    assert "\nProtectHome=yes\n" in text
-
-
 def test_sync_sees_exports_in_folders_that_are_hidden_from_services() -> None:
     """/tmp is another one by PrivateTmp=, and home directories are hidden."""
     exports = [Path(f"{folder}/in/*.csv") for folder in ("/tmp", "/var/tmp", "/home/jo", "/srv")]
@@ -427,25 +419,6 @@ def test_files_that_a_configuration_names_go_with_it(ctl: Ctl, named: Path, root
 
     again = ctl(*install, "--dry-run")
     assert (0, False) == (again.returncode, "install -D" in again.stdout)
-
-
-def test_exports_in_the_folder_that_the_service_leaves_are_named(ctl: Ctl, shop: Path) -> None:
-    """The folder was deleted, as install.md said, and the owner's own table with it."""
-    config = shop / "reviewsd.yaml"
-    config.write_text(
-        config.read_text() + "sources:\n"
-        "  - {name: own, type: file, path: incoming/own.xlsx}\n"
-        "  - {name: other, type: file, path: ../outside/*.csv}\n"
-        "  - {name: lodge, type: file, path: incoming/lodge*.csv}\n"
-    )
-    done = ctl("service", "install", "--dry-run", "--config", f"{shop}/../shop/reviewsd.yaml")
-    warning = (
-        f"note: reviewsctl sync goes on reading {shop}/incoming/own.xlsx (sources.own.path), "
-        f"{shop}/incoming/lodge*.csv (sources.lodge.path): before you delete {shop}, "
-        "move them and change their paths in /etc/reviewsd/reviewsd.yaml\n"
-    )
-    assert warning in done.stdout
-    assert 1 == done.stdout.count("goes on reading")
 
 
 def test_older_secret_in_place_of_new_one_is_refused(ctl: Ctl, named: Path, root: Path) -> None:

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.files.installation import plan
 from reviewsctl.files.steps import CopyFile
 from tests.support.commands import Ctl, reviewsctl
 from tests.support.shop import SAMPLES
 from tests.unit.cli.commands.test_import import THERE
-from tests.unit.cli.commands.test_service import installation
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others"),
@@ -101,18 +99,6 @@ def test_file_that_only_root_may_read_is_not_copied_for_all_to_read(
     with pytest.raises(OSError, match=r"there is a link|not for all to read"):
         CopyFile(data / "reviews.json", tmp_path / "reviews.json").do(tmp_path)
     assert not (tmp_path / "reviews.json").exists()
-
-
-def test_a_configuration_swapped_for_a_link_is_not_made_readable_for_all(
-    shop: Path, secret: Path, tmp_path: Path
-) -> None:
-    """After the owner was checked."""
-    config = shop / "reviewsd.yaml"
-    config.unlink()
-    config.symlink_to(secret)
-    os.lchown(config, JO, JO)
-    with pytest.raises(OSError, match="there is a link"):
-        list(plan(installation(config, shop / "data"), tmp_path))
 
 
 def test_files_of_another_user_are_not_installed(ctl: Ctl, shop: Path, tmp_path: Path) -> None:

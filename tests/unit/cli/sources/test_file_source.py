@@ -62,13 +62,6 @@ def test_settings_that_have_changed_apply_to_what_is_there(business: Business) -
     assert ["Ann A.", "Ann B."] == business.authors
 
 
-def test_scale_that_is_a_number_brings_ratings_to_stars(business: Business) -> None:
-    business.configure(SHOP.replace("source: shop", "source: shop, scale: 10"))
-    put(business, "id,rating,date,author\n1,8,2026-11-02,Jane\n")
-    business.sync()
-    assert 4 == json.loads(business.reviews_file.read_text())["reviews"][0]["rating"]
-
-
 def test_newest_file_counts(business: Business) -> None:
     put(business, table("ab"), "b.csv", age=100)
     put(business, table("z"), "a.csv", age=200)
@@ -177,21 +170,6 @@ def test_edited_reviews_of_a_table_without_ids_are_not_missing(business: Busines
     assert ("ok", 0) == (outcome.state.state, len(outcome.state.missing)), outcome.state.detail
     assert outcome.merge is not None
     assert 8 == outcome.merge.count(Fate.CHANGED)
-
-
-def test_edited_row_is_its_review_before_the_second_read(business: Business) -> None:
-    """Else both were shown for hours, and then the old one went, with its reply and its address."""
-    business.configure(SHOP.replace("gone: 1", "gone: 2"))
-    head, late_row = "rating,date,author,text\n", "4,2026-01-05,Uwe,Late\n"
-    ids = []
-    for text in ("Lovely and quick", "Lovely and very quick"):
-        put(business, f"{head}5,2026-01-02,Jane,{text}\n{late_row}")
-        (outcome,) = business.sync()
-        ids.append(json.loads(business.reviews_file.read_text())["reviews"][0]["id"])
-    assert ["Jane", "Uwe"] == business.authors
-    assert {} == outcome.state.missing
-    assert ids[0] == ids[1]
-    assert "removed" not in json.loads(business.reviews_file.read_text())
 
 
 @pytest.mark.parametrize(

@@ -179,13 +179,6 @@ def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], output: 
     assert warns == ("\x1b[33m" in shown(status, color=True))
 
 
-def test_times_are_utc_whatever_zone_they_come_in() -> None:
-    bergen = datetime.timezone(datetime.timedelta(hours=1))
-    snapshot = msgspec.structs.replace(SNAPSHOT, published_at=STARTED.astimezone(bergen))
-    status = msgspec.structs.replace(OK, snapshot=snapshot)
-    assert shown(status) == shown(OK)
-
-
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
 def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
     document = {
@@ -204,11 +197,6 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
 
     assert [part.count("\\u") for part in output] == [8, 1, 1]
     assert not any(hostile in part for part in output)
-
-
-def test_color_tells_ok_from_degraded() -> None:
-    assert "\x1b[32mok\x1b[0m" in shown(OK, color=True)
-    assert "\x1b[33m\x1b[1mdegraded\x1b[0m" in shown(DEGRADED, color=True)
 
 
 SERVING = "the last good data keeps serving"
