@@ -1,15 +1,13 @@
 """``reviewsctl backup``: all that an owner would miss, in one archive (security-and-operations.md D12)."""
 
-import contextlib
 import datetime
 import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final, cast
 
 import typer
 
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from reviewsctl.daemon.client import Client
     from reviewsctl.daemon.errors import NotRunning
     from reviewsd.api.status import BackupContents
+
+_REFUSED: Final = "the backup was not written"
 
 EPILOG = """\b
     Examples:
@@ -55,18 +55,24 @@ def backup(
     """
     del config  # of the session
     session: Session = ctx.obj
+    from reviewsctl.files.folders import opened  # see main
+
+    if os.path.lexists(file) and not force:
+        remedy = "Choose another name, or replace it with --force."
+        raise CommandError(_REFUSED, f"{file}: is there already", remedy)
     try:
-        with session.daemon(as_json=as_json, quiet=quiet) as daemon, _new(file, force) as out:
-            report = _write(daemon, out, session.configuration)
+        with (
+            session.daemon(as_json=as_json, quiet=quiet) as daemon,
+            opened(file.parent) as folder,
+            folder.draft(file.name) as new,
+        ):
+            report = _write(daemon, new.file, session.configuration)
+            new.put(0o600)
     except OSError as fault:
-        place = fault.filename if isinstance(fault, PermissionError) and fault.filename else file
-        remedy = ""
-        if isinstance(fault, FileExistsError):
-            remedy = "Choose another name, or replace it with --force."
-        elif isinstance(fault, PermissionError):
-            remedy = "Run it as root, or as the user of the daemon."
-        detail = f"{place}: {fault.strerror or fault}"
-        raise CommandError("the backup was not written", detail, remedy) from fault
+        is_forbidden = isinstance(fault, PermissionError)
+        place = (fault.filename if is_forbidden else None) or file
+        remedy = "Run it as root, or as the user of the daemon." if is_forbidden else ""
+        raise CommandError(_REFUSED, f"{place}: {fault.strerror or fault}", remedy) from fault
     if as_json:
         typer.echo(json_line({"file": str(file), **report}))
     elif not quiet:
@@ -196,22 +202,3 @@ def _described(file: Path, report: dict[str, object]) -> str:
         f"the way back: reviewsctl restore {shlex.quote(str(file))}",
     ]
     return "\n".join(lines)
-
-
-@contextlib.contextmanager
-def _new(path: Path, force: bool) -> Iterator[BinaryIO]:  # noqa: FBT001  ours
-    """A new file for the block: whole, private, and on the disk afterwards; or none at all."""
-    from reviewsctl.files.folders import opened  # see main
-
-    _check(path, force)
-    with opened(path.parent) as folder, folder.draft(path.name) as new:
-        yield new.file
-        _check(path, force)
-        new.put(0o600)
-
-
-def _check(path: Path, force: bool) -> None:  # noqa: FBT001  ours
-    if path.is_dir():
-        raise IsADirectoryError(None, "is a directory")
-    if os.path.lexists(path) and not force:
-        raise FileExistsError(None, "is there already")

@@ -140,7 +140,9 @@ def restore(
         when = "the sync" if named.is_export else "the start"
         typer.echo(f"note: not restored: {named.path} ({named.key}); put it there before {when}")
     if dry_run:
-        echo(*map(_announced, refusals), NOTHING_WRITTEN)
+        echo(
+            *(f"it would be refused: {it.detail}. {it.remedy}" for it in refusals), NOTHING_WRITTEN
+        )
     else:
         echo(*_next_steps(contents.manifest, places, config, is_undoable=is_undoable))
 
@@ -209,10 +211,6 @@ def _refusals(
 def _check(refusals: Sequence[ImportRefusedError]) -> None:
     if refusals:
         raise refusals[0]
-
-
-def _announced(refusal: ImportRefusedError) -> str:
-    return f"it would be refused: {refusal.detail}. {refusal.remedy}"
 
 
 def _places(manifest: "Manifest", config: Path | None) -> "Places":

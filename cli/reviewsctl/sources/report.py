@@ -94,25 +94,22 @@ def document(outcome: Outcome) -> dict[str, object]:
         members["rows"] = rows.rows.total()
         members["refused"] = rows.refused
         members["refusals"] = refusals(rows, MAX_IN_JSON)
-    if outcome.shown:
-        members["shown"] = list(outcome.shown)
-    if outcome.removal_at is not None:
-        members["missing"] = len(state.missing)
-    members |= _faults(state)
-    if outcome.removed_for_age:
-        members["removed_for_age"] = outcome.removed_for_age
-    if outcome.notes:
-        members["notes"] = list(outcome.notes)
-    if outcome.waiting:
-        members["waiting"] = outcome.waiting
-    if outcome.warning:
-        members["warning"] = outcome.warning
-    return members | _times(state)
+    more = {
+        "shown": list(outcome.shown),
+        "missing": 0 if outcome.removal_at is None else len(state.missing),
+        "detail": state.detail,
+        "remedy": state.remedy,
+        "removed_for_age": outcome.removed_for_age,
+        "notes": list(outcome.notes),
+        "waiting": outcome.waiting,
+        "warning": outcome.warning,
+    }
+    return members | _said(more) | _times(state)
 
 
-def _faults(state: SourceState) -> dict[str, object]:
-    members = {"detail": state.detail, "remedy": state.remedy}
-    return {name: text for name, text in members.items() if text}
+def _said(members: Mapping[str, object]) -> dict[str, object]:
+    """Return the members that say something."""
+    return {name: value for name, value in members.items() if value}
 
 
 def _times(state: SourceState) -> dict[str, object]:
@@ -128,7 +125,7 @@ def listed(source: ReviewSource, state: SourceState) -> dict[str, object]:
         "enabled": source.enabled,
         "state": state.state,
         "reviews": state.reviews,
-        **_faults(state),
+        **_said({"detail": state.detail, "remedy": state.remedy}),
         **_times(state),
     }
 
