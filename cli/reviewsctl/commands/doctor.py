@@ -82,7 +82,7 @@ def _tests(
         yield "notices", offline.notices(report)
     yield "data", offline.data(report)
     yield "data directory", offline.directory(report, served=_serves(answer, report))
-    yield "data files", offline.ownership(report, running.user(answer))
+    yield "data files", offline.ownership(report)
     if settings is not None:
         yield "disk", offline.disk(Path(settings.text("state_dir")), report)
     if report.data_dir is not None:

@@ -90,18 +90,13 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
         readable = shlex.join(("sudo", "chmod", "o+r", *map(str, files)))
         files_too = f" && {readable}" if closed == folder else ""
         return warn(detail, f"sudo chmod o+rx {shlex.quote(str(closed))}{files_too}")
-    kind = "links, which are swapped" if _is_linked(folder, files) else "files, which are renamed"
-    return ok(f"{owner}, every user can read it; {kind} or rewritten")
+    return ok(f"{owner}, and every user can read it")
 
 
-def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
+def ownership(report: CheckReport) -> Diagnosis:
     """Test whether the files of the data belong to the owner of their folder.
 
     An import and a sync run as that user: it cannot read what is private to another one, or write to a log.
-
-    Args:
-        report: Names the folder.
-        daemon: The uid of the running daemon, if it is known.
     """
     folder = Path(report.data_dir or "/nonexistent")
     try:
@@ -116,12 +111,11 @@ def ownership(report: CheckReport, daemon: int | None) -> Diagnosis:
         for file, entry in facts.items()
         if entry.st_uid != owner.st_uid and not stat.S_ISLNK(entry.st_mode)
     }
-    runs_as = "" if daemon is None else f"; the daemon runs as {user_name(daemon)}"
     if not foreign:
-        return ok(f"all belong to {user_name(owner.st_uid)}{runs_as}")
+        return ok(f"all belong to {user_name(owner.st_uid)}")
     file, uid = next(iter(foreign.items()))
     more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
-    detail = f"{file} belongs to {user_name(uid)}{more}, the folder to {user_name(owner.st_uid)}{runs_as}"
+    detail = f"{file} belongs to {user_name(uid)}{more}, the folder to {user_name(owner.st_uid)}"
     names = " ".join(shlex.quote(str(file)) for file in list(foreign)[:_SHOWN])
     return warn(detail, f"sudo chown -h --reference={shlex.quote(str(folder))} {names}")
 
@@ -178,7 +172,3 @@ def _is_data(report: CheckReport, problem: Diagnostic) -> bool:
 def _first(problems: list[Diagnostic]) -> str:
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return problems[0].lines[0] + more
-
-
-def _is_linked(folder: Path, files: list[Path]) -> bool:
-    return any(os.path.realpath(path) != str(path.absolute()) for path in (folder, *files))

@@ -70,17 +70,6 @@ def hub(answer: Status | DaemonError) -> Diagnosis:
     return ok(f"{counted(state.active, 'subscription')}, {state.due:,} of them behind")
 
 
-def user(answer: Status | DaemonError) -> int | None:
-    """Return the uid of the daemon; None if it does not answer, or runs in another namespace."""
-    if isinstance(answer, DaemonError):
-        return None
-    try:
-        process = Path(f"/proc/{answer.pid}")
-        return process.stat().st_uid if b"reviewsd" in (process / "cmdline").read_bytes() else None
-    except OSError:
-        return None
-
-
 def same_configuration(answer: Status | DaemonError, settings: EffectiveConfig) -> Diagnosis:
     """Test whether the running daemon uses this configuration, as it was at its last start or reload."""
     if isinstance(answer, DaemonError):

@@ -66,11 +66,8 @@ def data() -> Iterator[Path]:
 
 
 def test_files_of_the_owner_of_the_folder_are_good(data: Path) -> None:
-    result = offline.ownership(report(data), os.geteuid())
-    assert OK == result.verdict
-    assert result.detail.startswith("all belong to ")
-    assert "; the daemon runs as " in result.detail
-    assert SKIP == offline.ownership(report(data / "nowhere"), None).verdict
+    assert OK == offline.ownership(report(data)).verdict
+    assert SKIP == offline.ownership(report(data / "nowhere")).verdict
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -82,11 +79,9 @@ def test_file_of_another_user_is_named_with_its_remedy(data: Path) -> None:
     (data / "insights.json").symlink_to("/etc/hostname")
     for path in (data, data / "reviews.json", data / ".reviewsctl"):
         os.chown(path, 65534, 65534)
-    result = offline.ownership(report(data), 65534)
+    result = offline.ownership(report(data))
     assert WARN == result.verdict
-    assert (
-        f"{log} belongs to root, the folder to nobody; the daemon runs as nobody" == result.detail
-    )
+    assert f"{log} belongs to root, the folder to nobody" == result.detail
     assert result.remedy.endswith(f"chown -h --reference={data} {log}")
 
 
@@ -291,7 +286,7 @@ def test_report_of_check_is_summarized_for_configuration_and_data(
 @pytest.mark.parametrize(
     ("folder", "file", "verdict", "detail"),
     [
-        (0o755, 0o644, OK, "every user can read it; files"),
+        (0o755, 0o644, OK, "every user can read it"),
         (0o777, 0o644, FAIL, "every user can replace the files in it"),
         (0o1777, 0o644, OK, "every user can read it"),
         (0o750, 0o644, WARN, "cannot read it"),
@@ -336,12 +331,6 @@ def test_remedies_of_a_folder_can_be_pasted_into_a_shell(data: Path) -> None:
     assert ["sudo", "chmod", "o-w", str(folder)] == (
         shlex.split(offline.directory(report(folder)).remedy)
     )
-
-
-def test_links_to_the_data_are_recognized(data: Path) -> None:
-    link = data.with_name("link")
-    link.symlink_to(data)
-    assert "links, which are swapped" in offline.directory(report(link)).detail
 
 
 def test_full_disk_fails(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
