@@ -70,7 +70,7 @@ class KnownCorrections:
         self._erased_ids: list[str] = []  # new ones, of rows that are erased reviews
         self._erased_versions = Counter[str]()  # digests of erased reviews that the export has
         self._before = b""  # the file
-        self._returned: int | None = None  # erased reviews that the file has again, once it is read
+        self._returned = 0  # erased reviews that the file has again
         if folder is not None and (
             (folder / CORRECTIONS_FILE).exists() or has_corrections_log(folder)
         ):
@@ -101,7 +101,7 @@ class KnownCorrections:
             ImportRefusedError: It is no JSON.
         """
         document = read(folder, name)
-        if document is None or not self._corrections.erased or self._returned == 0:
+        if document is None or not self._corrections.erased:
             return document
         from reviewsd.offline.corrections import without_erased  # see ``_read``
 
@@ -282,7 +282,7 @@ class KnownCorrections:
         passed = ((correction.action, correction.record) for correction in self._passed)
         new = filter(self._is_new_content, self._changed)
         return [
-            *files.erased_note(self._returned or 0),
+            *files.erased_note(self._returned),
             *state_notes(passed, _PASSED),
             *state_notes(((self.action(record), record) for record in new), _CHANGED),
             *absent_notes(merge),

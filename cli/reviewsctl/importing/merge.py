@@ -1,4 +1,4 @@
-"""The reviews of an export and those that are there become one reviews.json, as a stream.
+"""The reviews of an export and those that are there become one reviews.json.
 
 What is there stays as it is written, byte for byte, unless the export says something else: unknown
 members of the file, of the business and of a review, and the order. New reviews come last; the daemon
@@ -6,8 +6,7 @@ sorts.
 """
 
 from collections.abc import Iterator
-from itertools import chain
-from typing import BinaryIO, Final
+from typing import Final
 
 from msgspec import UNSET, Raw
 
@@ -30,13 +29,7 @@ from reviewsctl.importing.review_merge import (
     stamp,
     stamped,
 )
-from reviewsctl.importing.reviews_file import (
-    EXAMPLES,
-    REVIEWS,
-    rewrite,
-    updated,
-    updated_in_lines,
-)
+from reviewsctl.importing.reviews_file import EXAMPLES, REVIEWS, updated, updated_in_lines
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import elements, encoded, has_contact, members, word
 from reviewsd.api.texts import merge_key
@@ -48,19 +41,18 @@ _NAMING: Final = frozenset(("author", _REPLY))
 
 
 class Merge:
-    """One merge of an export into a new file."""
+    """One merge of an export into a file."""
 
-    def __init__(self, plan: MergePlan, out: BinaryIO) -> None:
+    def __init__(self, plan: MergePlan) -> None:
         self._plan = plan
         self._staged = plan.staged
-        self._out = out
         self._now = stamp(plan.options.now)
         self._matching = Matching(plan)
         self._used: set[str] = set()  # keys of rows that have their review, or get none
         self._result = MergeResult()
 
     def run(self, document: Document) -> MergeResult:
-        """Write the file again.
+        """Return the content of the new file, and what becomes of each review.
 
         Raises:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
@@ -71,17 +63,16 @@ class Merge:
             self._used.add(key)
             self._result.add(record, {Fate.ERASED: ()})
             self._result.erased_versions.append(record)
-        changes: dict[str, object] = {}
+        members = self._result.members
         business, removed = document.member("business"), document.member("removed")
         if isinstance(business, dict):
-            changes["business"] = self._business(business, document.members["business"])
-        old = [*self._old_records(document)]  # after these it is known what is removed
+            members["business"] = self._business(business, document.members["business"])
+        self._result.records = [*self._old_records(document), *self._new_records()]
         if isinstance(removed, list):
-            changes["removed"] = UNSET
+            members["removed"] = UNSET
         now = self._plan.options.now.replace(microsecond=0)
         ids = [] if self._plan.options.is_unpublished else self._result.removed_ids
-        changes |= removed_member(elements(removed), ids, now)
-        rewrite(self._out, document, chain(old, self._new_records()), changes, self._now)
+        members |= removed_member(elements(removed), ids, now)
         return self._result
 
     def _business(self, business: dict[str, object], text: Raw) -> Raw:

@@ -7,6 +7,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from msgspec import Raw
+
 from reviewsctl.importing.business import Declared
 from reviewsctl.importing.import_log import Written
 from reviewsctl.importing.staging import Place
@@ -102,6 +104,10 @@ class Succession(NamedTuple):
 class MergeResult:
     """The outcome of an import; notes, is_written and backup are set when the file is replaced."""
 
+    records: list[Raw] = field(default_factory=list)
+    """The reviews of the new file."""
+    members: dict[str, object] = field(default_factory=dict)
+    """Its other members that differ; ``UNSET`` for one that is left out."""
     counts: Counter[Fate] = field(default_factory=Counter)
     changes: defaultdict[Fate, list[Change]] = field(default_factory=lambda: defaultdict(list))
     """The first reviews of each fate."""

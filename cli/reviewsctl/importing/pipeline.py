@@ -1,16 +1,17 @@
 """One import from beginning to end: open, recognize, read, stage, merge, ask, replace, report."""
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import BinaryIO, Final
+from typing import Final
 
 from msgspec import structs
 
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.corrections.notes import corrected_notes
-from reviewsctl.files.folders import Folder, opened
+from reviewsctl.files.folders import Draft, Folder, opened
 from reviewsctl.importing import import_log, report
 from reviewsctl.importing.business import OF_PLACES, Declared, Facts, business_in, key_of, listing
 from reviewsctl.importing.consent import agree, losses
@@ -32,7 +33,7 @@ from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.review import SHORTENED
 from reviewsctl.importing.review_merge import stamp
-from reviewsctl.importing.reviews_file import replace
+from reviewsctl.importing.reviews_file import replace, rewrite
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.same_place import same_places
 from reviewsctl.importing.short_names import ShortNames
@@ -78,7 +79,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     if not (options.dry_run or os.access(place, os.W_OK)):
         raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))
     staged = Staging()
-    with opened(place) as folder:
+    with _opened(options) as (folder, new):
         corrections = KnownCorrections(place)
         document = corrections.read(folder, options.target.name, options.now)
         business = business_in(document)
@@ -90,7 +91,6 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         prompts.described.extend(line for export in exports for line in described(export, options))
         options = named_source(options, exports, prompts, existing.names)
         own_exports = [export for export in exports if export.format.name == own.NAME]
-        del document  # it is read again when it is merged
         log, faults = import_log.load(folder)
         options = _in_zone(options, prompts, log)
         rows = read_rows(options, exports, staged, prompts, corrections, log.ids)
@@ -137,7 +137,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             around=own.around(source.head for export in own_exports for source in export.sources),
             corrections=corrections,
         )
-        merge = _merged(plan, prompts, folder)
+        merge = _merged(plan, prompts, document, new)
     if names.shortened or own_exports or merge.count(Fate.SHORT_NAME):
         merge.corrected += notes_of_replies(merge.naming_replies)
     merge.corrected += names.notes(merge)
@@ -184,15 +184,16 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
     Raises:
         ImportRefusedError: They are not to be removed, or the file cannot be written.
     """
-    with opened(options.target.parent) as folder:
-        log, _ = import_log.load(folder)
+    with _opened(options) as (folder, new):
+        corrections = KnownCorrections(options.target.parent)
         plan = MergePlan(
             options=options,
             replaced=dict.fromkeys(places, ""),
-            log=log,
-            corrections=KnownCorrections(options.target.parent),
+            log=import_log.load(folder)[0],
+            corrections=corrections,
         )
-        return _merged(plan, prompts, folder)
+        there = corrections.read(folder, options.target.name, options.now)
+        return _merged(plan, prompts, there, new)
 
 
 def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:
@@ -292,35 +293,37 @@ def _facts(
 _MAX_FILES: Final = 3  # names of exports in the import log
 
 
-def _merged(plan: MergePlan, prompts: Prompts, folder: Folder) -> MergeResult:
+@contextlib.contextmanager
+def _opened(options: ImportOptions) -> Iterator[tuple[Folder, Draft | None]]:
+    """Open the data folder, with a draft of reviews.json; None for a dry run."""
+    with opened(options.target.parent) as folder, contextlib.ExitStack() as stack:
+        draft = folder.draft(options.target.name)
+        yield folder, None if options.dry_run else stack.enter_context(draft)
+
+
+def _merged(
+    plan: MergePlan, prompts: Prompts, there: Document | None, new: Draft | None
+) -> MergeResult:
     """Merge, ask what may be a mistake, and put the new file in place if it says something else."""
     target, now = plan.options.target, plan.options.now
-    if plan.options.dry_run:
-        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # no file
-            merge = _merge(plan, folder, nowhere)
-        _ask(plan, prompts, merge)
+    document = there or Document(encoded(_members(plan)), target.name)
+    merge = Merge(plan).run(document)
+    _ask(plan, prompts, merge)
+    if new is None:
         return merge
-    with folder.draft(target.name) as new:
-        merge = _merge(plan, folder, new.file)
-        _ask(plan, prompts, merge)
-        is_taken_out = plan.corrections.take_out_erased(target, new, now)
-        is_change = merge.is_different or folder.look(target.name) is None
-        merge.is_written = is_change or is_taken_out
-        merge.backup = replace(
-            new,
-            _recorded(plan, merge, is_change=is_change),
-            now,
-            is_change=is_change,
-            # first: after a crash between both, the new rows are hidden at least
-            first=partial(plan.corrections.write, folder, target, now),
-        )
+    rewrite(new.file, document, merge.records, merge.members, stamp(now))
+    is_taken_out = plan.corrections.take_out_erased(target, new, now)
+    is_change = merge.is_different or new.before is None
+    merge.is_written = is_change or is_taken_out
+    merge.backup = replace(
+        new,
+        _recorded(plan, merge, is_change=is_change),
+        now,
+        is_change=is_change,
+        # first: after a crash between both, the new rows are hidden at least
+        first=partial(plan.corrections.write, new.folder, target, now),
+    )
     return merge
-
-
-def _merge(plan: MergePlan, folder: Folder, out: BinaryIO) -> MergeResult:
-    name = plan.options.target.name
-    document = plan.corrections.read(folder, name, plan.options.now)
-    return Merge(plan, out).run(document or Document(encoded(_members(plan)), name))
 
 
 def _members(plan: MergePlan) -> dict[str, object]:

@@ -17,6 +17,8 @@ from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry, PlatformReview, entry_of
+from reviewsctl.importing.review_merge import stamp
+from reviewsctl.importing.reviews_file import rewrite
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.staging import Staging
 from reviewsd.domain.reviews import Review
@@ -64,8 +66,9 @@ def merge(
         now=NOW,
     )
     replaced = dict.fromkeys(staged.places(), "") if replace else {}
-    merging = Merge(MergePlan(options=options, staged=staged, replaced=replaced), out)
-    result = merging.run(Document(there or b'{"business":{"name":"Acme"}}', "reviews.json"))
+    document = Document(there or b'{"business":{"name":"Acme"}}', "reviews.json")
+    result = Merge(MergePlan(options=options, staged=staged, replaced=replaced)).run(document)
+    rewrite(out, document, result.records, result.members, stamp(NOW))
     return out.getvalue(), result
 
 
