@@ -6,7 +6,6 @@ columns, and the ratings themselves. Evidence against five stars makes a questio
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from reviewsctl.importing.ratings import (
     Scale,
     rating_of,
 )
-from reviewsctl.importing.values import normal, shown, word, words
+from reviewsctl.importing.values import normal, shown, word
 from reviewsctl.importing.vocabulary.words import CELLS, COLUMNS
 
 Fields = Mapping[str, object]
@@ -38,15 +37,9 @@ _IN_HEADING: Final = re.compile(
 """A scale in the name of a column, which is no date: ``1-10``, ``/20``, ``von 10``."""
 _BEST: Final = re.compile(r"([0-9]{1,3})(?:[.,]0{1,6})?")
 _PERCENT: Final = 100
-_ACCENTS: Final = re.compile("[\u0300-\u036f]")
-_WORD: Final = re.compile(r"[^\W\d_]+")
 
 _LOOKED_AT: Final = 20  # rows that show the columns of a platform
 _ENOUGH: Final = 5  # ratings, where the name of their column says nothing of stars
-_READ: Final = 500  # rows whose texts are compared with their ratings
-_CONTRARY: Final = 2  # ratings that contradict their texts
-_AGREEING: Final = 3  # ratings that agree with theirs, where most are bad
-_LOW, _HIGH = 2, 4  # of five or six
 _FEW: Final = 3  # ratings that are low by chance
 _OTHERS: Final = 4  # ratings that fit, where one is mistyped
 _ROWS_PER_TYPO: Final = 20
@@ -80,10 +73,7 @@ def scale_of(
         SayMoreError: Nothing shows of how many they are.
     """
     if operator.best is not None:
-        return (
-            lambda _: operator,
-            f"{operator} (--set scale){_unused_worst(sample, columns, operator)}",
-        )
+        return lambda _: operator, f"{operator} (--set scale)"
     if native is None and "best" in columns:
         return _beside(
             columns["best"], operator
@@ -149,15 +139,6 @@ def _beside(column: str, operator: Scale) -> ScaleOf:
     return read
 
 
-def _unused_worst(sample: Sequence[Fields], columns: Mapping[str, str], operator: Scale) -> str:
-    """Return the hint that no grade is as bad as the operator's worst one, where a 5 may be that."""
-    ratings = (rating_of(row.get(columns["rating"])) for row in sample)
-    numbers = {rating.number for rating in ratings if rating is not None}
-    if operator.worst != MAX_STARS + 1 or operator.worst in numbers or MAX_STARS not in numbers:
-        return ""
-    return "; there is no 6: where 5 is the worst grade, as in Austria, say --set scale=5-1"
-
-
 def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Scale, str]:
     """Return the scale that a table shows, and by what."""
     column = columns["rating"]
@@ -171,9 +152,10 @@ def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Sca
     ]
     # "1 = very good": which end is the best?
     if "=" not in column and (header := _by_header(column)) is not None:
-        if doubt := _reversal(header, bare, *_by_texts(sample, columns)):
+        if _may_be_reversed(header, bare):
             raise SayMoreError(
-                f"the ratings in column {shown(column)} may have 1 as the best: {doubt}", REMEDY
+                f"the ratings in column {shown(column)} may have 1 as the best: most are low",
+                REMEDY,
             )
         return header, f"column {shown(column)}"
     if platform := platform_of(sample):
@@ -187,13 +169,11 @@ def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Sca
     parts = normal(column).split()
     if not doubt and any(part.startswith(CELLS.lists["stars"]) for part in parts):
         return Scale(best=MAX_STARS), f"column {shown(column)}"
-    contradiction, agreeing = _by_texts(sample, columns)
-    doubt = doubt or contradiction
     names = CELLS.lists["ratings"]
     is_rating = any(part.endswith(names) or part.startswith(names) for part in parts)
     # ten points have few below six, school grades have mostly ones and twos
     are_mostly_good = sum(judged) >= _LOWEST_MEAN * len(judged)
-    are_stars = max(judged) == MAX_STARS and (are_mostly_good or agreeing >= _AGREEING)
+    are_stars = max(judged) == MAX_STARS and are_mostly_good
     if not doubt and are_stars and len(judged) >= (1 if is_rating else _ENOUGH):
         return Scale(best=MAX_STARS), "none is above, and five is among them"
     low, high = (f"{float(number):g}" for number in (min(bare), max(bare)))
@@ -233,46 +213,12 @@ def platform_of(sample: Sequence[Fields]) -> str:
     )
 
 
-def _by_texts(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[str, int]:
-    """Return that texts contradict their ratings, or nothing if most do not, and how many agree."""
-    contrary: list[str] = []
-    agreeing = 0
-    for row in sample[:_READ]:
-        rating = rating_of(row.get(columns["rating"]))
-        if rating is None or rating.best is not None or rating.are_stars:
-            continue
-        praise, criticism = _judging_words(row, columns)
-        if bool(praise) is bool(criticism) or _LOW < rating.number < _HIGH:
-            continue
-        if bool(praise) is (rating.number >= _HIGH):
-            agreeing += 1
-        else:
-            contrary.append(f'{float(rating.number):g} beside "{praise or criticism}"')
-    is_doubt = len(contrary) >= _CONTRARY and len(contrary) > agreeing
-    return f"texts say the opposite, as {contrary[0]}" if is_doubt else "", agreeing
-
-
-def _judging_words(row: Fields, columns: Mapping[str, str]) -> tuple[str, str]:
-    """Return the first word of praise and of criticism in a text; none if a word may turn it around."""
-    cells = (words(row.get(columns[name])) for name in ("title", "text") if name in columns)
-    text = unicodedata.normalize("NFKD", " ".join(filter(None, cells)).casefold())
-    parts = _WORD.findall(_ACCENTS.sub("", text))
-    if not CELLS.sets["turning"].isdisjoint(parts):
-        return "", ""
-    praise, criticism = (
-        next((part for part in parts if part in CELLS.sets[name]), "")
-        for name in ("praise", "criticism")
-    )
-    return praise, criticism
-
-
-def _reversal(scale: Scale, bare: Sequence[Fraction], contradiction: str, agreeing: int) -> str:
-    """Return why 1 may be the best of a scale that goes up to 5 or 6 by the name of its column, or nothing."""
+def _may_be_reversed(scale: Scale, bare: Sequence[Fraction]) -> bool:
+    """Return whether 1 may be the best of a scale that goes up to 5 or 6 by the name of its column, as most are low."""
     best = scale.best or 0
     if best not in (MAX_STARS, MAX_STARS + 1) or (scale.worst or 0) > best:
-        return ""
-    are_low = len(bare) >= _FEW and 2 * sum(bare) < (1 + best) * len(bare)
-    return contradiction or ("most are low" if are_low and not agreeing else "")
+        return False
+    return len(bare) >= _FEW and 2 * sum(bare) < (1 + best) * len(bare)
 
 
 def _doubt(column: str, ratings: Sequence[Rating], bare: Sequence[Fraction]) -> str:
