@@ -214,64 +214,40 @@ def _kept_name(there: object, value: object, names: str | None) -> Fate | None:
     return None
 
 
-def alike_number(review: Mapping[str, object]) -> int:
-    """Return a number by which a review is found under another id or source, within one process; 0 if it is invalid.
+def alike_number(review: Review) -> int:
+    """Return a number that reviews with one author, day, rating and text share, within one process; 0 if it is invalid.
 
     Names count by their short form, since imports may shorten them.
     """
     author, others = review.get("author"), (review.get("date"), review.get("rating"))
     if not isinstance(author, str) or not all(isinstance(part, str | int) for part in others):
         return 0
-    return hash((author_key(author), *others, _plain_text(review.get("text"))))
+    return hash((author_key(author), *others, _plain_text(review)))
 
 
-def is_double(review: Mapping[str, object], record: Mapping[str, object]) -> bool:
-    """Return whether a row of an export, of another source, is of a review that is there.
+def is_double(review: Review, record: Review) -> bool:
+    """Return whether a row with the ``alike_number`` of a review is of another source.
 
     Stars alone of an author without a name have no doubles.
     """
-    text, author = _plain_text(review.get("text")), review.get("author")
-    return (
-        record.get("source") != review.get("source")
-        and text == _plain_text(record.get("text"))
-        and _are_alike(review, record)
-        and (text != "" or (isinstance(author, str) and not is_nameless(author)))
-    )
+    says_enough = bool(_plain_text(record)) or not is_nameless(str(record.get("author")))
+    return says_enough and record.get("source") != review.get("source")
 
 
-def is_copy(review: Mapping[str, object], row: Entry) -> bool:
-    """Return whether a row of an export is of a review that is there under another id.
+def is_copy(review: Review, row: Entry) -> bool:
+    """Return whether a row with the ``alike_number`` of a review is that review under another id.
 
     Stars alone have no copies: a customer may rate two locations on one day.
     """
-    record = row.record
-    text, location = _plain_text(review.get("text")), review.get("location")
-    return (
-        text != ""
-        and text == _plain_text(record.get("text"))
-        and record.get("source") == review.get("source")
-        and _are_alike(review, record)
-        and not (isinstance(location, str) and _are_two(location, row.place))
+    location, second = review.get("location"), row.place
+    is_one_tools = isinstance(location, str) and (
+        location[:4] == second[:4] or (location.isdigit() and second.isdigit())
     )
+    is_of_two = is_one_tools and location != second
+    is_of_source = row.record.get("source") == review.get("source")
+    return bool(_plain_text(review)) and is_of_source and not is_of_two
 
 
-def _are_alike(review: Mapping[str, object], record: Mapping[str, object]) -> bool:
-    """Return whether two reviews have the same day, rating and author, in full or in short."""
-    there, author = review.get("author"), record.get("author")
-    return (
-        isinstance(there, str)
-        and isinstance(author, str)
-        and author_key(there) == author_key(author)
-        and record.get("date") == review.get("date")
-        and record.get("rating") == review.get("rating")
-    )
-
-
-def _plain_text(text: object) -> str:
+def _plain_text(review: Review) -> str:
+    text = review.get("text")
     return plain_text(text) if isinstance(text, str) else ""
-
-
-def _are_two(location: str, second: str) -> bool:
-    """Return whether two locations differ and are named in one way, as one tool does."""
-    is_one_way = location[:4] == second[:4] or (location.isdigit() and second.isdigit())
-    return location != second and is_one_way
