@@ -41,8 +41,6 @@ class Row(NamedTuple):
     """The reason why it is refused before it is parsed."""
     group: Fields = MappingProxyType({})
     """The object of JSON that has the list of rows."""
-    hint: str = ""
-    """The probable fault in it, if it is refused."""
 
     def with_place(self, identifier: str) -> Fields:
         """Return the members with those of the place that has its reviews in it, by the name of its id."""

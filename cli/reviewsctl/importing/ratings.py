@@ -21,10 +21,6 @@ MAX_STARS: Final = 5
 SCALES: Final = range(2, 101)
 """Numbers that may be the best rating of a scale."""
 
-ABOVE_FIVE: Final = "above-five"
-UNSCALED: Final = "unscaled"
-"""Notes of refused ratings that may be of another scale."""
-
 _PERCENT: Final = 100
 _LONG: Final = 60  # characters; no rating is longer
 _FULL, _EMPTY = "★⭐🌟✭✮✯⭑*", "☆✩✰"
@@ -190,7 +186,7 @@ class Scale:
             is_set = is_set and best is not None
             best, worst = MAX_STARS if rating.best is None else rating.best, None
         if best is None:
-            raise RowRefusedError(f"rating {shown(value)} does not say of how many it is", UNSCALED)
+            raise RowRefusedError(f"rating {shown(value)} does not say of how many it is")
         if best not in SCALES and worst is None:
             raise RowRefusedError(f"rating {shown(value)} is of no scale")
         if best == MAX_STARS and worst in (None, 1):
@@ -213,15 +209,13 @@ def _check_stars(value: object, number: Fraction, *, is_set: bool) -> None:
         return
     if number > MAX_STARS and not is_set:
         raise RowRefusedError(
-            f"rating {shown(value)} is above five; correct it in the file and import it again",
-            ABOVE_FIVE,
+            f"rating {shown(value)} is above five; correct it in the file and import it again"
         )
     if not 1 <= number <= MAX_STARS:
         raise RowRefusedError(f"rating {shown(value)} is not a whole number of stars from 1 to 5")
     if number.denominator != 1:
         raise RowRefusedError(
-            f"rating {shown(value)} is between two stars (--set scale=5 rounds it, halves up)",
-            "between",
+            f"rating {shown(value)} is between two stars (--set scale=5 rounds it, halves up)"
         )
 
 

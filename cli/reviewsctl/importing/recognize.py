@@ -233,19 +233,11 @@ def _table(
         if remaining < 0:
             break
 
-    width = max(map(len, sample), default=0)
-
     def rows() -> Iterator[tuple[str, Row]]:
-        before: object = None  # the number of the row before, where there is one
-        is_cut = False  # whether it has missing cells
         for number, fields in numbered():
             extra = fields.get(csv_file.TOO_MANY)
             fault = "" if extra is None else f"more cells than columns: {extra}"
-            hint = f"this may be the rest of row {before} (a line break without quotes)"
-            is_short = len(fields) < width
-            is_rest = before is not None and is_short and (is_cut or len(fields) == 1)
-            yield f"row {number}", Row(fields, fault, hint=hint if is_rest else "")
-            before, is_cut = number, is_short
+            yield f"row {number}", Row(fields, fault)
 
     head = Head(shape="table", sample=sample, around={}, location=part.location)
     return Source(part=part, head=head, rows=rows, writing=writing)

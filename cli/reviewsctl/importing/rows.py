@@ -1,6 +1,6 @@
 """Reads the rows of all exports: each is staged, refused or skipped."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,7 +21,6 @@ from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MAX_LISTED
 from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import FUTURE, Entry
-from reviewsctl.importing.scales import Misfits
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
 from reviewsctl.importing.values import shown
@@ -52,8 +51,6 @@ class RowCounts:
     """The first of them: where, and why."""
     notes: Counter[str] = field(default_factory=Counter)
     """Rows that the result mentions, by the name of the note (``report``)."""
-    misfits: defaultdict[Reader, Misfits] = field(default_factory=lambda: defaultdict(Misfits))
-    """The ratings of each file that its scale does not fit."""
     titles: dict[str, str] = field(default_factory=dict)
     """The titles of the locations, by their ids."""
     ids: dict[str, str] = field(default_factory=dict)
@@ -116,7 +113,6 @@ def read_rows(
         refusal = outcome if isinstance(outcome, RowRefusedError) else None
         named = refusal is not None and format_.tabular and refusal.own_id
         counts.add(f"{where}, id {shown(named)}" if named else where, outcome)
-        counts.misfits[read].add(where, refusal)
         if isinstance(outcome, Entry):
             staged.add(outcome)
             if format_.tabular:
@@ -175,25 +171,17 @@ def _outcome(
             later_ids[entry.later_key] = str(entry.record["id"])
         reason = corrections.erased_reason(entry)
         return RowSkippedError(reason) if reason else entry
-    except RowRefusedError as error:
-        return (
-            RowRefusedError(f"{error}; {row.hint}", error.note, error.key, error.own_id)
-            if row.hint
-            else error
-        )
-    except RowSkippedError as error:
-        return error
+    except (RowRefusedError, RowSkippedError) as outcome:
+        return outcome
 
 
 def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> None:
-    """Check that there is something to import, and that its ratings are understood.
+    """Check that there is something to import, and that all of it is public.
 
     Raises:
-        SayMoreError: The scale of the ratings is open.
+        SayMoreError: It is open what is public, or what a recommendation counts.
         ImportRefusedError: There is no review.
     """
-    for misfits in rows.misfits.values():
-        misfits.check()
     options.settings.publicity.settle()
     if len(staged):
         return

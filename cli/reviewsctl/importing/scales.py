@@ -6,17 +6,14 @@ columns, and the ratings themselves. Evidence against five stars makes a questio
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
 from reviewsctl.importing.errors import RowRefusedError, SayMoreError
 from reviewsctl.importing.ratings import (
-    ABOVE_FIVE,
     MAX_STARS,
-    UNSCALED,
     Rating,
     Scale,
     rating_of,
@@ -44,7 +41,6 @@ _FEW: Final = 3  # ratings that are low by chance
 _OTHERS: Final = 4  # ratings that fit, where one is mistyped
 _ROWS_PER_TYPO: Final = 20
 _LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
-_MISFITS: Final = {ABOVE_FIVE: "ratings above five", UNSCALED: "ratings without a scale"}
 
 REMEDY: Final = (
     "Correct them in the file if they are mistyped. Else say the best rating there is, as in --set scale=10 "
@@ -89,37 +85,6 @@ def best_in(value: object) -> int | None:
     """Return the best rating there is that a cell names; None if it is no number."""
     match = _BEST.fullmatch(word(value) or "")
     return None if match is None else int(match[1])
-
-
-@dataclass(slots=True)
-class Misfits:
-    """The rows of one file whose ratings do not fit what its first rows show."""
-
-    rows: int = 0
-    """All rows of the file."""
-    counts: Counter[str] = field(default_factory=Counter)
-    """The misfits by the note of their refusal."""
-    examples: dict[str, str] = field(default_factory=dict)
-    """The first misfit of each note."""
-
-    def add(self, where: str, refusal: RowRefusedError | None) -> None:
-        """Count a row and why it was refused, if it was."""
-        self.rows += 1
-        if refusal is not None and refusal.note in _MISFITS:
-            self.counts[refusal.note] += 1
-            self.examples.setdefault(refusal.note, f"{where}: {refusal}")
-
-    def check(self) -> None:
-        """Refuse the import if they are no typing errors.
-
-        Raises:
-            SayMoreError: The operator has to say the scale.
-        """
-        for note, count in self.counts.items():
-            if note != ABOVE_FIVE or not _are_typos(count, self.rows):
-                raise SayMoreError(
-                    f"{_MISFITS[note]}: {count:,}, as in {self.examples[note]}", REMEDY
-                )
 
 
 def _are_typos(above: int, rows: int) -> bool:

@@ -5,13 +5,13 @@ It does not say which platform it comes from, and rarely whether the reviews are
 
 import itertools
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from msgspec import UNSET
 
-from reviewsctl.importing.errors import RowSkippedError, RowWithdrawnError
+from reviewsctl.importing.errors import RowSkippedError
 from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row
 from reviewsctl.importing.platforms.columns import (
     Chosen,
@@ -164,13 +164,7 @@ class Table:
         totals = [_is_total(row, single["date"]) for row in rows]
         sample = [row for row, is_total in zip(rows, totals, strict=True) if not is_total]
         dates, pattern = dates_of(sample, settings, single["date"], single.get("reply_date"))
-        judge = settings.publicity.judging("", settings.columns)
-        public = [
-            row
-            for raw, row, is_total in zip(head.sample, rows, totals, strict=True)
-            if not is_total and _is_public(judge, raw)
-        ]
-        scale, evidence = scale_of(public or sample, single, settings.scale, native=self.best)
+        scale, evidence = scale_of(sample, single, settings.scale, native=self.best)
         return _Understood(names, dates, pattern, scale, evidence, sample)
 
 
@@ -221,14 +215,6 @@ def _has_places(sample: Sequence[Fields], name: str) -> bool:
     values = [value for value in (word(row.get(name)) for row in sample) if value is not None]
     is_named = normal(name) in COLUMNS.sets["places"]
     return is_named and 1 < len({*values}) < len(values) and not has_ratings(sample, name)
-
-
-def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:
-    try:
-        judge(row)
-    except RowWithdrawnError:
-        return False
-    return True
 
 
 def _words(fields: Fields, names: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.settings import Settings
 from tests.support.shop import part, records
@@ -98,11 +97,3 @@ def test_columns_of_one_name_are_two() -> None:
     """The second one took the place of the first."""
     table = "Stars,Date,Name,Comment,Comment\n5,2025-03-14,Ann,Good,Thanks\n"
     assert ["Good"] == [review["text"] for review in reviews(table)]
-
-
-def test_rows_that_are_not_public_do_not_show_the_scale() -> None:
-    table = (
-        "rating,date,author,text,status\n4,2025-03-14,Ann,Good,live\n5,2025-03-14,Bob,Bad,spam\n"
-    )
-    with pytest.raises(SayMoreError, match="nothing says of how many"):
-        reviews(table)

@@ -106,39 +106,22 @@ UNSET, TEN, SHOWN = Scale(), Scale(best=10), Scale(best=5, is_set=False)
 
 
 @pytest.mark.parametrize(
-    ("value", "scale", "mentioned"),
+    ("value", "scale"),
     [
-        ("9", UNSET, "unscaled"),
-        (9.0, UNSET, "unscaled"),
-        ("4.5", UNSET, "unscaled"),
-        ("★★★★★★★", UNSET, "unscaled"),
-        ("4.5/5", UNSET, "between"),
-        ("4½/5", UNSET, "between"),
-        ("★★★★½", UNSET, "between"),
-        ("41/2", UNSET, ""),
-        ("Recommended", UNSET, "unrated"),
-        ("", TEN, ""),
-        (None, TEN, ""),
-        ("many", TEN, ""),
+        *((value, UNSET) for value in ("9", 9.0, "4.5", "★★★★★★★")),
+        *((value, UNSET) for value in ("4.5/5", "4½/5", "★★★★½", "41/2", "Recommended")),
+        *((value, TEN) for value in ("", None, "many")),
         # only the table shows this scale
-        ("4.5", SHOWN, "between"),
-        ("9", SHOWN, "above-five"),
-        ("4.5/5", SHOWN, "between"),
+        *((value, SHOWN) for value in ("4.5", "9", "4.5/5")),
         # beyond any scale: some were published as some stars
-        ("0", TEN, ""),
-        ("11", TEN, ""),
-        ("-3", TEN, ""),
-        ("11/10", UNSET, ""),
-        ("4/0", UNSET, ""),
-        ("9/2000", UNSET, ""),
-        ("4" + " " * 57 + "/10", UNSET, ""),
-        ("0.5", Scale.parsed("1-5"), ""),
+        *((value, TEN) for value in ("0", "11", "-3")),
+        *((value, UNSET) for value in ("11/10", "4/0", "9/2000", "4" + " " * 57 + "/10")),
+        ("0.5", Scale.parsed("1-5")),
     ],
 )
-def test_rating_outside_its_scale_is_refused(value: object, scale: Scale, mentioned: str) -> None:
-    with pytest.raises(RowRefusedError) as caught:
+def test_rating_outside_its_scale_is_refused(value: object, scale: Scale) -> None:
+    with pytest.raises(RowRefusedError):
         scale.stars(value)
-    assert mentioned == caught.value.note
 
 
 @pytest.mark.parametrize(
