@@ -6,7 +6,7 @@ corrected review all the same (``doubts``).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from reviewsctl.importing.pairs import Facts, are_versions, facts_of, find_pairs
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry
 from reviewsctl.importing.review_merge import Review, alike_number, is_copy, is_double
-from reviewsctl.importing.reviews_file import EXAMPLES, reviews_of
+from reviewsctl.importing.reviews_file import identified
 from reviewsctl.importing.staging import Place
 from reviewsd.api.texts import merge_key
 
@@ -224,14 +224,6 @@ class Matching:
         if is_typed and any(review.get(name) != row.get(name) for name in _SAID):
             new = self._digests(row) - self._digests(review)
             self._changed.append(Facts(key=entry.key, has_own_id=entry.has_own_id, digests=new))
-
-
-def identified(document: Document) -> Iterator[tuple[Review, str]]:
-    """Iterate over the reviews of the file with their ids, without the examples."""
-    for review in reviews_of(document):
-        identifier = review.get("id")
-        if isinstance(identifier, str) and identifier not in EXAMPLES:
-            yield review, identifier
 
 
 def _evidence(review: Review) -> set[object]:

@@ -133,6 +133,8 @@ class MergeResult:
     """The first of those, as messages name them."""
     missing: set[str] = field(default_factory=set)
     """The merge keys of those that are kept only for now."""
+    verified: set[str] = field(default_factory=set)
+    """The sources of which verified reviews were there."""
     own_ids: dict[str, bool] = field(default_factory=dict)
     """By source, whether all its reviews have ids that an import has found in a row."""
     removed_ids: list[str] = field(default_factory=list)
@@ -175,6 +177,8 @@ class MergeResult:
         """Count the fates of a review that was there."""
         place = Place.of(review)
         self.there[place] += Fate.EXAMPLE not in fates
+        if place is not None and review.get("verified") is True:
+            self.verified.add(place.source)
         if place is not None and Fate.KEPT in fates:
             self.kept[place] += 1
             self.first_kept[place] += [_named(review)] * (self.kept[place] <= MAX_NAMED)

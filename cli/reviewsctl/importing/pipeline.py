@@ -16,7 +16,6 @@ from reviewsctl.importing import import_log, report
 from reviewsctl.importing.business import OF_PLACES, Declared, Facts, business_in, key_of, listing
 from reviewsctl.importing.consent import agree, losses
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.existing_sources import ExistingSources
 from reviewsctl.importing.exports import check_options, described, opened_exports
 from reviewsctl.importing.import_log import Change, ImportLog, recorded
 from reviewsctl.importing.locations import keep_location, notes_of_other_places, notes_of_places
@@ -33,12 +32,12 @@ from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.report import ImportResult
 from reviewsctl.importing.review import SHORTENED
 from reviewsctl.importing.review_merge import stamp
-from reviewsctl.importing.reviews_file import replace, rewrite
+from reviewsctl.importing.reviews_file import identified, replace, rewrite
 from reviewsctl.importing.rows import RowCounts, check_replaceable, check_usable, read_rows
 from reviewsctl.importing.same_place import same_places
-from reviewsctl.importing.short_names import ShortNames
+from reviewsctl.importing.short_names import short_names
 from reviewsctl.importing.source_name import named_source, notes_of_verified, origin_of
-from reviewsctl.importing.staging import Place, Staging
+from reviewsctl.importing.staging import Place, Staging, places_of
 from reviewsctl.importing.values import encoded, without_surrogates, word
 from reviewsctl.terminal.remedies import to_write
 
@@ -84,12 +83,13 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         document = corrections.read(folder, options.target.name, options.now)
         business = business_in(document)
         declared = Declared(business.get("locations"))
-        existing = ExistingSources(document)
+        there = places_of(review for review, _ in identified(document)) if document else set()
+        known = {place.source for place in there}
         places = frozenset(map(key_of, declared.names()))
         settings = dataclasses.replace(options.settings, places=places)
         options = dataclasses.replace(options, settings=settings)
         prompts.described.extend(line for export in exports for line in described(export, options))
-        options = named_source(options, exports, prompts, existing.names)
+        options = named_source(options, exports, prompts, known)
         own_exports = [export for export in exports if export.format.name == own.NAME]
         log, faults = import_log.load(folder)
         options = _in_zone(options, prompts, log)
@@ -108,9 +108,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         if options.replace:
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
-        names = ShortNames(
-            log, options.settings, staged, existing.names, by_owner=bool(own_exports)
-        )
+        sources = {place.source for place in staged.places()}
+        names = short_names(log, options.settings, sources, known, by_owner=bool(own_exports))
         changed = staged.shorten(names.shortened)
         if options.settings.names is None:
             rows.notes[SHORTENED] = changed
@@ -125,7 +124,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             listings=listings,
             same_places=same,
             declared=declared,
-            replaced=_replaced(options, exports, rows, staged, existing.places, declared),
+            replaced=_replaced(options, exports, rows, staged, there, declared),
             newest=newest,
             log=log,
             older=import_log.older_than(
@@ -141,7 +140,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     if names.shortened or own_exports or merge.count(Fate.SHORT_NAME):
         merge.corrected += notes_of_replies(merge.naming_replies)
     merge.corrected += names.notes(merge)
-    others_are = options.settings.source in existing.verified
+    others_are = options.settings.source in merge.verified
     locations = [source.head.location for export in exports for source in export.sources]
     categories = [
         location.listing for location in locations if location.id in titles and not merge.category

@@ -100,6 +100,14 @@ def reviews_of(document: Document) -> Iterator[Mapping[str, object]]:
     return (members(document.value(review)) for review in document.elements(REVIEWS))
 
 
+def identified(document: Document) -> Iterator[tuple[Mapping[str, object], str]]:
+    """Iterate over the reviews of the file with their ids, without the examples."""
+    for review in reviews_of(document):
+        identifier = review.get("id")
+        if isinstance(identifier, str) and identifier not in EXAMPLES:
+            yield review, identifier
+
+
 def updated(text: Raw, changes: Mapping[str, object]) -> Raw:
     """Return an object of JSON with some members changed, and all others as they are written."""
     return Raw(encoded({**_members.decode(text), **changes}))

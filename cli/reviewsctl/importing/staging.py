@@ -1,7 +1,7 @@
 """The reviews of an export, each once, and in memory: a business has thousands at most."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -29,6 +29,11 @@ class Place(NamedTuple):
         if not isinstance(source, str):
             return None
         return cls(source, location if isinstance(location, str) else "")
+
+
+def places_of(reviews: Iterable[Mapping[str, object]]) -> set[Place]:
+    """Return the locations of the reviews of reviews.json."""
+    return {place for review in reviews if (place := Place.of(review)) is not None}
 
 
 class Staging:
