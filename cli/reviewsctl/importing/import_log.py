@@ -172,28 +172,27 @@ _DAY: Final = 24 * _HOUR
 _EARLIEST, _LATEST = -14 * _HOUR, 36 * _HOUR  # of a day anywhere on earth, from its midnight in UTC
 
 
-def older_than(
-    newest: Mapping[Place, int], log: ImportLog, *, may_move: bool = False
-) -> frozenset[Place]:
-    """Return the locations of which an export is older than the last import.
+def older_than(newest: Mapping[Place, int], log: ImportLog) -> frozenset[Place]:
+    """Return the locations of the sources of which an export is older than the last import.
+
+    Those of one source have one age, as the rows of a table may have got other locations.
 
     Args:
         newest: The newest times of its rows, in POSIX milliseconds.
         log: The log.
-        may_move: Whether the rows of a table may have got other locations, so that all those of a source have one age.
     """
     last = {place: time for place, time in log.newest.items() if place in newest}
+    now, before = _latest(newest), _latest(last)
+    older = {source for source, time in before.items() if _is_older(now[source], time)}
+    return frozenset(place for place in last if place.source in older)
 
-    def latest(times: Mapping[Place, int]) -> dict[Place | str, int]:
-        groups: dict[Place | str, int] = {}
-        for place, time in times.items():
-            group = place.source if may_move else place
-            groups[group] = max(time, groups.get(group, 0))
-        return groups
 
-    now, before = latest(newest), latest(last)
-    older = {group for group, time in before.items() if _is_older(now[group], time)}
-    return frozenset(place for place in last if not older.isdisjoint((place, place.source)))
+def _latest(times: Mapping[Place, int]) -> dict[str, int]:
+    """Return the latest time of each source."""
+    latest: dict[str, int] = {}
+    for place, time in times.items():
+        latest[place.source] = max(time, latest.get(place.source, 0))
+    return latest
 
 
 def _is_older(time: int, last: int) -> bool:

@@ -127,9 +127,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             replaced=_replaced(options, exports, rows, staged, there, declared),
             newest=newest,
             log=log,
-            older=import_log.older_than(
-                newest, log, may_move=all(export.format.generic for export in exports)
-            ),
+            older=import_log.older_than(newest, log),
             has_typed_ids=any(export.format.generic for export in exports),
             origin=origin_of(exports, options.settings),
             by_owner=bool(own_exports),
