@@ -31,6 +31,7 @@ _MIN_OTHERS: Final = 3  # reviews
 _MIN_DOUBLES: Final = 3
 """Reviews of a source that the file has; fewer are of customers who write to two sites."""
 
+_KNOWN: Final = frozenset((NO_SOURCE, *PLATFORMS))
 _ALIKE: Final = 0.8  # how alike the names of two sources are that are one
 _SHOWN: Final = 3  # reviews in a note
 
@@ -47,9 +48,9 @@ def notes(plan: MergePlan, result: MergeResult) -> Iterator[str]:
     """Yield what is no question, as it is mostly right."""
     if _is_as_written(plan):
         yield from _damage(plan, result)
-    for source in _new_sources(plan, result):
-        if plan.options.synced or not _hint(source, result):
-            yield _new_source(source, result)
+    for text, is_alike in _new_sources(plan, result):
+        if plan.options.synced or not is_alike:
+            yield text
 
 
 def is_loss(absent: int, total: int, percent: int) -> bool:
@@ -215,28 +216,19 @@ def _other_stars(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
 
 def _misnamed(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
     """Find new sources whose names are like those of others; a sync is not asked."""
-    for source in () if plan.options.synced else _new_sources(plan, result):
-        if _hint(source, result):
-            yield Question(
-                _new_source(source, result),
-                f"If it is one of these, name it so; if it is another one: {plan.options.consent}",
-            )
+    for text, is_alike in () if plan.options.synced else _new_sources(plan, result):
+        if is_alike:
+            remedy = "If it is one of these, name it so; if it is another one: "
+            yield Question(text, f"{remedy}{plan.options.consent}")
 
 
-def _new_sources(plan: MergePlan, result: MergeResult) -> list[str]:
-    """Return the sources of the export that are new beside others, and no platforms."""
-    if plan.options.settings.earlier_source or not result.sources:
-        return []
-    return sorted(_sources(plan) - result.sources - {NO_SOURCE, *PLATFORMS})
-
-
-def _new_source(source: str, result: MergeResult) -> str:
+def _new_sources(plan: MergePlan, result: MergeResult) -> Iterator[tuple[str, bool]]:
+    """Yield a text on each source that is new beside others, and no platform, and whether it is like one of them."""
+    is_first = plan.options.settings.earlier_source or not result.sources
     there = listed(sorted(result.sources))
-    return f"{shown(source)} is a new source; there are reviews of {there}{_hint(source, result)}"
-
-
-def _hint(source: str, result: MergeResult) -> str:
-    return nearest(source, {*result.sources, *PLATFORMS}, _ALIKE)
+    for source in () if is_first else sorted(_sources(plan) - result.sources - _KNOWN):
+        hint = nearest(source, {*result.sources, *PLATFORMS}, _ALIKE)
+        yield f"{shown(source)} is a new source; there are reviews of {there}{hint}", bool(hint)
 
 
 def _doubles(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
