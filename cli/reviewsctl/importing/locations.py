@@ -115,7 +115,7 @@ def mistyped(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
     Of two new ones that are alike that of fewer reviews is mistyped, or the first.
     """
     counts = Counter(place.name for place in plan.staged.places().elements())
-    names = [*sorted(place.name for place in result.places), *result.declared.names()]
+    names = [*sorted(place.name for place in result.places), *plan.declared.names()]
     keys = {*map(key_of, names)}
     for name, count in counts.items() if plan.has_typed_ids else ():
         if not name or key_of(name) in keys:
@@ -136,16 +136,16 @@ def leaving(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
 
     Such a one is another name of a declared one, if the owner has renamed that in his table.
     """
-    after = Declared(result.filled.get("locations", result.declared.listed))
+    after = Declared(result.filled.get("locations", plan.declared.listed))
     moves = {
         (old, new): count
         for (old, new), count in result.moves.items()
-        if old in result.declared and (after.find(new) or "") not in result.declared
+        if old in plan.declared and (after.find(new) or "") not in plan.declared
     }
     if moves:
         is_one = len({new for _, new in moves}) == 1
         old, new = next(iter(moves))
-        place = result.declared.name_of(result.declared.find(old) or old)
+        place = plan.declared.name_of(plan.declared.find(old) or old)
         own = "it is a place of its own" if is_one else "they are places of their own"
         no_places = f"; if the column has no places: {plan.options.setting('map', 'location=')}"
         by_column = no_places if plan.has_typed_ids else ""
@@ -161,7 +161,7 @@ def mixed_up(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
 
     A table is corrected row by row; two customers of one day without a name may share an id.
     """
-    find, key = result.declared.find, result.declared.key
+    find, key = plan.declared.find, plan.declared.key
     moves = {
         (old, new): count
         for (old, new), count in result.moves.items()
@@ -194,28 +194,27 @@ def _moves(plan: MergePlan, moves: Mapping[tuple[str, str], int]) -> str:
     return listed(parts)
 
 
-def notes_of_places(plan: MergePlan, declared: Declared, result: MergeResult) -> list[str]:
+def notes_of_places(plan: MergePlan, result: MergeResult) -> list[str]:
     """Return a note on the reviews of an export that no page of a location has.
 
     Args:
         plan: The rows of the import.
-        declared: The locations of reviews.json.
         result: The outcome of the merge.
     """
     places = sorted({*plan.titles} - {""})
-    if not declared.listed and len(places) >= _MIN_PLACES:
+    if not plan.declared.listed and len(places) >= _MIN_PLACES:
         text = (
             f"{len(places):,} locations are named ({listed([*map(plan.titled, places)])}), and have no pages and no filter: reviews.json "
             "declares none in business.locations; once it has one, imports add the others"
         )
         return [text]
     unplaced = result.count(Fate.UNPLACED)
-    if not unplaced or len(declared.listed) < _MIN_PLACES:
+    if not unplaced or len(plan.declared.listed) < _MIN_PLACES:
         return []
     text = f"{counted(unplaced, 'review')} without a place, on the page of none"
     if not places:
         return [
-            f"{text}: {plan.options.setting('location', 'ID')}; there are {listed(declared.described())}"
+            f"{text}: {plan.options.setting('location', 'ID')}; there are {listed(plan.declared.described())}"
         ]
     changes = result.changes[Fate.UNPLACED]
     names = (each.without_author if plan.options.synced else each.review for each in changes)

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import UNSET, Raw
 
-from reviewsctl.importing.business import Declared, empty, filled
+from reviewsctl.importing.business import empty, filled
 from reviewsctl.importing.damage import damaged
 from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.matching import Match, Matching
@@ -81,17 +81,14 @@ class Merge:
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
         self._result.filled = filled(business, self._plan.facts)
         self._result.category = {**business, **self._result.filled}.get("category")
-        declared = Declared(business.get("locations"), self._plan.same_places.certain)
-        self._result.declared = declared
         changes = dict(self._result.filled)
-        listed = declared.listed
-        if listed:
-            listed = declared.with_new(self._plan.titles, self._plan.listings)
-        if listed != declared.listed:
+        before = self._plan.declared.listed
+        listed = self._plan.declared.with_new(self._plan.titles, self._plan.listings)
+        if before and listed != before:
             self._result.filled = {**changes, "locations": listed}
             there = Document(bytes(text), "business").elements("locations")
-            pairs = zip(there, declared.listed, listed, strict=False)
-            as_written = [raw if before == after else after for raw, before, after in pairs]
+            pairs = zip(there, before, listed, strict=False)
+            as_written = [raw if old == new else new for raw, old, new in pairs]
             changes["locations"] = [*as_written, *listed[len(there) :]]
         return updated_in_lines(text, changes) if changes else text
 

@@ -1,14 +1,15 @@
 """The rows of one import, and the instructions for its merge."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reviewsctl.corrections.imports import KnownCorrections
 from reviewsctl.importing.business import Declared, Facts
 from reviewsctl.importing.import_log import ImportLog
 from reviewsctl.importing.options import ImportOptions
+from reviewsctl.importing.platforms import own
+from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.rows import RowCounts
-from reviewsctl.importing.same_place import SamePlaces
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import shown
 from reviewsd.api.texts import printable
@@ -20,6 +21,7 @@ class MergePlan:
 
     options: ImportOptions
     staged: Staging = field(default_factory=Staging)
+    exports: Sequence[Export] = ()
     rows: RowCounts = field(default_factory=RowCounts)
     facts: Mapping[str, object] = field(default_factory=dict)
     """Members of the business, as the export has them."""
@@ -27,10 +29,10 @@ class MergePlan:
     """The titles of the export's locations, by their names there."""
     listings: Mapping[str, Facts] = field(default_factory=dict)
     """Those locations as the export describes them."""
-    same_places: SamePlaces = field(default_factory=SamePlaces)
-    """The declared locations among those."""
     declared: Declared = field(default_factory=Declared)
-    """The locations that reviews.json declares, also by the names of ``same_places``."""
+    """The locations that reviews.json declares, also by the names that those certainly have."""
+    maybe_declared: Mapping[str, str] = field(default_factory=dict)
+    """The declared locations that others of those may be, by their names."""
     replaced: Mapping[Place, str] = field(default_factory=dict)
     """The locations from which reviews are removed if the export does not have them, each with a day before which
     no review is removed, or ""."""
@@ -39,15 +41,19 @@ class MergePlan:
     log: ImportLog = field(default_factory=ImportLog)
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""
-    has_typed_ids: bool = False
-    """Whether the export is the owner's table, where an id may be mistyped, swapped or given again."""
     origin: str = ""
     """The platform whose columns tables have that do not say their own."""
-    by_owner: bool = False
-    """Whether the export is the owner's own, so that what it says counts as edited by hand."""
-    around: Mapping[str, object] = field(default_factory=dict)
-    """The members beside the reviews of such an export, for a new file."""
     corrections: KnownCorrections = field(default_factory=KnownCorrections)
+
+    @property
+    def has_typed_ids(self) -> bool:
+        """Whether the export is the owner's table, where an id may be mistyped, swapped or given again."""
+        return any(export.format.generic for export in self.exports)
+
+    @property
+    def by_owner(self) -> bool:
+        """Whether the export is the owner's own, so that what it says counts as edited by hand."""
+        return any(export.format.name == own.NAME for export in self.exports)
 
     def titled(self, name: str) -> str:
         """Return how messages name a location of the export: its title, quoted, and its name."""

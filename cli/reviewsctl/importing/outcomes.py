@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from msgspec import Raw
 
-from reviewsctl.importing.business import Declared
 from reviewsctl.importing.import_log import Written
 from reviewsctl.importing.staging import Place
 from reviewsctl.importing.values import shown, word, words
@@ -119,8 +118,6 @@ class MergeResult:
     """The name of the business in the file."""
     category: object = None
     """The category of the business in the new file."""
-    declared: Declared = field(default_factory=Declared)
-    """The locations that the file declares."""
     met: set[Place] = field(default_factory=set)
     """The locations of the export of which a review is in the file."""
     there: Counter[Place | None] = field(default_factory=Counter)

@@ -90,7 +90,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         options = dataclasses.replace(options, settings=settings)
         prompts.described.extend(line for export in exports for line in described(export, options))
         options = named_source(options, exports, prompts, known)
-        own_exports = [export for export in exports if export.format.name == own.NAME]
+        is_own = any(export.format.name == own.NAME for export in exports)
         log, faults = import_log.load(folder)
         options = _in_zone(options, prompts, log)
         rows = read_rows(options, exports, staged, prompts, corrections, log.ids)
@@ -109,7 +109,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             check_replaceable(options, exports, rows)
         titles = {place.name: rows.titles.get(place.name, "") for place in staged.places()}
         sources = {place.source for place in staged.places()}
-        names = short_names(log, options.settings, sources, known, by_owner=bool(own_exports))
+        names = short_names(log, options.settings, sources, known, by_owner=is_own)
         changed = staged.shorten(names.shortened)
         if options.settings.names is None:
             rows.notes[SHORTENED] = changed
@@ -122,20 +122,18 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             facts=_facts(options, titles, listings, declared),
             titles=titles,
             listings=listings,
-            same_places=same,
             declared=declared,
+            maybe_declared=same.possible,
             replaced=_replaced(options, exports, rows, staged, there, declared),
             newest=newest,
             log=log,
             older=import_log.older_than(newest, log),
-            has_typed_ids=any(export.format.generic for export in exports),
+            exports=exports,
             origin=origin_of(exports, options.settings),
-            by_owner=bool(own_exports),
-            around=own.around(source.head for export in own_exports for source in export.sources),
             corrections=corrections,
         )
         merge = _merged(plan, prompts, document, new)
-    if names.shortened or own_exports or merge.count(Fate.SHORT_NAME):
+    if names.shortened or is_own or merge.count(Fate.SHORT_NAME):
         merge.corrected += notes_of_replies(merge.naming_replies)
     merge.corrected += names.notes(merge)
     others_are = options.settings.source in merge.verified
@@ -154,8 +152,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         *notes_of_contacts(filter(corrections.will_show_words, merge.contacts)),
         *notes_of_other_places(plan, merge),
         *report.notes_of_category(categories),
-        *notes_of_places(plan, declared, merge),
-        *report.notes_of_merge(merge, titles, may_remove=is_table and not options.replace),
+        *notes_of_places(plan, merge),
+        *report.notes_of_merge(plan, merge, may_remove=is_table and not options.replace),
     ]
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
@@ -325,8 +323,9 @@ def _merged(
 
 def _members(plan: MergePlan) -> dict[str, object]:
     """Return the members of a new file beside the reviews."""
-    if plan.around:
-        return dict(plan.around)
+    heads = (source.head for export in plan.exports for source in export.sources)
+    if around := own.around(heads):
+        return dict(around)
     if not plan.facts.get("name"):
         raise SayMoreError(
             f"there is no {plan.options.target} yet, and the export does not say what the business is called",

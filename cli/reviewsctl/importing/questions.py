@@ -111,7 +111,7 @@ def _other_business(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
         for place in plan.staged.places()
         if place not in result.places
         and place not in result.met
-        and place.name not in result.declared
+        and place.name not in plan.declared
     ]
     target, remedy = plan.options.target.name, "If it is the same business all the same: "
     remedy += plan.options.consent
@@ -138,12 +138,12 @@ def _other_business(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
                 return
 
 
-def _maybe_declared(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
+def _maybe_declared(plan: MergePlan, _result: MergeResult) -> Iterator[Question]:
     """Find new locations of a platform that may be declared ones."""
     options = plan.options
-    for name, same in plan.same_places.possible.items():
-        if name in plan.titles and name not in result.declared:
-            place = result.declared.name_of(same)
+    for name, same in plan.maybe_declared.items():
+        if name in plan.titles and name not in plan.declared:
+            place = plan.declared.name_of(same)
             is_single = len(plan.titles) == 1
             known = f"{options.setting('location', same)}, or write" if is_single else "write"
             yield Question(

@@ -8,6 +8,7 @@ from reviewsctl.importing.business import OF_PLACES, Declared, Facts, unknown_ca
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
+from reviewsctl.importing.merge_plan import MergePlan
 from reviewsctl.importing.options import ImportOptions
 from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.recognize import Export
@@ -239,14 +240,12 @@ def notes_of_category(locations: Iterable[Facts]) -> list[str]:
     ]
 
 
-def notes_of_merge(
-    result: MergeResult, titles: Mapping[str, str], *, may_remove: bool
-) -> list[str]:
+def notes_of_merge(plan: MergePlan, result: MergeResult, *, may_remove: bool) -> list[str]:
     """Return notes on the reviews that were there.
 
     Args:
+        plan: The rows of the import.
         result: The outcome.
-        titles: The titles of the export's locations, by their names there.
         may_remove: Whether a table was imported without ``--replace``.
     """
     notes = [*_notes(result.counts)]
@@ -267,16 +266,16 @@ def notes_of_merge(
     members = [name for name in result.filled if name != "locations"]
     if {*members} - {"name"}:
         notes.append(f"your business got from the export: {', '.join(members)}")
-    return [*notes, *_notes_of_places(result, titles)]
+    return [*notes, *_notes_of_places(plan, result)]
 
 
-def _notes_of_places(result: MergeResult, titles: Mapping[str, str]) -> Iterator[str]:
+def _notes_of_places(plan: MergePlan, result: MergeResult) -> Iterator[str]:
     """Yield notes on the declared locations: their further names and members, and the new ones, which come last."""
-    there, listed_now = result.declared.listed, Declared(result.filled.get("locations")).listed
+    there, listed_now = plan.declared.listed, Declared(result.filled.get("locations")).listed
     names, members = [], []
     for before, after in zip(there, listed_now, strict=False):
         for name in elements(after.get("aliases"))[len(elements(before.get("aliases"))) :]:
-            title = titles.get(f"{name}")
+            title = plan.titles.get(f"{name}")
             names.append(f"{after.get('id')} ({', '.join(filter(None, (title, f'{name}')))})")
         if filled := [name for name in OF_PLACES if before.get(name) != after.get(name)]:
             members.append(f"{after.get('id')} ({', '.join(filled)})")
