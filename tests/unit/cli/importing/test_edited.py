@@ -10,7 +10,6 @@ from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
 from reviewsctl.importing.undo import undo
-from reviewsd.domain.corrections import Action
 from tests.support.edited import (
     ANN,
     BO,
@@ -27,16 +26,6 @@ from tests.support.edited import (
     synced,
 )
 from tests.support.shop import Shop, table
-
-
-@pytest.mark.parametrize("action", ["hide", "hide-text", "anonymize"])
-def test_edited_review_stays_corrected(shop: Shop, action: Action) -> None:
-    imported(shop, ANN, BO)
-    correct(shop, "Ann Lee", action)
-    imported(shop, EDITED, BO)
-    assert {"They broke the vase in the hall.": action, "Quick and clean.": "shown"} == states(shop)
-    hidden = {"hide": ("hall", "Ann Lee"), "hide-text": ("hall",), "anonymize": ("Ann Lee",)}
-    assert not [words for words in hidden[action] if words in published(shop)]
 
 
 def test_letters_parted_from_their_accents_make_no_other_review(shop: Shop) -> None:
@@ -105,7 +94,8 @@ def test_reviews_without_a_name_whose_texts_are_filled_in_are_a_question(shop: S
 def test_edited_review_is_a_changed_one(shop: Shop) -> None:
     """It is not lost: neither a question nor the list of what goes names it."""
     imported(shop, ANN, BO)
-    shop.edit("Ann Lee", owner_reply=REPLY)
+    own = {"verified": True, "tags": ["roof"], "source_url": "https://a.example/1"}
+    shop.edit("Ann Lee", owner_reply=REPLY, **own)
     old = shop.reviews["Ann Lee"]
     result = imported(shop, EDITED, BO)
     assert (0, 1, 1, 0) == tuple(
@@ -113,21 +103,11 @@ def test_edited_review_is_a_changed_one(shop: Shop) -> None:
     )
     assert not [line for line in shop.lines if "removed" in line]
     new = shop.reviews["Ann Lee"]
-    assert (old["id"], REPLY) == (new["id"], new["owner_reply"])
-    assert "removed" not in shop.file
-
-
-def test_members_that_the_owner_has_set_stay(shop: Shop) -> None:
-    imported(shop, ANN, BO)
-    own = {"verified": True, "tags": ["roof"], "source_url": "https://a.example/1"}
-    shop.edit("Ann Lee", owner_reply=REPLY, **own)
-    before = shop.reviews["Ann Lee"]
-    imported(shop, EDITED, BO)
-    after = shop.reviews["Ann Lee"]
     changed = {"rating", "text", "changed_at"}
-    assert changed == {name for name in after if before.get(name) != after[name]}
+    assert changed == {name for name in new if old.get(name) != new[name]}
+    assert "removed" not in shop.file
     imported(shop, EDITED, BO)
-    assert after == shop.reviews["Ann Lee"]
+    assert new == shop.reviews["Ann Lee"]
 
 
 def test_reply_of_the_table_takes_the_place_of_the_owners(shop: Shop) -> None:
@@ -174,13 +154,6 @@ def test_correction_of_the_very_review_is_the_owners(shop: Shop) -> None:
     assert "restore" == states(shop)["They broke the blue vase."]
     imported(shop, EDITED, BO)
     assert "restore" == states(shop)["They broke the vase in the hall."]
-
-
-def test_short_name_of_a_hidden_review_is_its_authors(shop: Shop) -> None:
-    imported(shop, ANN, BO)
-    correct(shop, "Ann Lee", "anonymize")
-    imported(shop, EDITED, BO, names="short")
-    assert "Ann" not in published(shop)
 
 
 def test_undo_brings_back_the_state_before(shop: Shop) -> None:

@@ -48,23 +48,6 @@ def test_reply_to_hidden_review_is_not_published_under_one_that_owner_shows(shop
     assert "owner_reply" not in shop.reviews["Ann Lee"]
 
 
-def test_row_that_is_hidden_is_not_called_new_as_well(shop: Shop) -> None:
-    """The second note invited to import again with ``--replace``."""
-    imported(shop, ANN, BO)
-    correct(shop, "Ann Lee")
-    result = imported(shop, EDITED.replace(",2,", ",1,"), BO, replace=False)
-    assert 1 == len([note for note in result.notes if "hidden" in note])
-    assert not [note for note in result.notes if "with --replace" in note]
-
-
-def test_words_of_a_hidden_review_count_for_more_than_its_stars(shop: Shop) -> None:
-    """It was raised to five stars, and the other review of that day with five has gone."""
-    imported(shop, angry(1), KIND, BO)
-    decide(shop, "hide", id_of_theft(shop))
-    imported(shop, angry(5, " but it is solved"), BO)
-    assert "hide" == states(shop)[f"{THEFT} but it is solved."]
-
-
 def test_swapped_stars_hide_the_same_words(shop: Shop) -> None:
     imported(shop, angry(1), KIND, BO)
     decide(shop, "hide-text", id_of_theft(shop))
@@ -74,14 +57,6 @@ def test_swapped_stars_hide_the_same_words(shop: Shop) -> None:
         "Lovely breakfast with a sea view.": "shown",
         "Quick and clean.": "shown",
     }
-
-
-def test_two_rows_with_the_words_of_a_hidden_review_are_both_hidden(shop: Shop) -> None:
-    imported(shop, angry(1), KIND, BO)
-    decide(shop, "hide", id_of_theft(shop))
-    imported(shop, angry(1, " once"), angry(5, " twice"), BO)
-    hidden = [f"{THEFT} once.", f"{THEFT} twice."]
-    assert ["hide", "hide"] == [states(shop)[text] for text in hidden]
 
 
 def test_review_whose_row_is_not_taken_for_an_erased_one_stays(shop: Shop) -> None:

@@ -88,20 +88,6 @@ def test_each_row_of_the_author_and_day_of_corrected_reviews_is_a_pair_or_a_doub
     assert {f"n{j}" for j in range(len(new))} == {*pairs.values(), *doubts}
 
 
-def test_edited_text_and_stars_are_a_pair() -> None:
-    assert ({"a": "b"}, {}) == found([review("a")], [review("b", rating=1, text="Other")])
-
-
-def test_same_stars_decide_between_two_rows() -> None:
-    rows = [review("b", rating=4), review("c")]
-    assert ({"a": "c"}, {}) == found([review("a")], rows)
-
-
-def test_same_stars_decide_between_two_reviews() -> None:
-    absent = [review("a", rating=4), review("b")]
-    assert ({"b": "c"}, {}) == found(absent, [review("c")])
-
-
 def test_each_of_two_rows_may_be_the_review() -> None:
     rows = [review("b", rating=3), review("c", rating=4)]
     assert ({}, {"b": ["a"], "c": ["a"]}) == found([review("a")], rows, "a")
