@@ -5,8 +5,8 @@ the only one with its source and two of author, day and words (``pairs``). The r
 corrected review all the same (``doubts``).
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -47,8 +47,6 @@ class Matching:
         """By the merge keys of rows, the other source that the file has their reviews of."""
         self.erased: Mapping[str, Review] = {}
         """The rows that are not taken, as they may be edited versions of erased reviews, by their merge keys."""
-        self.filled_in = 0
-        """New rows that may be reviews of the file whose texts were filled in since."""
         self._plan = plan
         self._staged = plan.staged
         self._corrections = plan.corrections
@@ -102,7 +100,6 @@ class Matching:
             are_typed=self._plan.has_typed_ids,
         )
         self.rows |= {review.key: Match(self._new[row.key], is_copy=False) for review, row in pairs}
-        self.filled_in = self._filled_in(rows)
         left_out = erased.keys() - {match.entry.key for match in self.rows.values()}
         self.erased = {key: self._new[key].record for key in left_out}
         for review, row in doubts:
@@ -132,24 +129,6 @@ class Matching:
         if synced is not None and not (key and synced.is_gone(key)):
             return Fate.MISSING
         return Fate.REMOVED
-
-    def _filled_in(self, rows: Iterable[Facts]) -> int:
-        """Return the number of new rows that may be reviews of the file whose text was empty.
-
-        They are counted where no single pair is certain, so that both would stay.
-        """
-        known = {*self.rows, *self._removed, *(match.entry.key for match in self.rows.values())}
-        without_words = Counter(
-            (review.source, review.author_key, review.day, review.stars)
-            for review in self._absent
-            if not review.words_key and review.key not in known
-        )
-        with_words = Counter(
-            (row.source, row.author_key, row.day, row.stars)
-            for row in rows
-            if row.words_key and row.key not in known
-        )
-        return (without_words & with_words).total()
 
     def _facts(self, entry: Entry) -> Facts:
         record, digests = entry.record, self._digests(entry.record)

@@ -58,7 +58,6 @@ class Merge:
             ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
         self._matching.run(document)
-        self._result.filled_in = self._matching.filled_in
         for key, record in self._matching.erased.items():
             self._used.add(key)
             self._result.add(record, {Fate.ERASED: ()})

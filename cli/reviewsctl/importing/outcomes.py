@@ -139,8 +139,6 @@ class MergeResult:
     """The ids of reviews to which a table has given ids of its own, by the merge keys of those."""
     doubles: Counter[str] = field(default_factory=Counter)
     """New reviews that are in the file under another source, by that source."""
-    filled_in: int = 0
-    """New reviews that may be some without words, whose texts were filled in since."""
     old_doubles: int = 0
     """Reviews of the export that are in the file already, under their source and under another one."""
     filled: Mapping[str, object] = field(default_factory=dict)

@@ -257,18 +257,6 @@ def _doubles(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
     )
 
 
-def _filled_in(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
-    """Find reviews whose texts were filled in, which would count twice."""
-    count, new = result.filled_in, result.count(Fate.NEW)
-    if count >= _MIN_DOUBLES and count * 2 >= new:
-        follow = "gone: 1" if plan.options.synced else "--replace"
-        yield Question(
-            f"{count:,} of {new:,} new reviews have the author, day and stars of reviews without words that no row has "
-            "any more: if their texts were filled in since, they would count twice",
-            f"If so, and the table has all reviews: {follow}; if they are other reviews: {plan.options.consent}",
-        )
-
-
 def _loss(plan: MergePlan, result: MergeResult, *, can_ask: bool) -> Iterator[Question]:
     """Find that more would go than is meant, or anything where the operator can be asked; a sync has ``max_loss``."""
     losses = [
@@ -297,7 +285,6 @@ _FINDERS: Final = (
     _other_stars,
     _misnamed,
     _doubles,
-    _filled_in,
 )
 
 

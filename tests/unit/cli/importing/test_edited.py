@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.outcomes import Fate
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
@@ -76,19 +76,6 @@ def test_text_that_may_be_of_an_erased_review_is_filled_into_no_other(shop: Shop
     )
     imported(shop, "2026-03-14,5,Ann Lee,A vase was broken.\n", BO, replace=False)
     assert "vase" not in published(shop)
-
-
-def test_reviews_without_a_name_whose_texts_are_filled_in_are_a_question(shop: Shop) -> None:
-    rows = [f"2026-03-1{day},5,,{{}}\n" for day in range(4)]
-    imported(shop, *(row.format("") for row in rows))
-    with pytest.raises(SayMoreError, match="4 of 4 new reviews have the author, day") as question:
-        imported(shop, *(row.format("Lovely.") for row in rows), replace=False)
-    assert question.value.remedy.startswith("If so, and the table has all reviews: --replace;")
-    imported(shop, *(row.format("Lovely.") for row in rows), replace=True, yes=True)
-    assert 4 == len(shop.file["reviews"])
-    more = [f"2026-03-2{day},5,,Fine.\n" for day in range(4)]
-    imported(shop, *(row.format("Lovely.") for row in rows), *more, replace=False)
-    assert 8 == len(shop.file["reviews"])
 
 
 def test_edited_review_is_a_changed_one(shop: Shop) -> None:
