@@ -90,21 +90,12 @@ def test_broken_file_is_not_overwritten(shop: Shop, text: str, message: str) -> 
     assert text == (shop.folder / "reviews.json").read_text()
 
 
-def test_two_businesses_in_one_export_are_a_question(shop: Shop, tmp_path: Path) -> None:
-    """One of them is the right one, and the other came along with ``location=all``."""
+@pytest.mark.parametrize("name", ["Acme", "Acme Dover"])
+def test_two_businesses_in_one_export_are_a_question(shop: Shop, tmp_path: Path, name: str) -> None:
+    """One of them is the right one, or like it, and the other came along with ``location=all``."""
     (shop.folder / "reviews.json").write_text('{"business": {"name": "Acme"}, "reviews": []}')
     exports = [
-        outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"),
-        outscraper(tmp_path / "b.json", "Joe's Pizza", "place-2", "Bo"),
-    ]
-    with pytest.raises(SayMoreError, match="Joe's Pizza"):
-        shop.imported(*exports, location="all")
-
-
-def test_other_business_is_named_before_one_with_a_similar_name(shop: Shop, tmp_path: Path) -> None:
-    (shop.folder / "reviews.json").write_text('{"business": {"name": "Acme"}, "reviews": []}')
-    exports = [
-        outscraper(tmp_path / "a.json", "Acme Dover", "place-1", "Ann"),
+        outscraper(tmp_path / "a.json", name, "place-1", "Ann"),
         outscraper(tmp_path / "b.json", "Joe's Pizza", "place-2", "Bo"),
     ]
     with pytest.raises(SayMoreError, match='the export of "Joe\'s Pizza"'):

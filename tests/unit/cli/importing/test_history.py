@@ -5,9 +5,13 @@ import gzip
 import json
 import os
 import stat
+import tempfile
 from pathlib import Path
+from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reviewsctl.files.folders import opened
 from reviewsctl.importing.errors import ImportRefusedError
@@ -163,18 +167,6 @@ def test_undo_says_which_change_made_the_version(three: Shop) -> None:
     ] == [[line.partition(" (")[0] for line in lines] for lines in said]
 
 
-def test_undo_of_an_undo_of_two_changes_says_what_is_there(three: Shop) -> None:
-    """It said that it brought the last import back, of which nothing came back."""
-    target = three.folder / "reviews.json"
-    undo(target, 2, NOW + 9 * DAY)
-    undo(target, 1, NOW + 10 * DAY)
-    undo(target, 1, NOW + 11 * DAY)
-    result = undo(target, 2, NOW + 12 * DAY)
-    assert ["Ann", "Bo"] == list(three.reviews)
-    assert result.change.startswith("the import of 2.json (google)")
-    assert result.change_before.startswith("the import of 1.json (google)")
-
-
 def test_versions_are_named_by_the_imports_that_made_them(three: Shop, tmp_path: Path) -> None:
     """An import that changed nothing made none."""
     third = "the import of 3.json (google), 2026-06-04T12:00:00Z: 1 new, 1 changed, 0 removed"
@@ -234,13 +226,6 @@ def test_import_that_changes_business_alone_is_named_as_change(shop: Shop, tmp_p
         "0 new, 0 changed, 0 removed; your business: locations"
     )
     assert business == shop.file["business"]
-
-
-def test_undo_goes_back_several_versions(three: Shop) -> None:
-    undo(three.folder / "reviews.json", 2, NOW + 9 * DAY)
-    assert ["Ann"] == list(three.reviews)
-    undo(three.folder / "reviews.json", 1, NOW + 10 * DAY)
-    assert ["Ann", "Bo", "Cy"] == list(three.reviews)
 
 
 def test_undo_takes_the_import_log_back_too(three: Shop, tmp_path: Path) -> None:
@@ -330,3 +315,78 @@ def test_undo_of_the_first_import_brings_no_example_back(shop: Shop, tmp_path: P
     assert (0, 0, 1, []) == (result.total, result.back, result.gone, shop.file["reviews"])
     undo(target, 1, shop.now)
     assert ["Jo"] == list(shop.reviews)
+
+
+# What an undo says is what happens, after any imports and undos before it
+
+Texts = dict[str, str]
+"""Texts of reviews, by their authors."""
+
+AUTHORS: Final = ("Ann", "Bo", "Cy")
+STEPS: Final = st.one_of(
+    st.dictionaries(st.sampled_from(AUTHORS), st.sampled_from(["Fine", "Bad"]), min_size=1),
+    st.integers(1, 4),
+)
+
+
+def texts(shop: Shop) -> Texts:
+    return {author: review["text"] for author, review in shop.reviews.items()}
+
+
+def imported(shop: Shop, number: int, rows: Texts) -> str:
+    """Import an export, and return its name."""
+    export = google(
+        shop.folder / f"{number}.json",
+        *(
+            {
+                "author": author,
+                "at": f"2026-01-0{AUTHORS.index(author) + 1}T10:00:00Z",
+                "text": text,
+                "edited": f"2026-03-{number + 1:02}T10:00:00Z",
+            }
+            for author, text in rows.items()
+        ),
+    )
+    shop.imported(export, yes=True)
+    return f"the import of {number}.json"
+
+
+def name(change: object) -> str:
+    """Return the name of a change, without its time and counts."""
+    return str(change).partition(" (")[0]
+
+
+@given(steps=st.lists(STEPS, min_size=2, max_size=8))
+def test_undo_says_which_version_is_there_in_any_order_of_steps(steps: list[Texts | int]) -> None:
+    """Its counts are those of the files, and the version that it names is the one that the change made."""
+    with tempfile.TemporaryDirectory() as folder:
+        shop = Shop(Path(folder))
+        target = shop.folder / "reviews.json"
+        there = imported(shop, 0, {"Ann": "Fine"})
+        contents = {there: texts(shop)}
+        for number, step in enumerate(steps, start=1):
+            before, change_before = texts(shop), there
+            if isinstance(step, dict):
+                change = imported(shop, number, step)
+                if texts(shop) != before:
+                    there, contents[change] = change, texts(shop)
+                continue
+            (document, _) = listing(target)
+            versions = document["versions"]
+            assert isinstance(versions, list)
+            assert there == name(document["change"])
+            assert sorted([there, *(name(version["change"]) for version in versions)]) == sorted(
+                contents
+            )
+            if step > len(versions):
+                continue
+            result = undo(target, step, shop.now)
+            there, after = name(result.change), texts(shop)
+            assert there == name(versions[step - 1]["change"])
+            assert contents[there] == after
+            assert (name(result.change_before), result.total) == (change_before, len(after))
+            assert (result.back, result.changed, result.gone) == (
+                len(after.keys() - before.keys()),
+                sum(before[author] != after[author] for author in after.keys() & before.keys()),
+                len(before.keys() - after.keys()),
+            )

@@ -319,16 +319,6 @@ def test_review_removed_by_hand_is_listed_when_it_comes_back(shop: Shop, tmp_pat
     assert "back, though removed by hand since the last import: 1 review" in shop.lines
 
 
-def test_shortened_name_stays_short(shop: Shop, tmp_path: Path) -> None:
-    """``names=short`` was forgotten once, and personal data was public again."""
-    export = google(tmp_path / "a.json", {"author": "Ann Lee"})
-    shop.imported(export, names="short")
-    shop.imported(export)
-    assert ["Ann L."] == list(shop.reviews)
-    shop.imported(export, names="full")
-    assert ["Ann Lee"] == list(shop.reviews)
-
-
 # Times of reviews
 
 

@@ -379,30 +379,27 @@ def test_reply_that_is_not_public_is_left_out(tmp_path: Path, columns: str, cell
     assert "owner replies that are not public: 1; they were left out" in outcome.notes
 
 
-def _podium(*responses: dict[str, object]) -> str:
-    review = {"rating": 5, "siteName": "Google", "body": "Good."}
-    item = {"uid": "1", "author": {"name": "Jane"}, "review": review}
-    return json.dumps([item | {"createdAt": "2025-03-14T10:00:00Z", "responses": responses}])
-
-
-def test_first_response_that_is_public_is_the_reply(tmp_path: Path) -> None:
-    export = _podium(
-        {"body": "Oops", "isDeleted": True, "createdAt": "2025-03-15T10:00:00Z"},
-        {"body": "Draft", "status": "draft", "createdAt": "2025-03-15T10:00:00Z"},
-        {"body": "Thanks", "isDeleted": False, "createdAt": "2025-03-16T10:00:00Z"},
-    )
-    _, [review] = imported(tmp_path, "podium.json", export)
-    assert {"text": "Thanks", "date": "2025-03-16"} == review["owner_reply"]
-
-
-def test_private_response_behind_a_deleted_one_is_no_reply(tmp_path: Path) -> None:
-    """It was published: the deleted one was judged, and the other one taken."""
-    export = _podium(
-        {"body": "Oops", "isDeleted": True, "createdAt": "2025-03-15T10:00:00Z"},
-        {"body": "Secret", "isPublic": False, "createdAt": "2025-03-16T10:00:00Z"},
-    )
-    _, [review] = imported(tmp_path, "podium.json", export)
-    assert None is review["owner_reply"]
+@pytest.mark.parametrize(
+    ("later", "reply"),
+    [
+        (
+            {"body": "Thanks", "isDeleted": False},
+            {"text": "Thanks", "date": "2025-03-15"},
+        ),
+        ({"body": "Draft", "status": "draft"}, None),
+        ({"body": "Secret", "isPublic": False}, None),
+    ],
+)
+def test_first_response_that_is_public_is_the_reply(
+    tmp_path: Path, later: dict[str, object], reply: object
+) -> None:
+    """A private one was published: the deleted one before it was judged, and the other one taken."""
+    replied = {"createdAt": "2025-03-15T10:00:00Z"}
+    item = {"uid": "1", "author": {"name": "Jane"}, "createdAt": "2025-03-14T10:00:00Z"}
+    item["review"] = {"rating": 5, "siteName": "Google", "body": "Good."}
+    item["responses"] = [{"body": "Oops", "isDeleted": True} | replied, later | replied]
+    _, [review] = imported(tmp_path, "podium.json", json.dumps([item]))
+    assert reply == review["owner_reply"]
 
 
 @pytest.mark.parametrize(

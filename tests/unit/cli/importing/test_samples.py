@@ -137,14 +137,6 @@ def test_takeout_is_read_as_zip_folder_location_and_single_page_alike(tmp_path: 
     assert 3 == len(page.reviews)
 
 
-def test_the_day_is_that_of_the_business(tmp_path: Path) -> None:
-    utc = sample(tmp_path, "takeout")
-    there = Imported(tmp_path / "ny", SAMPLES / "takeout", "timezone=America/New_York")
-    assert "2025-03-14" == utc.reviews["Jane Doe"]["date"]
-    assert "2025-03-13" == there.reviews["Jane Doe"]["date"]
-    assert utc.reviews["Jane Doe"]["id"] == there.reviews["Jane Doe"]["id"]
-
-
 def test_a_location_without_reviews_is_no_fault(tmp_path: Path) -> None:
     place = tmp_path / "location-5"
     place.mkdir()
@@ -178,13 +170,6 @@ def test_reviews_that_account_wrote_are_refused_with_explanation(tmp_path: Path,
 
 
 # The others
-
-
-def test_the_api_warns_of_further_pages(tmp_path: Path) -> None:
-    done = sample(tmp_path, "google_api.json", "name=Acme")
-    assert "the platform has 120 reviews (totalReviewCount), here are 1" in done.result["notes"][0]
-    (review,) = done.file["reviews"]
-    assert "https://lh3.googleusercontent.com/x" == review["author_avatar_url"]
 
 
 def test_outscraper_is_the_same_review_in_all_its_spellings(tmp_path: Path) -> None:
@@ -261,12 +246,6 @@ def test_table_without_verification_is_not_verified(tmp_path: Path) -> None:
     assert "not verified" not in answered
 
 
-def test_invalid_link_is_left_out(tmp_path: Path) -> None:
-    done = sample(tmp_path, *EVERY["csv"], source="website")
-    assert done.reviews["Max"]["source_url"] is None
-    assert "https://example.com/1" == done.reviews["Jane Doe"]["source_url"]
-
-
 def test_unknown_export_is_described_with_a_remedy(tmp_path: Path) -> None:
     message = refusal(1, tmp_path, SAMPLES / "unknown.json")
     assert 'JSON with the members "score", "when", "who"' in message
@@ -283,12 +262,6 @@ def test_a_folder_of_two_kinds_is_not_guessed_about(tmp_path: Path) -> None:
     one = Imported(tmp_path / "data", both, format_name="trustpilot")
     assert "several kinds of exports" in message
     assert 2 == one.result["total"]
-
-
-def test_names_are_shortened_on_request(tmp_path: Path) -> None:
-    done = sample(tmp_path, "takeout", "names=short")
-    names = {"Jane D.", "Max P.", "José Ñ.", "Jörg", "Quoter", "A Google user"}
-    assert names == done.reviews.keys()
 
 
 def test_our_own_keep_unknown_members_and_are_checked(tmp_path: Path) -> None:

@@ -17,6 +17,14 @@ from reviewsctl.importing.recognize import chosen
 from tests.support.shop import Shop
 
 TABLE = b"date,rating\n2025-03-14,5\n"
+FILES = {
+    "a.xls": b"<html xmlns:o='urn:x'><table><tr><td>5</td></tr></table>",
+    "b.csv": b"<!DOCTYPE html>\n<html><head><title>Log in, please</title>",
+    "c.xml": b'\xef\xbb\xbf<?xml version="1.0"?>\n<rss xmlns:wp="http://wordpress.org/export/1.2/">',
+    "d.pdf": b"%PDF-1.7\n",
+    "e.db": b"SQLite format 3\0, of tables",
+}
+"""Files that are not read: each is refused with what to do, not as damaged."""
 
 
 def refusal(path: Path) -> ImportRefusedError:
@@ -102,3 +110,24 @@ def test_too_many_files_are_no_part_without_reviews(tmp_path: Path) -> None:
     for number in range(1_001):
         (tmp_path / f"{number}.csv").write_bytes(TABLE)
     assert not isinstance(refusal(tmp_path), NoReviewsError)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_document_is_to_be_saved_as_a_table(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(FILES[name])
+    error = refusal(tmp_path / name)
+    assert f"{name}: neither JSON, nor a spreadsheet" in error.detail
+    assert "save it as CSV or XLSX" in error.remedy
+
+
+@pytest.mark.parametrize("member", ["Index/Document.iwa", "xl/workbook.bin", "word/document.xml"])
+def test_document_that_is_a_zip_is_to_be_saved_as_a_table(tmp_path: Path, member: str) -> None:
+    with zipfile.ZipFile(tmp_path / "a.numbers", "w") as archive:
+        archive.writestr(member, "x")
+    assert "as CSV or XLSX" in refusal(tmp_path / "a.numbers").remedy
+
+
+def test_spreadsheet_beside_others_is_not_passed_over_without_a_word(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("date,rating\n2025-03-14,5\n")
+    (tmp_path / "b.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    assert ["b.xls"] == chosen(parts_of(tmp_path), "auto").ignored
