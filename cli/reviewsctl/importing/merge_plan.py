@@ -30,9 +30,7 @@ class MergePlan:
     listings: Mapping[str, Facts] = field(default_factory=dict)
     """Those locations as the export describes them."""
     declared: Declared = field(default_factory=Declared)
-    """The locations that reviews.json declares, also by the names that those certainly have."""
-    maybe_declared: Mapping[str, str] = field(default_factory=dict)
-    """The declared locations that others of those may be, by their names."""
+    """The locations that reviews.json declares, also by the names that those have in the export."""
     replaced: Mapping[Place, str] = field(default_factory=dict)
     """The locations from which reviews are removed if the export does not have them, each with a day before which
     no review is removed, or ""."""

@@ -103,7 +103,7 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             listings,
             options.settings.location,
         )
-        declared = Declared(declared.listed, same.certain)
+        declared = Declared(declared.listed, same)
         rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
         if options.replace:
             check_replaceable(options, exports, rows)
@@ -123,7 +123,6 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
             titles=titles,
             listings=listings,
             declared=declared,
-            maybe_declared=same.possible,
             replaced=_replaced(options, exports, rows, staged, there, declared),
             newest=newest,
             log=log,

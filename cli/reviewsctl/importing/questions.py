@@ -138,18 +138,16 @@ def _other_business(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
                 return
 
 
-def _maybe_declared(plan: MergePlan, _result: MergeResult) -> Iterator[Question]:
-    """Find new locations of a platform that may be declared ones."""
-    options = plan.options
-    for name, same in plan.maybe_declared.items():
-        if name in plan.titles and name not in plan.declared:
-            place = plan.declared.name_of(same)
-            is_single = len(plan.titles) == 1
-            known = f"{options.setting('location', same)}, or write" if is_single else "write"
-            yield Question(
-                f"{plan.titled(name)} would become a place of its own, and may be your {shown(place)}",
-                f"If so: {known} {shown(name)} into its aliases; if it is a place of its own: {options.consent}",
-            )
+def _undeclared(plan: MergePlan, _result: MergeResult) -> Iterator[Question]:
+    """Find a location of a platform beside declared ones that is none of these, by its name."""
+    declared, options = plan.declared, plan.options
+    new = [name for name in filter(plan.titles.get, plan.titles) if name and name not in declared]
+    if declared.listed and options.settings.location is None and new:
+        yield Question(
+            f"{plan.titled(new[0])} would become a place of its own beside {listed(declared.described())}",
+            f"If it is one of these: {options.setting('location', 'ID')}, or write {shown(new[0])} into its aliases; if "
+            f"it is a place of its own: {options.consent}",
+        )
 
 
 def _older(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
@@ -278,7 +276,7 @@ _FINDERS: Final = (
     mixed_up,
     _without_ids,
     _other_business,
-    _maybe_declared,
+    _undeclared,
     _older,
     _others,
     _damaged,

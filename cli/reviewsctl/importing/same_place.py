@@ -1,23 +1,10 @@
-"""Matches locations of an export to declared ones by title, street, city or phone, where no alias does."""
+"""Matches locations of an export to declared ones by their names and cities, where no alias does."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Mapping
 
-from reviewsctl.importing.business import Declared, Facts, Likeness, likeness, name_words
+from reviewsctl.importing.business import Declared, Facts, name_words
 from reviewsctl.importing.values import members, word
-
-_LAST_DIGITS: Final = 8  # of a phone number, with or without the code of its country
-
-
-@dataclass(frozen=True, slots=True)
-class SamePlaces:
-    """Declared locations that an export names otherwise: their ids, by the names in the export."""
-
-    certain: Mapping[str, str] = field(default_factory=dict)
-    possible: Mapping[str, str] = field(default_factory=dict)
-    """Locations that may be the same; the operator is asked."""
 
 
 def same_places(
@@ -26,11 +13,11 @@ def same_places(
     titles: Mapping[str, str],
     listings: Mapping[str, Facts],
     chosen: str | None,
-) -> SamePlaces:
-    """Find the declared locations of an export.
+) -> dict[str, str]:
+    """Return the ids of the declared locations of an export, by their names there.
 
-    One that two locations of the export may be is certain of neither, but of the only one with its name, unless that is
-    in another city: all shops of a chain may have one title.
+    One that two locations of the export may be is neither, but the only one with its name, unless that is in another
+    city: all shops of a chain may have one title.
 
     Args:
         declared: The locations that reviews.json declares.
@@ -39,60 +26,42 @@ def same_places(
         listings: The locations as the export describes them (``business.listing``), by the same names.
         chosen: The location that the operator named; used if the export has a single one.
     """
-    certain: dict[str, str] = {}
+    named: dict[str, str] = {}
     likely: dict[str, str] = {}
-    possible: dict[str, str] = {}
     count = Counter(title.strip().casefold() for title in titles.values())
     for name, title in titles.items():
         if not name or name in declared:
             continue
-        facts = listings.get(name, {})
-        if same := declared.find(title or name):
-            is_only = not title or count[title.strip().casefold()] == 1
-            is_certain = is_only and not _is_elsewhere(declared, same, facts)
-            (certain if is_certain else possible)[name] = same
-        elif len(ids := {*_likely(declared, business, title or name, facts)}) == 1:
+        facts, same = listings.get(name, {}), declared.find(title or name)
+        is_only = not title or count[title.strip().casefold()] == 1
+        if same and is_only and not _is_elsewhere(declared, same, facts):
+            named[name] = same
+        elif len(ids := _likely(declared, business, title or name, facts)) == 1:
             (likely[name],) = ids
-        elif title and (same := next(_possible(declared, business, title, facts), "")):
-            possible[name] = same
-    claims = Counter(
-        [*likely.values(), *certain.values(), *filter(None, map(declared.find, titles))]
-    )
-    for name, same in likely.items():
-        (certain if claims[same] == 1 else possible)[name] = same
-    if chosen and len(titles) == 1 and not certain and (same := declared.find(chosen)):
-        certain = {name: same for name in titles if name and name not in declared}
-    return SamePlaces(certain, possible)
+    claims = Counter([*likely.values(), *named.values(), *filter(None, map(declared.find, titles))])
+    same_ids = named | {name: same for name, same in likely.items() if claims[same] == 1}
+    if chosen and len(titles) == 1 and not same_ids and (same := declared.find(chosen)):
+        return {name: same for name in titles if name and name not in declared}
+    return same_ids
 
 
-def _likely(declared: Declared, business: str, title: str, facts: Facts) -> Iterator[str]:
-    """Yield the ids of locations whose name is the rest of the title after the business's name, or whose street is the same.
+def _likely(declared: Declared, business: str, title: str, facts: Facts) -> set[str]:
+    """Return the ids of the locations whose name or id is the rest of a title after the name of the business.
 
-    If the title is only the business's name, the city is used.
+    Of a name that adds nothing the city is used.
     """
-    own_words = _words(title, business) or _words(_city(facts))
-    is_same = likeness(business, title) is not Likeness.OTHER  # two businesses may share a door
-    for location in _identified(declared):
-        names = (_words(location.get("name"), business), _words(location.get("id"), business))
-        is_at_door = is_same and _street(facts) == _street(location) != ()
-        if own_words and (own_words in names or is_at_door):
-            yield str(location.get("id"))
 
+    def own_words(name: object, place: Facts) -> frozenset[str]:
+        return _words(name, business) or _words(_city(place))
 
-def _possible(declared: Declared, business: str, title: str, facts: Facts) -> Iterator[str]:
-    """Yield the ids of locations whose name is part of the title, or that share its city or phone."""
-    own_words, city = _words(title, business), _words(_city(facts))
-    for location in _identified(declared):
-        name = _words(location.get("name"), business)
-        is_named = bool(name) and name <= own_words
-        is_near = bool(city) and city in (name, _words(_city(location)))
-        if is_named or is_near or _phone(facts) == _phone(location) != "":
-            yield str(location.get("id"))
-
-
-def _identified(declared: Declared) -> Iterator[Facts]:
-    """Yield the declared locations with an id; the owner may have forgotten that of one."""
-    return (location for location in declared.listed if isinstance(location.get("id"), str))
+    own = own_words(title, facts)
+    return {
+        str(place["id"])
+        for place in declared.listed
+        if isinstance(place.get("id"), str)  # the owner may have forgotten that of one
+        and own
+        and own in (own_words(place.get("name"), place), _words(place["id"], business))
+    }
 
 
 def _is_elsewhere(declared: Declared, location_id: str, facts: Facts) -> bool:
@@ -109,13 +78,3 @@ def _words(name: object, business: str = "") -> frozenset[str]:
 
 def _city(facts: Facts) -> object:
     return members(facts.get("address")).get("city")
-
-
-def _street(facts: Facts) -> tuple[frozenset[str], ...]:
-    """Return the words of street and city; empty where one is missing."""
-    parts = (_words(members(facts.get("address")).get("street")), _words(_city(facts)))
-    return parts if all(parts) else ()
-
-
-def _phone(facts: Facts) -> str:
-    return "".join(filter(str.isdecimal, word(facts.get("phone")) or ""))[-_LAST_DIGITS:]

@@ -395,8 +395,11 @@ def test_first_response_that_is_public_is_the_reply(
 ) -> None:
     """A private one was published: the deleted one before it was judged, and the other one taken."""
     replied = {"createdAt": "2025-03-15T10:00:00Z"}
-    item = {"uid": "1", "author": {"name": "Jane"}, "createdAt": "2025-03-14T10:00:00Z"}
-    item["review"] = {"rating": 5, "siteName": "Google", "body": "Good."}
+    item: dict[str, object] = {"uid": "1", "author": {"name": "Jane"}}
+    item["createdAt"], item["review"] = (
+        "2025-03-14T10:00:00Z",
+        {"rating": 5, "siteName": "Google", "body": "Good."},
+    )
     item["responses"] = [{"body": "Oops", "isDeleted": True} | replied, later | replied]
     _, [review] = imported(tmp_path, "podium.json", json.dumps([item]))
     assert reply == review["owner_reply"]
