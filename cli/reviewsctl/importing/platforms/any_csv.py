@@ -163,7 +163,9 @@ class Table:
         single = {ours: columns[0] for ours, columns in names.items()}
         totals = [_is_total(row, single["date"]) for row in rows]
         sample = [row for row, is_total in zip(rows, totals, strict=True) if not is_total]
-        dates, pattern = dates_of(sample, settings, single["date"], single.get("reply_date"))
+        dates, pattern = dates_of(
+            sample, settings, *([single[ours]] for ours in ("date", "reply_date") if ours in single)
+        )
         scale, evidence = scale_of(sample, single, settings.scale, native=self.best)
         return _Understood(names, dates, pattern, scale, evidence, sample)
 

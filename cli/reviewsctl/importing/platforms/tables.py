@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Signature
 from reviewsctl.importing.platforms import any_csv, google, own, special
-from reviewsctl.importing.platforms.dates import dates_of, platform_dates
+from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.ratings import Scale, StarRating, stars
 from reviewsctl.importing.review import PlatformReview, keyed_errors, reply_of
 from reviewsctl.importing.settings import Settings, zone
@@ -71,7 +71,7 @@ class Layout:
         dates = self._dates(head, settings)
         reply_dates = dates
         if self.dates_in == "column":
-            reply_dates = dates_of(head.sample, settings, self.replied)[0]
+            reply_dates, _ = dates_of(head.sample, settings, [self.replied])
         key, author, text = (_getter(name, head) for name in (self.key, self.author, self.text))
         title, reply = _getter(self.title, head), _getter(self.reply, head)
         avatar, url = _getter(self.avatar, head), _getter(self.url, head)
@@ -115,10 +115,11 @@ class Layout:
             own_zone = zone(self.zone) if self.zone else None
             return lambda value: zoned(moment(value), own_zone)
         if self.dates_in == "column":
-            return dates_of(head.sample, settings, self.created)[0]
+            return dates_of(head.sample, settings, [self.created])[0]
         columns = (self.created.split("|"), self.replied.split("|"))
+        reading, _ = dates_of(head.sample, settings, *columns, native=self.native_dates)
         own_zone = datetime.UTC if self.dates_in == "UTC" else settings.zone
-        return platform_dates(head, settings, *columns, zone=own_zone, native=self.native_dates)
+        return lambda value: zoned(reading(value), own_zone)
 
 
 def _as_written(text: str | None) -> str | None:

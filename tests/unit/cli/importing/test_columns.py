@@ -281,12 +281,12 @@ def test_help_names_all_that_can_be_mapped() -> None:
 def test_column_of_ages_is_refused_with_the_reason(cells: list[str | None]) -> None:
     rows = [{"when": value} for value in ("3 weeks ago", *cells)]
     with pytest.raises(SayMoreError, match='are ages, for example "3 weeks ago"'):
-        dates_of(rows, Settings(), "when")
+        dates_of(rows, Settings(), ["when"])
 
 
 @pytest.mark.parametrize("date", ["2025-03-14", "14.03.2025"])
 def test_age_among_dates_is_refused_alone(date: str) -> None:
-    read, _ = dates_of([{"when": date}, {"when": "3 weeks ago"}], Settings(), "when")
+    read, _ = dates_of([{"when": date}, {"when": "3 weeks ago"}], Settings(), ["when"])
     assert datetime.date(2025, 3, 14) == read(date).date()
     with pytest.raises(RowRefusedError, match=r'"3 weeks ago" is an age.* write the day'):
         read("3 weeks ago")
@@ -345,7 +345,7 @@ def test_dates_that_can_be_read_in_one_way_alone_are_read_beside_others() -> Non
         "27.10.25",
         "2025-10-28",
     ]
-    read, pattern = dates_of([{"when": value} for value in column], Settings(), "when")
+    read, pattern = dates_of([{"when": value} for value in column], Settings(), ["when"])
     assert "%d/%m/%Y" in pattern
     days = [read(value).date().isoformat()[5:] for value in column]
     assert ["10-26", "11-03", "10-26", "11-14", "10-27", "10-28"] == days
@@ -355,7 +355,7 @@ def test_dates_that_can_be_read_in_one_way_alone_are_read_beside_others() -> Non
 
 def test_number_that_can_be_read_in_two_ways_is_refused_beside_names_of_months() -> None:
     column = ["26 October 2025", "14 Nov 2025", "1 May 2025", "03/04/2025"]
-    read, _ = dates_of([{"when": value} for value in column], Settings(), "when")
+    read, _ = dates_of([{"when": value} for value in column], Settings(), ["when"])
     assert "2025-11-14" == read("14 Nov 2025").date().isoformat()
     with pytest.raises(RowRefusedError):
         read("03/04/2025")
