@@ -71,30 +71,19 @@ def listing(location: Facts) -> Facts:
     phone = members(location.get("phoneNumbers")).get("primaryPhone") or location.get(
         "primaryPhone"
     )
+    category = members(members(location.get("categories")).get("primaryCategory")) or members(
+        location.get("primaryCategory")
+    )
     hours = members(location.get("regularHours")).get("periods")
     place = members(location.get("storefrontAddress")) or members(location.get("address"))
     return {
         "name": word(location.get("title")) or word(location.get("locationName")),
-        "category": trade_of(*_category(location)),
+        "category": trade_of(word(category.get("name")), word(category.get("displayName"))),
         "url": address(word(location.get("websiteUri")) or location.get("websiteUrl")),
         "phone": word(phone),
         "address": _postal(place),
         "hours": _hours(hours),
     }
-
-
-def unknown_category(location: Facts) -> str | None:
-    """Return the category of a location that is none of schema.org's; None if there is none, or it is one."""
-    names = _category(location)
-    return None if trade_of(*names) else names[-1]
-
-
-def _category(location: Facts) -> tuple[str | None, str | None]:
-    """Return the id and the name of the category of a location."""
-    category = members(members(location.get("categories")).get("primaryCategory")) or members(
-        location.get("primaryCategory")
-    )
-    return word(category.get("name")), word(category.get("displayName"))
 
 
 def _postal(address: Facts) -> Facts:

@@ -79,7 +79,6 @@ class Merge:
         name = business.get("name")
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
         self._result.filled = filled(business, self._plan.facts)
-        self._result.category = {**business, **self._result.filled}.get("category")
         changes = dict(self._result.filled)
         before = self._plan.declared.listed
         listed = self._plan.declared.with_new(self._plan.titles, self._plan.listings)

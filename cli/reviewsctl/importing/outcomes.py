@@ -116,8 +116,6 @@ class MergeResult:
     """Members of ``Fate.CHANGED``."""
     name: str = ""
     """The name of the business in the file."""
-    category: object = None
-    """The category of the business in the new file."""
     met: set[Place] = field(default_factory=set)
     """The locations of the export of which a review is in the file."""
     there: Counter[Place | None] = field(default_factory=Counter)

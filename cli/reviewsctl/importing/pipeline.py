@@ -136,10 +136,6 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         merge.corrected += notes_of_replies(merge.naming_replies)
     merge.corrected += names.notes(merge)
     others_are = options.settings.source in merge.verified
-    locations = [source.head.location for export in exports for source in export.sources]
-    categories = [
-        location.listing for location in locations if location.id in titles and not merge.category
-    ]
     is_table = any(export.format.tabular for export in exports)
     texts = [
         *report.notes_of_rows(exports, rows, dry_run=options.dry_run),
@@ -150,7 +146,6 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         *notes_of_verified(rows.notes["unsaid"], plan.origin, others_are=others_are),
         *notes_of_contacts(filter(corrections.will_show_words, merge.contacts)),
         *notes_of_other_places(plan, merge),
-        *report.notes_of_category(categories),
         *notes_of_places(plan, merge),
         *report.notes_of_merge(plan, merge, may_remove=is_table and not options.replace),
     ]

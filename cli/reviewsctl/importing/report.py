@@ -1,10 +1,10 @@
 """The result of an import: its notes, its lines for people, and JSON."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from reviewsctl.importing.business import OF_PLACES, Declared, Facts, unknown_category
+from reviewsctl.importing.business import OF_PLACES, Declared
 from reviewsctl.importing.consent import line
 from reviewsctl.importing.exports import missing_pages
 from reviewsctl.importing.format import Format
@@ -14,7 +14,7 @@ from reviewsctl.importing.outcomes import Fate, MergeResult
 from reviewsctl.importing.recognize import Export
 from reviewsctl.importing.review import FUTURE, NO_ID, SHORTENED
 from reviewsctl.importing.rows import RowCounts
-from reviewsctl.importing.values import elements, listed, shown
+from reviewsctl.importing.values import elements, listed
 from reviewsd.api.texts import counted
 
 MAX_IN_JSON: Final = 100
@@ -228,16 +228,6 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
     partial = dict.fromkeys(export.format.partial for export in exports if export.format.partial)
     notes += [f"this is no archive: {reason}" for reason in partial]
     return notes + missing_pages(exports, rows.rows)
-
-
-def notes_of_category(locations: Iterable[Facts]) -> list[str]:
-    """Return a note on the category that an export has for the business, if schema.org has no such type."""
-    names = dict.fromkeys(filter(None, map(unknown_category, locations)))
-    return [
-        f"category {shown(name)} is left out, as schema.org has no such type; write the nearest one into "
-        "reviews.json: https://schema.org/LocalBusiness"
-        for name in names
-    ]
 
 
 def notes_of_merge(plan: MergePlan, result: MergeResult, *, may_remove: bool) -> list[str]:

@@ -3,7 +3,6 @@
 It does not say which platform it comes from, and rarely whether the reviews are verified. Exports of platforms that are plain tables are read by the same rules.
 """
 
-import itertools
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.review import PlatformReview, keyed_errors, reply_of
 from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.settings import NO_SOURCE, Settings
-from reviewsctl.importing.times import Reading, is_date
+from reviewsctl.importing.times import Reading
 from reviewsctl.importing.values import (
     address,
     is_nothing,
@@ -44,7 +43,6 @@ from reviewsd.api.texts import printable
 from reviewsd.domain.halves import DISLIKED, LIKED
 
 _SOURCES = {*GUESSES["source"]} - COLUMNS.sets["vague_sources"]
-_PROBES = 5  # cells that say whether a column has dates
 _MARKS = frozenset(" ./\\_*,:;?!\n\u2026\u2013\u2014-")  # "-", "...", "/" and the like
 _LONG = 100  # characters of a name in a message, and of a text that is compared as a whole
 
@@ -145,11 +143,6 @@ class Table:
         if "location" not in settled and self.source is None:
             what = "has the same values again and again; if they are places of yours"
             notes += [_hint(name, what, "location") for name in unused if _has_places(sample, name)]
-        if "reply" in columns.names and "reply_date" not in settled:
-            what = "has dates and is not taken; if they are the replies'"
-            notes += [
-                _hint(name, what, "reply_date") for name in unused if _has_dates(sample, name)
-            ]
         return lines, notes
 
     def names_source(self, head: Head, settings: Settings) -> bool:
@@ -178,13 +171,6 @@ def _is_total(fields: Fields, date: str) -> bool:
     return normal(label) in totals and all(
         name != date and (normal(text) in totals or not text[:1].isalpha()) for name, text in cells
     )
-
-
-def _has_dates(sample: Sequence[Fields], name: str) -> bool:
-    """Return whether the first cells of a column are dates."""
-    values = filter(None, (word(row.get(name)) for row in sample))
-    first = [*itertools.islice(values, _PROBES)]
-    return bool(first) and all(map(is_date, first))
 
 
 def _hint(name: str, what: str, ours: str) -> str:

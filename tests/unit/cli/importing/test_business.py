@@ -2,7 +2,7 @@
 
 import pytest
 
-from reviewsctl.importing.business import Likeness, filled, likeness, listing, unknown_category
+from reviewsctl.importing.business import Likeness, filled, likeness, listing
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.reviews_file import EXAMPLES, NO_NAME
 from reviewsctl.importing.values import normal
@@ -75,7 +75,6 @@ def test_category_is_a_type_of_schema_org(
     category = {"name": identifier, "displayName": name}
     place: Fields = {"categories": {"primaryCategory": category}}
     assert expected == listing(place)["category"]
-    assert (None if expected else name) == unknown_category(place)
 
 
 def test_names_of_trades_are_spelled_as_they_are_compared() -> None:

@@ -219,26 +219,6 @@ def test_text_that_was_edited_by_hand_and_in_the_table_is_one_review(shop: Shop)
     assert 7 == len(shop.file["reviews"])
 
 
-@pytest.mark.parametrize("verbose", [False, True])
-def test_dates_that_are_not_taken_have_a_line_with_the_option(
-    shop: Shop, tmp_path: Path, *, verbose: bool
-) -> None:
-    file = tmp_path / "reviews.csv"
-    file.write_text(
-        "Datum;Sterne;Kommentar;Antwort;Unser Tag;Bestellung;Kasse\n"
-        "14.03.2026;5;Schnell;;;123456789;B\n15.03.2026;5;Gut;Danke;16.03.2026;123456790;A\n"
-    )
-    note = (
-        'note: column "Unser Tag" has dates and is not taken; if they are the replies\': '
-        "--map 'reply_date=Unser Tag'"
-    )
-    assert note in report(shop, file, verbose=verbose)
-    for answer in ("Unser Tag", ""):
-        settings = Settings(name="Acme", source="web", columns={"reply_date": answer})
-        shop.imported(file, settings=settings)
-        assert not [line for line in shop.lines if line.startswith("note: column")]
-
-
 NUMBERED = "{},Date,Stars\n1,2025-03-14,5\n{},2025-03-15,4\n"
 IDS = "has another value in each row; if it is the review's own number, which stays with it"
 PLACES = "has the same values again and again; if they are places of yours"

@@ -167,21 +167,6 @@ def test_category_that_all_places_share_is_that_of_the_business(shop: Shop) -> N
     assert "Bakery" == shop.file["business"]["category"]
 
 
-def test_category_that_schema_org_does_not_have_is_left_out_with_a_note(shop: Shop) -> None:
-    export = takeout(shop.folder, n1=titled("Gent", **category("Smederij")))
-
-    def notes() -> list[str]:
-        return [note for note in shop.imported(export).notes if note.startswith("category")]
-
-    (note,) = notes()
-    assert note.startswith('category "Smederij" is left out, as schema.org has no such type;')
-    assert "category" not in shop.file["business"]
-    content = shop.file
-    content["business"]["category"] = "Store"
-    (shop.folder / "reviews.json").write_text(json.dumps(content))
-    assert [] == notes()
-
-
 def test_new_places_of_one_title_are_told_apart_by_their_cities(shop: Shop) -> None:
     """The export has their addresses, and two buttons had numbers."""
     places = {
