@@ -97,8 +97,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class _Location(msgspec.Struct, frozen=True):
     source: str
     location: str
-    newest: Milliseconds
-    """The newest time of the reviews of its last import."""
+    newest_day: str = ""  # of a log of before
+    """The newest day of the reviews of its last import."""
 
 
 class ImportLog(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,9 +122,9 @@ class ImportLog(msgspec.Struct, frozen=True, kw_only=True):
         return self.reviews.get(key, NOTHING)
 
     @property
-    def newest(self) -> dict[Place, int]:
-        """The newest time in the rows of the last import of each location, in POSIX milliseconds."""
-        return {Place(place.source, place.location): place.newest for place in self.places}
+    def newest(self) -> dict[Place, str]:
+        """The newest day in the rows of the last import of each location."""
+        return {Place(place.source, place.location): place.newest_day for place in self.places}
 
 
 def load(folder: Folder) -> tuple[ImportLog, list[str]]:
@@ -167,53 +167,35 @@ def put(new: Draft, reviews: os.stat_result | None) -> None:
     new.put(_MODE if reviews is None else reviews.st_mode & 0o777)
 
 
-_HOUR: Final = 3_600_000  # milliseconds
-_DAY: Final = 24 * _HOUR
-_EARLIEST, _LATEST = -14 * _HOUR, 36 * _HOUR  # of a day anywhere on earth, from its midnight in UTC
-
-
-def older_than(newest: Mapping[Place, int], log: ImportLog) -> frozenset[Place]:
+def older_than(newest: Mapping[Place, str], log: ImportLog) -> frozenset[Place]:
     """Return the locations of the sources of which an export is older than the last import.
 
     Those of one source have one age, as the rows of a table may have got other locations.
 
     Args:
-        newest: The newest times of its rows, in POSIX milliseconds.
+        newest: The newest days of its rows.
         log: The log.
     """
-    last = {place: time for place, time in log.newest.items() if place in newest}
+    last = {place: day for place, day in log.newest.items() if place in newest}
     now, before = _latest(newest), _latest(last)
-    older = {source for source, time in before.items() if _is_older(now[source], time)}
-    return frozenset(place for place in last if place.source in older)
+    return frozenset(place for place in last if now[place.source] < before[place.source])
 
 
-def _latest(times: Mapping[Place, int]) -> dict[str, int]:
-    """Return the latest time of each source."""
-    latest: dict[str, int] = {}
-    for place, time in times.items():
-        latest[place.source] = max(time, latest.get(place.source, 0))
+def _latest(days: Mapping[Place, str]) -> dict[str, str]:
+    """Return the latest day of each source."""
+    latest: dict[str, str] = {}
+    for place, day in days.items():
+        latest[place.source] = max(day, latest.get(place.source, ""))
     return latest
 
 
-def _is_older(time: int, last: int) -> bool:
-    is_day, was_day = time % _DAY == 0, last % _DAY == 0
-    if is_day == was_day:
-        return time < last
-    # midnight is a day without a clock, in the time zone of the business
-    return time + is_day * _LATEST < last + was_day * _EARLIEST
-
-
-def recorded(
-    log: ImportLog,
-    newest: Mapping[Place, int],
-    agreed: Collection[Place],
-) -> ImportLog:
-    """Return the log with the newest times of one more import.
+def recorded(log: ImportLog, newest: Mapping[Place, str], agreed: Collection[Place]) -> ImportLog:
+    """Return the log with the newest days of one more import.
 
     Of the locations in ``agreed`` an older export was taken on request.
     """
-    times = log.newest
-    for place, time in newest.items():
-        times[place] = time if place in agreed else max(time, times.get(place, 0))
-    places = tuple(_Location(*place, time) for place, time in times.items())
+    days = log.newest
+    for place, day in newest.items():
+        days[place] = day if place in agreed else max(day, days.get(place, ""))
+    places = tuple(_Location(*place, day) for place, day in days.items())
     return msgspec.structs.replace(log, places=places)

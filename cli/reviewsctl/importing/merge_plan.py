@@ -34,8 +34,8 @@ class MergePlan:
     replaced: Mapping[Place, str] = field(default_factory=dict)
     """The locations from which reviews are removed if the export does not have them, each with a day before which
     no review is removed, or ""."""
-    newest: Mapping[Place, int] = field(default_factory=dict)
-    """The newest time of the reviews of each location, in POSIX milliseconds; none of an excerpt."""
+    newest: Mapping[Place, str] = field(default_factory=dict)
+    """The newest day of the reviews of each location; none of an excerpt."""
     log: ImportLog = field(default_factory=ImportLog)
     older: frozenset[Place] = frozenset()
     """The locations of which the export is older than the last import."""

@@ -185,8 +185,8 @@ def remove(options: ImportOptions, prompts: Prompts, places: Collection[Place]) 
         return _merged(plan, prompts, there, new)
 
 
-def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, int]:
-    """Return the newest time of the reviews of each location, by which an export is older than another.
+def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[Place, str]:
+    """Return the newest day of the reviews of each location, by which an export is older than another.
 
     An excerpt says nothing of its age, and neither does the table that its owner keeps: he may have removed the newest
     row.
@@ -196,7 +196,7 @@ def _newest(options: ImportOptions, staged: Staging, exports: Sequence[Export]) 
     is_current = synced is not None and (synced.is_current or (is_table and synced.is_one_file))
     if is_current or any(export.format.partial for export in exports):
         return {}
-    return staged.newest(int(options.now.timestamp() * 1000))
+    return staged.newest(options.now.date().isoformat())
 
 
 def _replaced(

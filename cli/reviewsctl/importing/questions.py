@@ -1,6 +1,5 @@
 """Finds what may be a mistake in an import: the operator is asked, or a note says it."""
 
-import datetime
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
@@ -156,7 +155,7 @@ def _older(plan: MergePlan, result: MergeResult) -> Iterator[Question]:
         place = max(places, key=lambda place: plan.log.newest[place])
         yield Question(
             f"the export is older than the last import of {_named(plan, place)}: its newest review is of "
-            f"{_day(plan.newest[place])}, the last import's of {_day(plan.log.newest[place])}; it may take "
+            f"{plan.newest[place]}, the last import's of {plan.log.newest[place]}; it may take "
             "edits back, and bring back what was removed",
             f"If it is what the platform has now: {plan.options.consent}",
         )
@@ -288,10 +287,6 @@ _FINDERS: Final = (
 
 def _sources(plan: MergePlan) -> set[str]:
     return {place.source for place in plan.staged.places()}
-
-
-def _day(milliseconds: int) -> str:
-    return datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).date().isoformat()
 
 
 def _named(plan: MergePlan, place: Place | None) -> str:

@@ -105,8 +105,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The members that the row has in part only: a reply with a day that is made up, a verification that the operator
     declares. They overwrite less than others.
     """
-    newest: int = 0
-    """The latest time of the review itself, in POSIX milliseconds: an export may be without its replies' times."""
+    newest: str = ""
+    """The latest day of the review itself, by UTC; without that of its reply, as an export may have none."""
     replied: int = 0
     """The time of the owner's reply, in POSIX milliseconds; 0 where the row has none."""
     notes: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     Raises:
         RowRefusedError: Its day is outside of the calendar or in the future, or that of its reply is.
     """
-    day = _day(review.created, settings)
+    day = _day(review.created, settings.zone)
     parts = (words(review.author) or "", review.created.isoformat(), str(review.rating))
     content = "\0".join((*parts, review.text or ""))
     own_key = content if review.key is None else review.key
@@ -138,7 +138,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
     identifier = stable_id(source, own_key, review.created)
     later_key = "" if source == review.source else key_of(review.source, own_key)
     replied_at = review.reply[1] if isinstance(review.reply, tuple) else None
-    reply_day = None if replied_at is None else _day(replied_at, settings)
+    reply_day = None if replied_at is None else _day(replied_at, settings.zone)
     check_days(day, reply_day, settings, "" if review.key is None else merge_key(identifier))
     place = word(review.place) or ""
     record: dict[str, object] = {
@@ -162,6 +162,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
         "undated-reply": is_undated,
     }
     edited, replied = milliseconds(review.edited), milliseconds(replied_at)
+    times = filter(None, (review.created, review.edited))
     return Entry(
         key=merge_key(identifier),
         later_key=later_key,
@@ -180,7 +181,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
             author_avatar_url=review.avatar_url is None and not review.anonymous,
         ),
         weak=_true(owner_reply=is_undated, verified=is_unsaid and settings.verified is not None),
-        newest=max(milliseconds(review.created), edited),
+        newest=max(_day(time, datetime.UTC) for time in times).isoformat(),
         replied=replied,
         notes=(*review.notes, *(name for name, holds in notes.items() if holds)),
     )
@@ -218,13 +219,13 @@ def _owner_reply(reply: Reply | UnsetType | None, day: datetime.date, settings: 
     text, when = reply
     if when is None:
         return {"text": text, "date": day.isoformat(), "undated": True}
-    return {"text": text, "date": _day(when, settings).isoformat()}
+    return {"text": text, "date": _day(when, settings.zone).isoformat()}
 
 
-def _day(when: datetime.datetime, settings: Settings) -> datetime.date:
-    """Return the calendar day in the business's zone; of a time without a zone, the day as written."""
+def _day(when: datetime.datetime, zone: datetime.tzinfo) -> datetime.date:
+    """Return the calendar day in a time zone; of a time without one, the day as written."""
     try:
-        return (when if when.tzinfo is None else when.astimezone(settings.zone)).date()
+        return (when if when.tzinfo is None else when.astimezone(zone)).date()
     except OverflowError:
         raise RowRefusedError("the date is outside of the calendar") from None
 

@@ -85,14 +85,14 @@ class Staging:
             days[place] = min(day, days.get(place, day))
         return days
 
-    def newest(self, now: int) -> dict[Place, int]:
-        """Return the latest time up to ``now`` of each location's reviews, in POSIX milliseconds, where it has one."""
-        times: dict[Place, int] = {}
+    def newest(self, today: str) -> dict[Place, str]:
+        """Return the latest day up to this one on which a review of each location was written or edited, YYYY-MM-DD."""
+        days: dict[Place, str] = {}
         for entry in self:
-            if 0 < entry.newest <= now:
+            if "" < entry.newest <= today:
                 place = Place.of_entry(entry)
-                times[place] = max(entry.newest, times.get(place, 0))
-        return times
+                days[place] = max(entry.newest, days.get(place, ""))
+        return days
 
     def keep(self, place: Place) -> int:
         """Forget the reviews of its source's other locations; return how many those were."""

@@ -3,7 +3,6 @@
 Reviews are merged by id, as they are, unknown members included.
 """
 
-import datetime
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -13,7 +12,7 @@ from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, S
 from reviewsctl.importing.review import Entry, check_days
 from reviewsctl.importing.reviews_file import EXAMPLES
 from reviewsctl.importing.settings import Settings
-from reviewsctl.importing.times import Reading, milliseconds, reading_of
+from reviewsctl.importing.times import Reading, reading_of
 from reviewsctl.importing.values import encoded, members, shown, words, yes_or_no
 from reviewsd.api.texts import merge_key
 from reviewsd.domain.reviews import Review
@@ -97,7 +96,7 @@ def parser(head: Head, settings: Settings) -> Parser:
             place=place,
             record=msgspec.json.decode(record),  # what JSON cannot hold is null
             blank=blank,
-            newest=milliseconds(datetime.datetime.combine(review.date, datetime.time())),
+            newest=review.date.isoformat(),
         )
 
     return read
