@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,12 +23,6 @@ Fields = Mapping[str, object]
 """A row by the export's own names."""
 
 Shape = Literal["table", "json"]
-
-RECOGNIZED: Final = 1.0
-"""The likeness of an export that is of the format."""
-
-FORCED: Final = 0.5
-"""The likeness that ``--from NAME`` needs: some columns may have been left out by hand."""
 
 _MAX_SAMPLE_ROWS, _MAX_LEVELS = 20, 3  # rows and levels of objects that names are taken from
 
@@ -84,8 +78,7 @@ def _names(fields: Fields, prefix: str, levels: int) -> Iterator[str]:
 class Signature:
     """Names that only the rows of one format have together; ``a.b`` is the member b of the object a.
 
-    Called with a head, it returns the share of the names that are there: ``RECOGNIZED`` for all of them,
-    less where a name is there that only another format has.
+    Called with a head, it returns whether all of the names are there, and none that only another format has.
     """
 
     needs: tuple[str, ...]
@@ -93,10 +86,9 @@ class Signature:
     lacks: tuple[str, ...] = ()
     """Names of another format that has all of these too."""
 
-    def __call__(self, head: Head) -> float:
-        """Return the likeness of a file, 0 to 1."""
-        matches, foreign = sum(map(head.has, self.needs)), sum(map(head.has, self.lacks))
-        return matches / (len(self.needs) + foreign)
+    def __call__(self, head: Head) -> bool:
+        """Return whether a file is of the format."""
+        return all(map(head.has, self.needs)) and not any(map(head.has, self.lacks))
 
 
 Parser = Callable[[Row], PlatformReview | Entry]
@@ -115,8 +107,8 @@ class Format:
     title: str
     shape: Shape | None = None
     """That of its files; None where both occur."""
-    signature: Callable[[Head], float]
-    """Returns how much a file of this shape looks like it, 0 to 1 (``Signature``)."""
+    signature: Callable[[Head], bool]
+    """Returns whether a file of this shape is of it (``Signature``)."""
     parser: Callable[[Head, Settings], Parser]
     """Returns the parser of a file's rows; called through ``reader`` only."""
     incomplete: Callable[[Sequence[Head], int], str] = lambda _heads, _count: ""
@@ -143,9 +135,9 @@ class Format:
         """Whether its columns are known by their names, so that ``--map`` may correct them."""
         return self.describe_columns is not None
 
-    def likeness(self, head: Head) -> float:
-        """Return how much a file looks like it, 0 to 1."""
-        return self.signature(head) if self.shape in (None, head.shape) else 0.0
+    def recognizes(self, head: Head) -> bool:
+        """Return whether a file is of the format."""
+        return self.shape in (None, head.shape) and self.signature(head)
 
     def reader(self, head: Head, settings: Settings) -> Reader:
         """Return what makes entries of a file's rows, or of those that are public at the platform.

@@ -8,7 +8,7 @@ from functools import partial
 
 from reviewsctl.importing.bounds import MAX_SAMPLE
 from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError, SayMoreError
-from reviewsctl.importing.format import FORCED, RECOGNIZED, Fields, Format, Head, Row, Shape
+from reviewsctl.importing.format import Fields, Format, Head, Row, Shape
 from reviewsctl.importing.platforms.columns import has_columns
 from reviewsctl.importing.platforms.tables import FORMATS
 from reviewsctl.importing.publicity.signs import is_withheld_name
@@ -96,8 +96,7 @@ def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> 
     """
     format_name = format_name.casefold()
     formats = _candidates(format_name)
-    is_auto = format_name.casefold() == AUTO
-    min_likeness = RECOGNIZED if is_auto else FORCED
+    is_auto = format_name == AUTO
     matches: list[tuple[Format, Source]] = []
     ignored: list[str] = []
     first_source: Source | None = None
@@ -107,7 +106,7 @@ def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> 
             ignored.append(part.name)
             continue
         first_source = first_source or source
-        format_ = _likeliest(formats, source.head, min_likeness)
+        format_ = _recognized(formats, source.head)
         if is_auto and mapped and (format_ is None or format_.generic):
             format_ = _generic(formats, source.head)
         if format_ is None:
@@ -133,10 +132,10 @@ def chosen(parts: Sequence[Part], format_name: str, *, mapped: bool = False) -> 
 
 
 def _candidates(format_name: str) -> Sequence[Format]:
-    """Return the formats of a name; all of them for ``auto``."""
-    if format_name.casefold() == AUTO:
+    """Return the formats of a name in lower case; all of them for ``auto``."""
+    if format_name == AUTO:
         return FORMATS
-    formats = [format_ for format_ in FORMATS if format_.name == format_name.casefold()]
+    formats = [format_ for format_ in FORMATS if format_.name == format_name]
     if not formats:
         names = [AUTO, *(format_.name for format_ in FORMATS)]
         raise SayMoreError(
@@ -161,11 +160,11 @@ def _opened(part: Part, *, is_alone: bool) -> Source | None:
         return None
 
 
-def _likeliest(formats: Sequence[Format], head: Head, min_likeness: float) -> Format | None:
-    """Return the first format that a file resembles enough."""
+def _recognized(formats: Sequence[Format], head: Head) -> Format | None:
+    """Return the first format that a file is of."""
     if all(format_.generic for format_ in formats):  # the operator says so
         return _generic(formats, head)
-    return next((format_ for format_ in formats if format_.likeness(head) >= min_likeness), None)
+    return next((format_ for format_ in formats if format_.recognizes(head)), None)
 
 
 def _generic(formats: Iterable[Format], head: Head) -> Format | None:
@@ -217,7 +216,7 @@ def _has_reviews(shape: Shape, sample: Sequence[Fields]) -> bool:
     """Return whether a table, or a list of JSON, with these first rows has reviews."""
     head = Head(shape=shape, sample=sample, around={})
     platforms = (format_ for format_ in FORMATS if not format_.generic)
-    return any(format_.likeness(head) >= RECOGNIZED for format_ in platforms) or has_columns(head)
+    return any(format_.recognizes(head) for format_ in platforms) or has_columns(head)
 
 
 def _table(
@@ -304,7 +303,7 @@ def _unknown(source: Source | None, format_name: str) -> ImportRefusedError:
         return ImportRefusedError(f"{name} holds no reviews", csv_file.EMPTY)
     columns = ", ".join(map(shown, itertools.islice(fields, _MAX_NAMES)))
     kind = "a table with the columns" if head.shape == "table" else "JSON with the members"
-    if format_name.casefold() == AUTO:
+    if format_name == AUTO:
         return ImportRefusedError(f"{name}: not recognized; it is {kind} {columns}", remedy)
     return ImportRefusedError(
         f"{name}: this is not {format_name}; it is {kind} {columns}",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from reviewsctl.importing.errors import RowSkippedError
-from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row
+from reviewsctl.importing.format import Fields, Head, Parser, Row
 from reviewsctl.importing.platforms.columns import (
     Chosen,
     chosen,
@@ -242,11 +242,11 @@ def _heading(name: str) -> str:
     return plain[:1].upper() + plain[1:]
 
 
-def is_table(_head: Head) -> float:
+def is_table(_head: Head) -> bool:
     """Any table may have reviews."""
-    return RECOGNIZED
+    return True
 
 
-def has_reviews(head: Head) -> float:
+def has_reviews(head: Head) -> bool:
     """JSON counts as reviews if a rating and a date are among its members."""
-    return RECOGNIZED if head.sample and has_columns(head) else 0
+    return bool(head.sample) and has_columns(head)

@@ -12,7 +12,7 @@ from typing import NoReturn
 from msgspec import UNSET, UnsetType
 
 from reviewsctl.importing.errors import ImportRefusedError, RowRefusedError, RowSkippedError
-from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
+from reviewsctl.importing.format import Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import PlatformReview, keyed_errors, reply_of
 from reviewsctl.importing.settings import Settings
@@ -29,9 +29,9 @@ _TAKEOUT = Signature(
 )
 
 
-def takeout(head: Head) -> float:
-    """Return how much a file looks like one of Takeout; that of a location without reviews does."""
-    return RECOGNIZED if head.location.id and not head.sample else _TAKEOUT(head)
+def takeout(head: Head) -> bool:
+    """Return whether a file is one of Takeout; that of a location without reviews is."""
+    return (head.location.id != "" and not head.sample) or _TAKEOUT(head)
 
 
 def parser(head: Head, _settings: Settings) -> Parser:
@@ -115,10 +115,10 @@ def _location(head: Head) -> str:
     return match[1] if match else head.location.id
 
 
-def is_maps(head: Head) -> float:
+def is_maps(head: Head) -> bool:
     """Return whether these are reviews that an account wrote."""
     properties = members(head.sample[0].get("properties")) if head.sample else {}
-    return float(
+    return (
         head.around.get("type") == "FeatureCollection"
         or "five_star_rating_published" in properties
         or "review_text_published" in properties

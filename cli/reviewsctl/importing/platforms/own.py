@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from reviewsctl.importing.errors import RowRefusedError, RowSkippedError
-from reviewsctl.importing.format import RECOGNIZED, Fields, Head, Parser, Row, Signature
+from reviewsctl.importing.format import Fields, Head, Parser, Row, Signature
 from reviewsctl.importing.review import Entry, check_days
 from reviewsctl.importing.reviews_file import EXAMPLES
 from reviewsctl.importing.settings import Settings
@@ -46,13 +46,11 @@ _NO_DAY = "Invalid RFC3339 encoded date"  # of msgspec
 _DAYS = ("date", "owner_reply_date")
 
 
-def likeness(head: Head) -> float:
-    """Return how much a file looks like one of ours."""
+def is_ours(head: Head) -> bool:
+    """Return whether a file is one of ours."""
     if head.shape == "table":
         return Signature(COLUMNS[: -len(_ADDITIVE)])(head)
-    if not head.sample and "business" in head.around:
-        return RECOGNIZED
-    return Signature(_REQUIRED)(head)
+    return (not head.sample and "business" in head.around) or Signature(_REQUIRED)(head)
 
 
 def around(heads: Iterable[Head]) -> Mapping[str, object]:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import RECOGNIZED
 from reviewsctl.importing.platforms import tables
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
@@ -68,7 +67,7 @@ def test_a_sample_is_recognized_by_one_format_and_no_other(name: str) -> None:
         format_.name
         for source in export.sources
         for format_ in tables.FORMATS
-        if not format_.generic and format_.likeness(source.head) >= RECOGNIZED
+        if not format_.generic and format_.recognizes(source.head)
     }
 
     assert KINDS[name] == export.format.name
