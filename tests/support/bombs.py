@@ -35,7 +35,6 @@ def spreadsheet(
     *,
     rows: Pieces = (),
     strings: Pieces = (),
-    behind: Pieces = (),
     prologue: Pieces = (),
 ) -> None:
     """Write an XLSX with the columns date and rating in its first sheet.
@@ -44,7 +43,6 @@ def spreadsheet(
         path: Where.
         rows: Below the header, as XML.
         strings: The shared ones, as XML.
-        behind: What follows the rows in the sheet.
         prologue: What the sheet begins with.
     """
     start = f'<worksheet xmlns="{_MAIN}"><sheetData>'.encode()
@@ -57,7 +55,7 @@ def spreadsheet(
             "xl/sharedStrings.xml": [f'<sst xmlns="{_MAIN}">'.encode(), *strings, b"</sst>"],
             "xl/worksheets/sheet1.xml": [
                 *(*prologue, start, HEADER, *rows),
-                *(b"</sheetData>", *behind, b"</worksheet>"),
+                b"</sheetData></worksheet>",
             ],
         },
     )

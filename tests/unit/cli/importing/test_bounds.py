@@ -154,7 +154,6 @@ def string(size: int) -> Pieces:
 
 SHEETS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a long string": (sheet(strings=string(3 * MIB), rows=[b"<row>%b</row>" % CELL]), STRING),
-    "a row that does not end": (sheet(rows=[b"<row><c><v>", (b"1", 3 * MIB)]), BROKEN),
     "cells of a row": (
         sheet(rows=[b"<row>", (b"<c><v>1</v></c>", 1001), b"</row>"]),
         "more than 1,000 columns",
@@ -162,7 +161,6 @@ SHEETS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a far column": (sheet(rows=[b'<row><c r="ALM1"><v>1</v></c></row>']), "1,000 columns"),
     "a far row": (sheet(rows=[DAY, DAY.replace(b"<row>", b'<row r="4000000000">')]), FAR),
     "a far corner": (sheet(rows=[DAY, CORNER]), FAR),
-    "a comment that does not end": (sheet(rows=[b"<!--", (b"-x", 2 * MIB)]), BROKEN),
     "entities": (sheet(prologue=[DOCTYPE], rows=[ENTITY]), "unrecognized entity"),
     "a string repeated": (
         sheet(strings=string(MIB), rows=[(b"<row>%b</row>" % CELL, 129)]),
@@ -181,23 +179,6 @@ def test_workbook_that_excel_would_not_write_is_refused(case: str) -> None:
     make, reason = SHEETS[case]
     with pytest.raises(ImportRefusedError, match=reason):
         list(sheet_rows(converted(part(make(), 64 * MIB))))
-
-
-HARMLESS: dict[str, Pieces] = {
-    "links beside the rows": [(b'<hyperlink ref="A1"/><t>x</t>', 100_000)],
-    "merged cells of a whole sheet": [b'<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'],
-}
-
-
-@pytest.mark.parametrize("case", HARMLESS)
-def test_cells_beside_the_table_of_a_sheet_are_ignored(case: str) -> None:
-    content = sheet(rows=[DAY], behind=HARMLESS[case])()
-    assert 1 == len(list(sheet_rows(converted(part(content)))))
-
-
-def test_the_last_row_of_a_sheet_is_one_row() -> None:
-    content = sheet(rows=[DAY, DAY.replace(b"<row>", b'<row r="1048576">')])()
-    assert [2, 1_048_576] == [number for number, _ in sheet_rows(converted(part(content)))]
 
 
 def test_number_that_is_not_finite_is_no_value() -> None:
