@@ -171,12 +171,7 @@ def copied(options: ImportOptions) -> Iterator[ImportOptions]:
 
 
 def missing_pages(exports: Sequence[Export], rows: Mapping[str, int]) -> list[str]:
-    """Return why pages are missing, where the pages that are here say so.
-
-    Args:
-        exports: The exports.
-        rows: The number of their rows, by the name of the format.
-    """
+    """Return why pages are missing, where those that are here say so; ``rows`` are counts by the name of the format."""
     reasons = []
     for incomplete in dict.fromkeys(export.format.incomplete for export in exports):
         own = [export for export in exports if export.format.incomplete is incomplete]

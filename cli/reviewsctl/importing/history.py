@@ -101,13 +101,8 @@ def log_of(
 ) -> ImportLog:
     """Return the log of the file that is there, with the change that made it.
 
-    That is an edit by hand if the file is no version that is kept, and no command has logged a change since the newest.
-
-    Args:
-        data: The folder of the file.
-        history: The folder of the versions.
-        kept: The versions, the newest first.
-        here: The checksum of the file; None if it is gone.
+    That is an edit by hand if the file, whose checksum is ``here``, is no version that is kept, and no command has logged
+    a change since the newest.
     """
     log, _ = import_log.load(data)
     change = log.change
@@ -159,15 +154,7 @@ class Keeping:
 def keeping(
     data: Folder, name: str, new: Draft, log: Draft | None, now: datetime.datetime
 ) -> Iterator[Keeping]:
-    """Pack the version that is there and the new one, for the block; neither is kept yet.
-
-    Args:
-        data: The folder of reviews.json.
-        name: The name of that file.
-        new: The new version.
-        log: Its import log, if it has one.
-        now: When it is replaced.
-    """
+    """Pack the version that is there and the new one, with its import log, for the block; neither is kept yet."""
     with contextlib.ExitStack() as stack:
         own_folder = stack.enter_context(data.folder(KEPT_FOLDER, make=True))
         history = stack.enter_context(own_folder.folder(FOLDER, make=True))

@@ -171,10 +171,6 @@ def older_than(newest: Mapping[Place, str], log: ImportLog) -> frozenset[Place]:
     """Return the locations of the sources of which an export is older than the last import.
 
     Those of one source have one age, as the rows of a table may have got other locations.
-
-    Args:
-        newest: The newest days of its rows.
-        log: The log.
     """
     last = {place: day for place, day in log.newest.items() if place in newest}
     now, before = _latest(newest), _latest(last)

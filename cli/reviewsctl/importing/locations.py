@@ -195,12 +195,7 @@ def _moves(plan: MergePlan, moves: Mapping[tuple[str, str], int]) -> str:
 
 
 def notes_of_places(plan: MergePlan, result: MergeResult) -> list[str]:
-    """Return a note on the reviews of an export that no page of a location has.
-
-    Args:
-        plan: The rows of the import.
-        result: The outcome of the merge.
-    """
+    """Return a note on the reviews of an export that no page of a location has."""
     places = sorted({*plan.titles} - {""})
     if not plan.declared.listed and len(places) >= _MIN_PLACES:
         text = (

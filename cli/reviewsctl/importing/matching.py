@@ -51,26 +51,24 @@ class Matching:
         self._staged = plan.staged
         self._corrections = plan.corrections
         self._like_erased: set[object] = set()  # people and days, and words, of such rows
-        self._new = {
-            entry.key: entry for entry in plan.staged
-        }  # without those with an id of the file
+        self._new: dict[str, Entry] = {}  # rows without an id of the file
         self._absent: list[Facts] = []
         self._removed: set[str] = set()  # ids of absent ones
         self._corrected: dict[str, Review] = {}  # of the file, by id
         # the ids of an own export are known
         self._digests_by_key = {} if plan.by_owner else dict(plan.corrections.known())
         self._has_corrections = bool(self._digests_by_key)
-        self._doubtful: list[
-            Facts
-        ] = []  # corrected reviews that have a row, or are not in the file
+        self._doubtful: list[Facts] = []  # corrected ones that have a row, or are not in the file
         self._changed: list[Facts] = []  # rows of reviews of the file, with what is new to these
 
     def run(self, document: Document) -> None:
         """Find the matches."""
-        for _, identifier in identified(document):
-            entry = self._staged.find(identifier, merge_key(identifier))
-            if entry is not None:
-                self._new.pop(entry.key, None)
+        there = {
+            entry.key
+            for _, identifier in identified(document)
+            if (entry := self._staged.find(identifier, merge_key(identifier))) is not None
+        }
+        self._new = {entry.key: entry for entry in self._staged if entry.key not in there}
         # new rows that may be erased reviews; with the author and the day alone they may be others all the same
         erased: dict[str, bool] = {}
         for entry in () if self._plan.by_owner else self._new.values():
@@ -93,12 +91,8 @@ class Matching:
             or are_versions(review, row)
             or (row.key not in erased and row.author_key and may_have_got_words(review, row))
         ]
-        pairs, doubts = find_doubts(
-            corrected,
-            [*rows, *self._changed],
-            pairs,
-            are_typed=self._plan.has_typed_ids,
-        )
+        rows += self._changed
+        pairs, doubts = find_doubts(corrected, rows, pairs, are_typed=self._plan.has_typed_ids)
         self.rows |= {review.key: Match(self._new[row.key], is_copy=False) for review, row in pairs}
         left_out = erased.keys() - {match.entry.key for match in self.rows.values()}
         self.erased = {key: self._new[key].record for key in left_out}

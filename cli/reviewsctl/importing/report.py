@@ -57,13 +57,8 @@ def lines(
 ) -> list[str]:
     """Return the result for people: what was done, which rows were refused, how the export was read, and notes.
 
-    Most owners read the first two lines. Notes on what is, or may be, hidden come before the others.
-
-    Args:
-        options: The options of the import.
-        result: The result.
-        described: The lines about the export.
-        undo: The command that takes the import back.
+    Most owners read the first two lines, of which one has the command that takes the import back (``undo``). Notes on
+    what is, or may be, hidden come before the others.
     """
     notes = [note for note in result.notes if options.verbose or not isinstance(note, Detail)]
     notes.sort(key=lambda note: note not in result.merge.corrected)
@@ -231,13 +226,7 @@ def notes_of_rows(exports: Sequence[Export], rows: RowCounts, *, dry_run: bool) 
 
 
 def notes_of_merge(plan: MergePlan, result: MergeResult, *, may_remove: bool) -> list[str]:
-    """Return notes on the reviews that were there.
-
-    Args:
-        plan: The rows of the import.
-        result: The outcome.
-        may_remove: Whether a table was imported without ``--replace``.
-    """
+    """Return notes on the reviews that were there; also on those that ``--replace`` would remove, if it may."""
     notes = [*_notes(result.counts)]
     if result.emptied:
         notes.append(_emptied(result.emptied))

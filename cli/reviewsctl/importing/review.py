@@ -190,13 +190,7 @@ def entry_of(review: PlatformReview, settings: Settings) -> Entry:
 def check_days(
     day: datetime.date, reply_day: datetime.date | None, settings: Settings, key: str
 ) -> None:
-    """Check the days of a review and of its reply (decision 612).
-
-    Args:
-        day: The day of the review.
-        reply_day: That of its reply.
-        settings: The settings of the import.
-        key: The merge key of the review; empty without an id of its own.
+    """Check the days of a review and of its reply (decision 612); the merge key is empty without an id of its own.
 
     Raises:
         RowRefusedError: One of them is in the future.

@@ -29,14 +29,9 @@ class ShortNames(NamedTuple):
 def short_names(
     log: ImportLog, settings: Settings, sources: set[str], there: set[str], *, by_owner: bool
 ) -> ShortNames:
-    """Return the sources whose names are shortened.
+    """Return the sources whose names are shortened, of those of an import and those that are there.
 
-    Args:
-        log: The log of earlier imports.
-        settings: The settings of the import.
-        sources: Its sources.
-        there: The sources of the file.
-        by_owner: Whether the export is the owner's own, whose names are taken as they are.
+    The names of the owner's own export are taken as they are.
     """
     short, shortened = set(log.short_names), sources
     if settings.names is not None or by_owner:

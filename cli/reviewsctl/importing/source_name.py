@@ -24,13 +24,8 @@ def named_source(
 ) -> ImportOptions:
     """Return the options with the sources that there are, and that of a table that does not say its own.
 
-    A sync is not asked, and neither is an owner whose file has reviews without a source already.
-
-    Args:
-        options: The options.
-        exports: The exports.
-        prompts: The terminal.
-        known: The sources of the reviews that are there; ``NO_SOURCE`` is that of tables without any.
+    A sync is not asked, and neither is an owner whose file has reviews without a source already: ``NO_SOURCE`` is then
+    known.
 
     Raises:
         SayMoreError: Nothing says it, and there is no terminal to ask at.
