@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import h11
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -10,6 +11,8 @@ from reviewsd.http1 import problems
 from reviewsd.http1.head import MAX_HEAD, MAX_LINE, RefusedError
 from reviewsd.http1.parser import BODY, HEAD, NOTHING, Cap, RequestParser
 from reviewsd.http1.request import Request
+from tests.support.connections import ask
+from tests.support.examples import examples
 from tests.support.growth import Thunk, assert_linear
 
 ROOM = 10
@@ -64,6 +67,75 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 def test_requests_do_not_depend_on_cuts(several: list[bytes], places: list[int]) -> None:
     data = b"".join(several)
     assert parsed(data) == parsed(*cut(data, places))
+
+
+# Against h11: lengths decide whether bytes are a body or a request --------------------------------
+
+
+def sized(body: bytes, missing: int) -> bytes:
+    """Return a POST whose length is that of its body and some missing bytes."""
+    return ask("/x", f"Content-Length: {len(body) + missing}", method="POST") + body
+
+
+def chunked(body: bytes) -> bytes:
+    """Return a POST with its body in one chunk; an empty one ends the body too early."""
+    head = ask("/x", "Transfer-Encoding: chunked", method="POST")
+    return head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+
+READS = st.sampled_from(
+    [
+        *(ask("/a"), ask("/a", method="HEAD"), ask("/a", "A: b"), ask("/b", "Content-Length: 0")),
+        ask("/a", method="POST"),
+    ]
+)
+BODIES = st.binary(max_size=8) | READS | st.builds(sized, READS, st.just(0))
+MESSAGES = st.one_of(
+    READS,
+    READS,
+    st.builds(sized, BODIES, st.sampled_from([0, 0, 0, 1, 40, -1])),
+    st.builds(chunked, BODIES),
+)
+
+
+def framed(data: bytes) -> list[tuple[bytes, bytes, bytes]]:
+    """Return the methods, targets and bodies of the requests that h11 reads."""
+    requests: list[tuple[bytes, bytes, bytes]] = []
+    while True:
+        for _ in range(2):  # empty lines before a request, which h11 refuses (RFC 9112 2.2)
+            data = data.removeprefix(b"\r\n")
+        if data in (b"", b"\r"):
+            return requests
+        peer = h11.Connection(h11.SERVER)
+        peer.receive_data(data)
+        method = target = body = b""
+        event: object = None
+        while not isinstance(event, h11.EndOfMessage):
+            try:
+                event = peer.next_event()
+            except h11.RemoteProtocolError:
+                return requests
+            match event:
+                case h11.Request():
+                    method, target = event.method, event.target
+                case h11.Data():
+                    body += event.data
+                case h11.NEED_DATA:
+                    return requests
+        requests.append((method, target, body))
+        data, _ = peer.trailing_data
+
+
+@examples(200)
+@given(st.lists(MESSAGES, max_size=5).map(b"".join), st.lists(st.integers(0, 999), max_size=8))
+def test_parser_and_h11_read_the_same_requests(data: bytes, places: list[int]) -> None:
+    parser = RequestParser(lambda _method, _path: Cap(65_536, problems.CONTENT_TOO_LARGE))
+    parts = parsed(*cut(data, places), parser=parser)
+    ours = [(part.method, part.path, part.body) for part in parts if isinstance(part, Request)]
+    expected = framed(data)
+    refused = len(ours) < len(parts)
+    assert expected[: len(ours)] == ours
+    assert refused or expected == ours
 
 
 @pytest.mark.parametrize("data", GOOD)
