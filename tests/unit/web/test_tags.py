@@ -2,15 +2,9 @@
 
 from collections.abc import Sequence
 from itertools import product
-from operator import itemgetter
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewsd.http1 import urls
 from tests.support.columns import Review, review
-from tests.support.examples import examples
 from tests.support.pages import NO_PAGES, Place
 from tests.support.publishing import in_memory
 
@@ -89,29 +83,4 @@ def test_tags_identify_bytes_for_every_change_of_three_reviews() -> None:
                 if version is not None
             ]
             publish(place, reviews, f"Acme {number % 2}", "ab"[number % 3 :])
-            client.see(place)
-
-
-_REVIEWS = st.lists(
-    st.builds(
-        review,
-        st.sampled_from([f"r{n}" for n in range(30)]),
-        rating=st.integers(1, 5),
-        date=st.sampled_from(DAYS),
-        text=st.sampled_from(["The boiler works.", "It works. Sam was here.", None]),
-    ),
-    unique_by=itemgetter("id"),
-    max_size=30,
-)
-
-
-@given(editions=st.lists(_REVIEWS, min_size=2, max_size=4))
-@examples(12)
-def test_tags_identify_bytes_for_any_changes_of_many_reviews(editions: list[list[Review]]) -> None:
-    with in_memory() as folder, pytest.MonkeyPatch.context() as patch:
-        for module in ("columns", "snapshots"):
-            patch.setattr(f"reviewsd.snapshot.{module}.FEW_REVIEWS", 0)
-        place, client = Place(folder, settings=NO_PAGES), Client()
-        for edition in editions:
-            publish(place, edition, "Acme", "")
             client.see(place)

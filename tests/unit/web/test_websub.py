@@ -38,7 +38,6 @@ FIELDS = {
 BODY = urlencode(FIELDS).encode()
 ALLOW = "GET, HEAD, OPTIONS, POST"
 TOO_LARGE = b"the body must have at most 8192 bytes, and a GET has none\n"
-CHUNKED = {"Transfer-Encoding": "chunked"}
 
 PLAIN = SECURITY | {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
 
@@ -170,14 +169,6 @@ def test_parameters_in_the_query_are_ignored(harness: Harness) -> None:
 
 
 # Bodies -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-def test_larger_body_is_413(harness: Harness, headers: Mapping[str, str]) -> None:
-    answer = harness.ask(headers=headers, body=BODY.ljust(8 * 1024 * 1024, b"x"))
-    check(answer, 413, TOO_LARGE)
-    assert "close" == answer.headers["Connection"]
-    assert [] == harness.hub.received
 
 
 @pytest.mark.parametrize(
