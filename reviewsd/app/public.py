@@ -81,7 +81,6 @@ async def build_public(
     routes = RouteIndex(answerers, responses, time_budget if time_budget.is_limited else None)
     limits = ConnectionLimits(idle=config.server.idle, connections=max_connections)
     connections = Connections(reactor, limits, trusted)
-    snapshots.observe(lambda _: connections.snapshot_changed())
     site = PublicSite(routes, responses, hosts)
     counters.include(time_budget.counts, budgets.memory.counts, connections.counts, site.counts)
     return ConnectionFactory(site, connections)

@@ -91,7 +91,6 @@ class ClientConnection(Protocol):
         self._lingers = False  # whether further bytes are skipped at the end
         self._reading_paused = False
         self._has_finished = False  # whether the client has closed its side
-        self._blocked_since = NEVER
 
     # Beginning and end ----------------------------------------------------------------------------
 
@@ -362,7 +361,7 @@ class ClientConnection(Protocol):
         if self.state is State.STREAMING and self._stream is not None:
             self._stream.expire(self._connections.now)
         elif self.out.pending or (self.state is State.CLOSING and self.pace.untaken):
-            if self.pace.next_window() and not self._connections.is_stale(self._blocked_since):
+            if self.pace.next_window():
                 self.expire_in(DRAIN_WINDOW)
             else:
                 self.abort()
@@ -382,7 +381,6 @@ class ClientConnection(Protocol):
             self.state = State.SENDING
         self.pace.begin()
         self.expire_in(DRAIN_WINDOW)
-        self._blocked_since = self.deadline - DRAIN_WINDOW
 
     def resumeProducing(self) -> None:
         """Continue: the transport has sent all bytes."""

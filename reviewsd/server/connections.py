@@ -3,7 +3,7 @@
 One sweep ends overdue connections, four times a second, in place of a delayed call for each (S1).
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
@@ -30,17 +30,8 @@ SWEEP_SECONDS = 0.25
 NEVER = float("inf")
 """A deadline that does not come."""
 
-MAX_STALE_SNAPSHOTS = 8
-"""Most snapshots that are no longer served and stay on the disk for slow clients."""
-
-STALE_SECONDS = 60.0
-"""A response is not cut off this soon after its begin, however many snapshots have followed."""
-
 NEIGHBOURS = 4
 """A /24 or /48 may have this many times the connections of a client network (S4)."""
-
-_RESCAN_THRESHOLD = 64
-"""All connections are scanned again if the last scan found more than one idle connection in this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +105,6 @@ class Connections:
         """Whether all connections are being closed."""
         self._per_network: Counter[str] = Counter()
         self._idle: list[CountedConnection] | None = None  # of the last scan; longest idle last
-        self._idle_count = 0  # of the last scan
-        self._snapshot_times: deque[float] = deque(maxlen=MAX_STALE_SNAPSHOTS)
         self._drained: Deferred[None] | None = None
         self._sweeping = LoopingCall(self._sweep)
         self._sweeping.clock = clock
@@ -161,22 +150,17 @@ class Connections:
     def _make_room(self, newest: CountedConnection) -> bool:
         """Close the connection that has been idle longest; returns whether there was any.
 
-        A scan of all connections takes milliseconds. It is made once between two sweeps, and again only if
-        the last one found enough idle connections.
+        A scan of all connections takes milliseconds, so it is made once between two sweeps.
         """
-        while True:
-            if self._idle is None:
-                idle = [entry for entry in self.open if entry.is_idle and entry is not newest]
-                self._idle = sorted(idle, key=attrgetter("deadline"), reverse=True)
-                self._idle_count = len(self._idle)
-            while self._idle:
-                oldest = self._idle.pop()
-                if oldest in self.open and oldest.is_idle:
-                    oldest.abort()
-                    return True
-            if self._idle_count <= self.limits.connections // _RESCAN_THRESHOLD:
-                return False
-            self._idle = None
+        if self._idle is None:
+            idle = [entry for entry in self.open if entry.is_idle and entry is not newest]
+            self._idle = sorted(idle, key=attrgetter("deadline"), reverse=True)
+        while self._idle:
+            oldest = self._idle.pop()
+            if oldest in self.open and oldest.is_idle:
+                oldest.abort()
+                return True
+        return False
 
     def leave(self, connection: CountedConnection) -> None:
         """Forget a connection that has ended."""
@@ -189,16 +173,6 @@ class Connections:
             if self._drained is not None:
                 drained, self._drained = self._drained, None
                 drained.callback(None)
-
-    def snapshot_changed(self) -> None:
-        """Record that responses under way are of a snapshot that is no longer served."""
-        self._snapshot_times.append(self.clock.seconds())
-
-    def is_stale(self, since: float) -> bool:
-        """Return whether a response that has waited since a time keeps too old a snapshot (S5)."""
-        times = self._snapshot_times
-        is_full = len(times) == MAX_STALE_SNAPSHOTS
-        return is_full and since < min(times[0], self.clock.seconds() - STALE_SECONDS)
 
     def _sweep(self) -> None:
         self.now = now = self.clock.seconds()

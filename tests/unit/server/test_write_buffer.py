@@ -36,7 +36,6 @@ from zope.interface import directlyProvides, implementer
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.connection import ClientConnection
-from reviewsd.server.connections import MAX_STALE_SNAPSHOTS, STALE_SECONDS
 from reviewsd.server.listener import as_public_port
 from reviewsd.server.pace import DRAIN_WINDOW
 from reviewsd.server.transport import DirectServer
@@ -324,32 +323,6 @@ async def test_steady_slow_reader_is_kept_while_the_kernel_takes_nothing(
             harness.clock.advance(DRAIN_WINDOW)
             await deferToThread(time.sleep, 0.05)
         assert set() == harness.server.connections.open
-
-
-async def test_slow_reader_of_an_old_snapshot_is_cut_off(harness: Harness) -> None:
-    """A snapshot is as large as the data, and stays on the disk until all its responses are sent."""
-    port = await harness.listen("tcp:0:interface=127.0.0.1")
-
-    async def alive() -> bool:
-        await deferToThread(_read, client, 200_000)  # in 10 s
-        for connection in open_connections(harness.server):
-            await settled(connection)
-        harness.clock.advance(DRAIN_WINDOW)
-        await deferToThread(time.sleep, 0.01)
-        return bool(harness.server.connections.open)
-
-    client: socket.socket = await deferToThread(begun, port)
-    with client:
-        harness.clock.advance(1.0)
-        for _ in range(MAX_STALE_SNAPSHOTS):
-            harness.server.connections.snapshot_changed()
-        while harness.clock.seconds() < STALE_SECONDS - DRAIN_WINDOW:
-            assert await alive()
-        late: socket.socket = await deferToThread(begun, port)
-        with late:
-            while harness.clock.seconds() <= STALE_SECONDS:
-                await alive()
-            assert 1 == len(harness.server.connections.open)
 
 
 async def settled(connection: ClientConnection) -> None:
