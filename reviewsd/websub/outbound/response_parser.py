@@ -2,7 +2,8 @@
 
 Folded lines, lines that end with a bare LF, control characters and a repeated Content-Length are refused, though
 some clients accept them, so that no other parser can read a response differently. Only the space after the
-status code may be absent. The connection limits the bytes of all heads, trailers and chunks together (E12).
+status code may be absent. Chunks are read as those of requests are (``http1.body``). The connection limits the
+bytes of heads and bodies together (E12).
 """
 
 import re
@@ -10,14 +11,16 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from reviewsd.http1.body import Chunked
+from reviewsd.http1.head import RefusedError
+
 MAX_HEAD = 32_768  # bytes of a head without the empty line at its end
 MAX_FIELDS = 128  # header fields of one head
-MAX_LINE = 4_096  # bytes of a trailer, or of the line with the size of a chunk
+MAX_CHUNKED = 16_384  # bytes of content in chunks that are read, so that the connection can be kept
 
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [\t\x20-\x7e\x80-\xff]*)?")
 _FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?")
 
 _FIRST_FINAL = 200  # lower statuses are followed by another head
 _SWITCHING_PROTOCOLS = 101
@@ -87,7 +90,7 @@ class ResponseParser:
         body: At most ``max_body`` bytes, and one more if the body is longer.
         complete: Whether the end has been reached.
         framed: False if only the end of the connection ends the body.
-        remaining: Bytes of a framed body, or of its current chunk, that have not arrived.
+        remaining: Bytes of a body with a length that have not arrived.
         excess: Whether bytes came after the end.
 
     Args:
@@ -103,9 +106,7 @@ class ResponseParser:
         self.remaining = 0
         self.excess = False
         self._max_body = max_body
-        self._chunked = False
-        self._after_chunk = False
-        self._in_trailers = False
+        self._chunks: Chunked | None = None
         self._buffer = bytearray()
 
     @property
@@ -130,12 +131,12 @@ class ResponseParser:
         self.begun = True
         self._buffer += data
         while self.head is None:
-            head = self._cut(b"\r\n\r\n", MAX_HEAD)
+            head = self._cut_head()
             if head is None:
                 return
             self._begin_body(parse_head(head))
-        if self._chunked:
-            self._read_chunks()
+        if self._chunks is not None:
+            self._read_chunks(self._chunks)
         elif not self.complete:
             self._read_plain()
         if self.complete and self._buffer:
@@ -163,7 +164,7 @@ class ResponseParser:
                 raise MalformedResponseError(
                     "its body is not framed by one length, or by chunks alone"
                 )
-            self._chunked = True
+            self._chunks = Chunked(max(self._max_body, MAX_CHUNKED))
         elif length is not None:
             if _LENGTH.fullmatch(length) is None:
                 raise MalformedResponseError(
@@ -174,21 +175,22 @@ class ResponseParser:
         else:
             self.framed = False
 
-    def _cut(self, end: bytes, limit: int) -> bytes | None:
-        """Remove and return the bytes before ``end``, or None if that has not arrived.
+    def _cut_head(self) -> bytes | None:
+        """Remove and return the bytes before an empty line; None if that has not arrived.
 
         Raises:
-            MalformedResponseError: There are more bytes than the limit before it.
+            MalformedResponseError: There are too many bytes before it.
         """
-        longest = limit + len(end)
+        end = b"\r\n\r\n"
+        longest = MAX_HEAD + len(end)
         index = self._buffer.find(end, 0, longest)
         if index < 0:
             if len(self._buffer) >= longest:
-                raise MalformedResponseError("a head, a trailer or the size of a chunk is too long")
+                raise MalformedResponseError("the head is too long")
             return None
-        data = bytes(self._buffer[:index])
+        head = bytes(self._buffer[:index])
         del self._buffer[: index + len(end)]
-        return data
+        return head
 
     def _read_plain(self) -> None:
         if not self.framed:
@@ -198,35 +200,17 @@ class ResponseParser:
         if self.remaining == 0:
             self.complete = True
 
-    def _read_chunks(self) -> None:
-        """Read size, data and empty line of each chunk; after the last, trailers (RFC 9112 7.1)."""
-        while not self.complete:
-            if self.remaining:
-                if not self._buffer:
-                    return
-                self._keep(min(self.remaining, len(self._buffer)))
-                continue
-            line = self._cut(b"\r\n", MAX_LINE)
-            if line is None:
-                return
-            if self._after_chunk:
-                if line:
-                    raise MalformedResponseError("a chunk is longer than announced")
-                self._after_chunk = False
-            elif self._in_trailers:
-                if line and _FIELD.fullmatch(line) is None:
-                    raise MalformedResponseError("a trailer line is malformed")
-                self.complete = not line
-            else:
-                self._begin_chunk(line)
-
-    def _begin_chunk(self, line: bytes) -> None:
-        size = _CHUNK.fullmatch(line)
-        if size is None:
-            raise MalformedResponseError("the size of a chunk is malformed")
-        self.remaining = int(size[1], 16)
-        self._after_chunk = self.remaining > 0
-        self._in_trailers = self.remaining == 0
+    def _read_chunks(self, chunks: Chunked) -> None:
+        if self.complete:
+            return
+        try:
+            rest = chunks.feed(bytes(self._buffer))
+        except RefusedError:
+            raise MalformedResponseError("the chunks of its body are malformed") from None
+        if chunks.size and not self.overlong:
+            self.body[:] = chunks.content()[: self._max_body + 1]
+        self.complete = chunks.done
+        self._buffer[:] = rest if chunks.done else b""
 
     def _keep(self, count: int) -> None:
         """Move bytes from the buffer to the body, up to one more than ``max_body``."""
