@@ -2,12 +2,9 @@
 
 A session id proves everything about its session except that it was ended. An end is therefore recorded
 until the id expires: in the store for the next start and for other nodes, in memory for each request.
-
-Rows have rising numbers and are deleted when they expire. The rows after the last known number are the new
-ones, so no statement reads all of them, of which there may be a hundred thousand.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -39,7 +36,6 @@ class EndedSessions:
         self._now = now
         self._counters = counters or Counters()
         self._expiries: dict[bytes, int] = {}  # by digest
-        self._last_number = 0
         self._tasks = TaskSet()
 
     def __contains__(self, digest: bytes) -> bool:
@@ -60,11 +56,8 @@ class EndedSessions:
         Raises:
             StoreError: The store cannot be used now.
         """
-        now = self._now()
-        self._expiries = {
-            digest: expires_at for digest, expires_at in self._expiries.items() if expires_at > now
-        }
-        await self._transact(now)
+        work = partial(_load, now=self._now())
+        self._expiries = await self._store.run(work, Purpose.SESSION_END)
 
     async def end(self, digest: bytes, expires: int) -> bool:
         """End a session durably, for all nodes; return False if the store holds too many.
@@ -79,35 +72,30 @@ class EndedSessions:
         is_new = digest not in self._expiries
         if is_new and len(self._expiries) >= MAX_ENDED:
             return False
-        await self._transact(self._now(), (digest, expires * 1000))
+        expires_at = expires * 1000
+        work = partial(_end, digest=digest, expires_at=expires_at)
+        await self._store.run(work, Purpose.SESSION_END)
+        self._expiries[digest] = expires_at
         if is_new:
             self._counters.count("mcp_sessions_ended_total")
         return True
-
-    async def _transact(self, now: int, *ends: tuple[bytes, int]) -> None:
-        """Store ends, and read those of other nodes."""
-        work = partial(_write, ends=ends, last=self._last_number, now=now)
-        for number, digest, expires_at in await self._store.run(work, Purpose.SESSION_END):
-            self._last_number = max(self._last_number, number)
-            self._expiries[digest] = expires_at
 
     async def _prune(self) -> None:
         with suppress(StoreError):  # the store logs its failures
             await self.load()
 
 
-def _write(
-    cursor: SqlCursor, ends: Sequence[tuple[bytes, int]], last: int, now: int
-) -> list[tuple[int, bytes, int]]:
-    """End sessions, given as digest and expiry, and delete those that have expired.
-
-    Returns:
-        Number, digest and expiry of the sessions with a number above ``last``, ended here or at other nodes.
-    """
+def _load(cursor: SqlCursor, now: int) -> dict[bytes, int]:
+    """Delete the sessions that have expired; return the expiry of each other by its digest."""
     cursor.execute("DELETE FROM mcp_ended WHERE expires_at <= ?", (now,))
-    for end in ends:
-        cursor.execute(
-            "INSERT INTO mcp_ended (id_hash, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING", end
-        )
-    cursor.execute("SELECT number, id_hash, expires_at FROM mcp_ended WHERE number > ?", (last,))
-    return cursor.fetchall()
+    cursor.execute("SELECT id_hash, expires_at FROM mcp_ended")
+    return {bytes(digest): expires_at for digest, expires_at in cursor.fetchall()}
+
+
+def _end(cursor: SqlCursor, digest: bytes, expires_at: int) -> None:
+    """Store the end of a session, which another node may have stored already."""
+    cursor.execute(
+        "INSERT INTO mcp_ended (id_hash, expires_at) VALUES (?, ?)"
+        " ON CONFLICT (id_hash) DO UPDATE SET expires_at = excluded.expires_at",
+        (digest, expires_at),
+    )

@@ -1,12 +1,7 @@
-"""Runs the transactions of a store in one thread, because the driver of its database blocks.
-
-Each purpose has a queue, and the queues take turns, so that a crowd of clients delays a transaction of the
-hub by at most one call of each other queue. The calls of a queue run in their order.
-"""
+"""Runs the transactions of a store in one thread and in their order, because the driver of its database blocks."""
 
 import time
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import partial
@@ -107,10 +102,6 @@ class Store(ABC):
         self._reactor = reactor
         self._counters = counters or Counters()
         self._threads: ThreadPool | None = None
-        self._queues: dict[Purpose, deque[Callable[[], None]]] = {
-            purpose: deque() for purpose in Purpose
-        }
-        self._turns = deque(Purpose)  # the queue of the first purpose is next
         self._failure: StoreError | None = None  # was logged; None while the store works
 
     @abstractmethod
@@ -183,22 +174,14 @@ class Store(ABC):
     def _call(
         self, work: Callable[[], Result], purpose: Purpose = Purpose.WORK
     ) -> Deferred[Result]:
-        """Call a function in the thread, at the end of its purpose's queue."""
+        """Call a function in the thread, after those that wait."""
         if self._threads is None:
             raise StoreError("the store is not open")
         result: Deferred[Result] = Deferred()
-        self._queues[purpose].append(partial(self._settle, work, purpose, result))
-        self._threads.callInThread(self._call_next)
+        self._threads.callInThread(partial(self._settle, work, purpose, result))
         return result
 
-    # The methods below run in the thread. ``_call_next`` is called once for each queued call.
-
-    def _call_next(self) -> None:
-        while not self._queues[self._turns[0]]:
-            self._turns.rotate(-1)
-        call = self._queues[self._turns[0]].popleft()
-        self._turns.rotate(-1)
-        call()
+    # The methods below run in the thread.
 
     def _settle(
         self, work: Callable[[], Result], purpose: Purpose, result: Deferred[Result]

@@ -1,9 +1,9 @@
 """MCP sessions that clients ended before they expired (mcp.md 6, S18)."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from typing import TypeVar, cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
@@ -14,7 +14,7 @@ from twisted.internet.task import Clock
 from reviewsd.store import ended_sessions
 from reviewsd.store.ended_sessions import PRUNE_SECONDS, EndedSessions
 from reviewsd.store.sqlite import Database
-from reviewsd.store.transactions import Purpose, SqlCursor, SqlValue, Store, StoreError
+from reviewsd.store.transactions import Purpose, SqlCursor, Store, StoreError
 from tests.support.hub import MemoryStore, connect, result_of
 from tests.support.stores import opened, rows
 
@@ -123,43 +123,6 @@ async def test_load_is_repeated_after_failure_of_store(database: Database, now: 
 
     await sessions.stop()
     assert [] == clock.getDelayedCalls()
-
-
-async def test_no_statement_scans_the_ended_sessions(database: Database, now: Watch) -> None:
-    """A scan of 100,000 sessions for each end took 15 to 31 ms of the store's thread."""
-
-    def query_plans(cursor: SqlCursor) -> list[str]:
-        recorder = PlanRecorder(cursor)
-        ended_sessions._write(recorder, ends=[(A, (NOW + 60) * 1000)], last=0, now=now())
-        return recorder.plans
-
-    plans = await database.run(query_plans)
-    assert len(plans) >= 2
-    assert [] == [plan for plan in plans if plan.startswith("SCAN")]
-
-
-class PlanRecorder:
-    """A cursor that records the query plan of each statement."""
-
-    def __init__(self, cursor: SqlCursor) -> None:
-        self._cursor = cursor
-        self.plans: list[str] = []
-
-    @property
-    def rowcount(self) -> int:
-        return self._cursor.rowcount
-
-    def execute(self, sql: str, parameters: Sequence[SqlValue] = (), /) -> Self:
-        rows = self._cursor.execute(f"EXPLAIN QUERY PLAN {sql}", parameters).fetchall()
-        self.plans += [row[-1] for row in rows]
-        self._cursor.execute(sql, parameters)
-        return self
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        return self._cursor.fetchone()
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        return self._cursor.fetchall()
 
 
 STEPS = st.tuples(st.sampled_from(["end", "load", "wait"]), st.integers(0, 1), st.integers(0, 5))

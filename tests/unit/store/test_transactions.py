@@ -1,4 +1,4 @@
-"""Calls of a store wait in a queue for each purpose, and transactions are counted and timed (O9)."""
+"""Transactions of a store are counted and timed, and clients wait for them for a limited time (O9)."""
 
 import errno
 import threading
@@ -8,46 +8,14 @@ from typing import Any, cast
 
 import pytest
 from twisted.internet.base import ReactorBase
-from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.python.threadpool import ThreadPool
 
 from reviewsd.runtime.counters import Counters
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import ACKNOWLEDGE_SECONDS, Purpose, SqlCursor, Store, StoreError
-from tests.support.stores import opened, threads
-
-
-async def test_crowd_of_one_purpose_delays_others_by_one_call_each(tmp_path: Path) -> None:
-    """In one queue, a request to the hub waited for each end of a session before it."""
-    started, go_on = threading.Event(), threading.Event()
-    done: list[tuple[Purpose, int]] = []
-
-    def work(purpose: Purpose, number: int) -> Callable[[SqlCursor], None]:
-        return lambda _: done.append((purpose, number))
-
-    def first(_: SqlCursor) -> None:
-        started.set()
-        assert go_on.wait(20)
-
-    async with opened(tmp_path / "state.sqlite") as database:
-
-        def run(purpose: Purpose, number: int) -> Deferred[None]:
-            return Deferred.fromCoroutine(database.run(work(purpose, number), purpose))
-
-        blocking = Deferred.fromCoroutine(database.run(first))
-        assert started.wait(20)
-        transactions = [run(Purpose.SESSION_END, number) for number in range(100)]
-        transactions += [run(Purpose.REQUEST, number) for number in range(2)]
-        transactions += [run(Purpose.WORK, 0), run(Purpose.PROBE, 0)]
-        go_on.set()
-        await gatherResults([blocking, *transactions])
-
-    assert dict.fromkeys(Purpose, 1) == {purpose: 1 for purpose, _ in done[:4]}
-    assert {Purpose.REQUEST, Purpose.SESSION_END} == {purpose for purpose, _ in done[4:6]}
-    for purpose in Purpose:  # the calls of a queue run in their order
-        numbers = [number for done_for, number in done if done_for is purpose]
-        assert list(range(len(numbers))) == numbers
+from tests.support.stores import threads
 
 
 class UnclosableDatabase(Database):
