@@ -103,15 +103,18 @@ def test_one_of_the_nine_has_a_label_and_no_words_of_its_own() -> None:
     assert AspectSetting(label="Essen und Getränke", words=()) == quality["work_quality"]
 
 
-@pytest.mark.parametrize("category", ["Hotel", "BarOrPub"])
+@pytest.mark.parametrize(
+    ("category", "own"),
+    [("Hotel", "comfort"), ("BarOrPub", "equipment"), ("InsuranceAgency", "claims")],
+)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_quality_is_not_counted_where_it_would_mix_beds_food_and_rooms(
-    category: str, language: str
+def test_quality_is_not_counted_where_it_would_mix_many_things(
+    category: str, own: str, language: str
 ) -> None:
     place = business(category, language)
     settings = with_aspects(InsightSettings(), place)
     counted = catalogue(settings, Rules(place, settings), words_of_insights(place)).aspects
-    assert {"friendliness", "food"} <= counted.keys()
+    assert {"friendliness", own} <= counted.keys()
     assert "work_quality" not in counted
 
 
