@@ -124,13 +124,8 @@ class Addresses:
 
     def opened(self, address: str) -> bool:
         """Return whether an address is in an open network (E9)."""
-        if "%" in address:
-            return False
-        try:
-            destination = self._destination(address)
-        except AddressValueError:
-            return False
-        return is_in(destination, self._opened) and not is_in(destination, self._blocked)
+        is_refused = self.refusal(address) is not None
+        return not is_refused and is_in(self._destination(address), self._opened)
 
     def chosen(self, host: str, answers: Sequence[str]) -> Sequence[str]:
         """Return the addresses of a name that may be dialled, in their order (E5, E9).

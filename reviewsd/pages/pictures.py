@@ -4,7 +4,6 @@ A picture is served to everybody, so it is examined before it is published: its 
 and what an SVG contains. An unusable picture is left out, and never stops a publication.
 """
 
-import struct
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import PurePath
@@ -27,8 +26,6 @@ MAX_PIXELS: Final = 4_000_000
 
 _SVG: Final = "image/svg+xml"
 _MEDIA_TYPES: Final = {".svg": _SVG, ".png": "image/png", ".webp": "image/webp"}
-_PNG: Final = b"\x89PNG\r\n\x1a\n"
-_14_BITS: Final = 0x3FFF
 
 
 class Picture(Struct, frozen=True):
@@ -76,16 +73,7 @@ def examined(name: str, content: bytes) -> Picture:
         if (reason := svg.refusal(content)) is not None:
             raise PictureError(reason)
         return Picture(media_type, content)
-    size = _png_size(content) if name.endswith(".png") else _webp_size(content)
-    if size is None:
-        kind = "PNG" if name.endswith(".png") else "WebP"
-        raise PictureError(f"no {kind} picture")
-    width, height = size
-    if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE and width * height <= MAX_PIXELS):
-        raise PictureError(
-            f"{width:,} x {height:,} pixels; at most {MAX_SIDE:,} a side and {MAX_PIXELS:,} in all"
-        )
-    _decode(content, media_type.rpartition("/")[2])
+    _decode(content, media_type.rpartition("/")[2].upper())
     return Picture(media_type, content)
 
 
@@ -93,20 +81,31 @@ def _decode(content: bytes, kind: str) -> None:
     """Decode a picture, so that a damaged one is refused before a browser fails on it.
 
     Raises:
-        PictureError: It is damaged, moves, or has grays of 16 bits.
+        PictureError: It is none of its kind, too large, damaged, moves, or has grays of 16 bits.
     """
-    from PIL import Image  # noqa: PLC0415  the daemon imports this module, and draws nothing
+    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415  the daemon imports this module, and draws nothing
 
     try:
-        with Image.open(BytesIO(content), formats=[kind.upper()]) as image:
-            frames, mode = getattr(image, "n_frames", 1), image.mode
+        with Image.open(BytesIO(content), formats=[kind]) as image:  # reads the header alone
+            _check_dimensions(*image.size)
             image.load()
+    except PictureError:
+        raise
+    except UnidentifiedImageError as error:
+        raise PictureError(f"no {kind} picture") from error
     except Exception as error:
         raise PictureError(f"damaged: {error}") from error
-    if frames > 1:
+    if getattr(image, "n_frames", 1) > 1:
         raise PictureError("it moves; use a picture that stands still")
-    if mode.startswith("I"):  # Pillow draws it white
+    if image.mode.startswith("I"):  # Pillow draws it white
         raise PictureError("a gray of 16 bits; save it with 8")
+
+
+def _check_dimensions(width: int, height: int) -> None:
+    if max(width, height) > MAX_SIDE or width * height > MAX_PIXELS:
+        raise PictureError(
+            f"{width:,} x {height:,} pixels; at most {MAX_SIDE:,} a side and {MAX_PIXELS:,} in all"
+        )
 
 
 def raster(picture: Picture) -> "Image":
@@ -115,28 +114,3 @@ def raster(picture: Picture) -> "Image":
 
     with Image.open(BytesIO(picture.content)) as image:
         return image.convert("RGBA")
-
-
-def _png_size(content: bytes) -> tuple[int, int] | None:
-    """Return the dimensions in the header of a PNG (W3C PNG 3, 11.2.1); None if it is none."""
-    if not content.startswith(_PNG) or content[12:16] != b"IHDR" or len(content) < 24:  # noqa: PLR2004
-        return None
-    width, height = struct.unpack_from(">II", content, 16)
-    return width, height
-
-
-def _webp_size(content: bytes) -> tuple[int, int] | None:
-    """Return the dimensions in the header of a WebP (RFC 9649 2.5 to 2.7); None if it is none."""
-    if len(content) < 30 or content[:4] != b"RIFF" or content[8:12] != b"WEBP":  # noqa: PLR2004
-        return None
-    match content[12:16]:
-        case b"VP8X":
-            width, height = (int.from_bytes(content[at : at + 3], "little") for at in (24, 27))
-            return width + 1, height + 1
-        case b"VP8L":
-            bits = int.from_bytes(content[21:25], "little")
-            return (bits & _14_BITS) + 1, (bits >> 14 & _14_BITS) + 1
-        case b"VP8 ":
-            width, height = struct.unpack_from("<HH", content, 26)
-            return width & _14_BITS, height & _14_BITS
-    return None

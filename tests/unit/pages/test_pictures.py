@@ -44,11 +44,6 @@ def gray_of_16_bits() -> bytes:
     return out.getvalue()
 
 
-def webp_header(width: int, height: int) -> bytes:
-    size = (width - 1).to_bytes(3, "little") + (height - 1).to_bytes(3, "little")
-    return b"RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0" + bytes(4) + size + bytes(10)
-
-
 def moving(kind: str) -> bytes:
     frames = [Image.new("RGB", (4, 4), color) for color in ("#000", "#fff")]
     out = BytesIO()
@@ -94,14 +89,14 @@ def test_usual_picture_is_published(
         ("logo.png", bytes(pictures.MAX_BYTES + 1), "larger than 512 kB"),
         ("logo.png", b"", "no PNG picture"),
         ("logo.png", GOOD, "no PNG picture"),
-        ("logo.webp", pixels(), "no WebP picture"),
-        ("logo.webp", b"RIFF\0\0\0\0WEBPVP8?" + bytes(20), "no WebP picture"),
-        ("logo.png", png_header(50_000, 50_000), "50,000 x 50,000 pixels"),
-        ("logo.png", png_header(0, 5), "0 x 5 pixels"),
-        ("logo.webp", webp_header(16_000, 16_000), "16,000 x 16,000 pixels"),
+        ("logo.webp", pixels(), "no WEBP picture"),
+        ("logo.png", png_header(50_000, 50_000), "damaged: .* exceeds limit"),
+        ("logo.png", png_header(5_000, 10), "5,000 x 10 pixels; at most 4,096 a side"),
+        ("logo.png", png_header(4_000, 4_000), "4,000 x 4,000 pixels; at most"),
+        ("logo.png", png_header(0, 5), "no PNG picture"),
         ("logo.png", pixels()[:-30], "damaged"),
         ("logo.png", png_header(10, 10), "damaged"),
-        ("logo.webp", webp_header(10, 10), "damaged"),
+        ("logo.webp", pixels("WEBP")[:-30], "damaged"),
         ("logo.png", moving("PNG"), "it moves"),
         ("logo.png", gray_of_16_bits(), "a gray of 16 bits; save it with 8"),
         ("logo.webp", moving("WEBP"), "it moves"),
