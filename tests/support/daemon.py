@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from reviewsd.__main__ import AS_ROOT
-from tests.support import commands, fork_server, published
+from tests.support import commands, fork_server, publishing
 
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
 HAND_MADE = Path(__file__).with_name("harbor-insights.json")
@@ -167,7 +167,7 @@ class Daemon:
         self.manager = Manager(self.directory / "notify.sock")
         environ = {**os.environ, "NOTIFY_SOCKET": str(self.manager.address), **self._environ}
         if fork_server.Switch.on and not self._publishes:
-            published.provide(self.config, environ)
+            publishing.publish_for(self.config, environ)
         descriptors = [listening.fileno() for listening in self.handed_over.values()]
         if descriptors:
             names, numbers = ":".join(self.handed_over), ",".join(map(str, descriptors))

@@ -7,7 +7,9 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +17,9 @@ import msgspec
 from twisted.logger import LogEvent, formatEvent
 
 from reviewsd.api.jobs import Guard
+from reviewsd.config.errors import ConfigError
+from reviewsd.config.load import load
+from reviewsd.mcp.tools import LISTING
 from reviewsd.publish.messages import Job, JobMessage, Outcome, PublicationOrder
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
@@ -22,6 +27,7 @@ from reviewsd.snapshot.layout import BuildInfo, Manifest, open_manifest, open_se
 from tests.support.columns import SETTINGS, Review
 
 NOW = 1_760_000_000.5
+_LARGEST = 1 << 20  # bytes of a file
 
 ROOT = Path(__file__).parents[2]
 _line: msgspec.json.Decoder[JobMessage] = msgspec.json.Decoder(JobMessage)
@@ -35,6 +41,31 @@ def publish_here(job: Job) -> Outcome:
     if outcome.result in {"published", "unchanged"}:
         _templates.update(outcome.bytecode)
     return outcome
+
+
+def publish_for(config: Path, environ: Mapping[str, str]) -> None:
+    """Publish the data of a daemon before its first start, as after a restart: in a process it takes far longer.
+
+    Nothing is done for faulty data or a faulty configuration, and for large data, which are left to the process
+    with the memory limit.
+    """
+    try:
+        order = PublicationOrder.from_config(
+            load(config, environ).config, version("reviewsd"), LISTING.decode()
+        )
+    except ConfigError:
+        return
+    state, data = Path(order.snapshots).parent, Path(order.data_dir)
+    if (
+        state.is_file()
+        or Path(order.snapshots).exists()
+        or order.templates_path is not None
+        or not data.is_dir()
+        or any(not file.is_file() or file.stat().st_size > _LARGEST for file in data.iterdir())
+    ):
+        return
+    state.mkdir(mode=0o700, exist_ok=True)
+    publish_here(Job(order=order, version=version("reviewsd"), now=time.time()))
 
 
 class Directories:
