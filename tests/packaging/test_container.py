@@ -41,8 +41,7 @@ Record = Callable[[str, object], None]
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     program("buildah")
     place = tmp_path_factory.mktemp("image")
-    base = debian.base(place / "debian")
-    image = Image(place, base)
+    image = Image(place, debian.copy(place / "debian", "python3,python3-venv,ca-certificates"))
     yield image
     image.close()
     shutil.rmtree(place)
@@ -53,7 +52,7 @@ def engine(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
     """Docker with the three images."""
     place = tmp_path_factory.mktemp("engine")
     image.save(place / "reviewsd.tar")
-    save_services(image.base, place / "services.tar")
+    save_services(place / "services", place / "services.tar")
     with docker.engine(place) as engine:
         for name in ("reviewsd.tar", "services.tar"):
             shutil.move(place / name, engine.path(HOME) / name)

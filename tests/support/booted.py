@@ -17,9 +17,8 @@ from typing import Final
 
 import pytest
 
+from tests.support import debian
 from tests.support.daemon import until
-from tests.support.distribution import ROOT
-from tests.support.programs import run_program
 
 _BOOT_SECONDS: Final = 120.0
 _ENVIRON: Final = {
@@ -45,16 +44,6 @@ def unable() -> str:
     if not re.search(r"^ID=debian$", Path("/etc/os-release").read_text(), re.MULTILINE):
         return "only Debian builds a package for the Debian that is booted"
     return ""
-
-
-def _system() -> Path:
-    """Return a folder with the system to boot copies of; the test is skipped where it cannot be made."""
-    result = run_program(
-        [ROOT / "tests/packaging/make-system"], stdin=subprocess.DEVNULL, timeout=600
-    )
-    if result.returncode != 0:
-        pytest.skip(f"mmdebstrap has no system for us: {result.stderr[-300:]}")
-    return Path(result.stdout.strip())
 
 
 class Machine:
@@ -118,7 +107,7 @@ def booted() -> Iterator[Machine]:
     """Boot a copy of the system for the block, and power it off."""
     if reason := unable():
         pytest.skip(reason)
-    source = _system()
+    source = debian.kept()
     with _alone(), _folder_in_memory() as place:
         root = place / "root"
         subprocess.run(["cp", "-a", source, root], check=True)

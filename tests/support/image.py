@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,6 @@ class Image:
 
     def __init__(self, place: Path, base: Path) -> None:
         self._place = place
-        self.base = base
         self._environ = {**os.environ, "BUILDAH_ISOLATION": "chroot", "TMPDIR": str(place)}
         scratch = self._buildah("from", "scratch")
         self._buildah("add", "--quiet", scratch, str(base), "/")
@@ -71,23 +69,17 @@ class Image:
         self._buildah("rmi", "--all", "--force")
 
 
-def save_services(base: Path, file: Path) -> None:
+def save_services(place: Path, file: Path) -> None:
     """Write a file system with Debian's Caddy and PostgreSQL as an archive that ``docker import`` reads."""
-    with debian.system(base) as system:
-        system.run("apt-get", "update", "-q")
-        packages = ("caddy", "postgresql-15", "libcap2-bin")
-        system.run("apt-get", "install", "-q", "-y", "--no-install-recommends", *packages)
-        # as the official image: the right to use a low port comes with the file
-        system.run("setcap", "cap_net_bind_service=+ep", "/usr/bin/caddy")
-    script = base / "usr/local/bin/start-postgres"
+    system = debian.copy(place, "ca-certificates,caddy,postgresql-15,libcap2-bin")
+    # as the official image: the right to use a low port comes with the file
+    run("chroot", system, "setcap", "cap_net_bind_service=+ep", "/usr/bin/caddy")
+    script = system / "usr/local/bin/start-postgres"
     script.write_text(_POSTGRES)
     script.chmod(0o755)
-    shutil.rmtree(base / "var/cache/apt")
-    left_out = [
-        f"--exclude=./{name}" for name in ("proc/*", "dev/*", "usr/share/doc", "usr/share/man")
-    ]
+    left_out = [f"--exclude=./{name}" for name in ("proc/*", "dev/*", "var/cache/apt")]
     attributes = ("--xattrs", "--xattrs-include=security.capability")
-    run("tar", *attributes, *left_out, "-C", base, "-cf", file, ".")
+    run("tar", *attributes, *left_out, "-C", system, "-cf", file, ".")
 
 
 SERVICES = {
