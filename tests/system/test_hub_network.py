@@ -10,7 +10,6 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -181,24 +180,3 @@ def test_unanswered_look_ups_do_not_delay_the_stop(
         until_open(daemon)
         hang(daemon, server)
         assert 0 == daemon.stop()  # within its deadline, which is shorter than a look-up
-
-
-# -- many requests
-
-
-def test_names_with_one_address_share_its_limit(
-    tmp_path: Path, network: Namespace, subscriber: Subscriber
-) -> None:
-    """H2: 16 at the same time in a network of addresses."""
-    names = [f"{number}.example.com" for number in range(5)]
-    with (
-        listening([PUBLIC], [8443]) as (silent,),
-        running(network, Daemon(tmp_path, policy(subscriber))) as daemon,
-    ):
-        network.know({name: [PUBLIC] for name in names})
-        until_open(daemon)
-        for number, name in product(range(8), names):
-            assert 202 == ask(daemon, f"https://{name}:8443/{number}").status
-        until(lambda: silent.look() == 16, "the first verifications")
-        time.sleep(1)
-        assert 16 == silent.look()
