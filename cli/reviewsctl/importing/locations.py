@@ -196,18 +196,11 @@ def _moves(plan: MergePlan, moves: Mapping[tuple[str, str], int]) -> str:
 
 def notes_of_places(plan: MergePlan, result: MergeResult) -> list[str]:
     """Return a note on the reviews of an export that no page of a location has."""
-    places = sorted({*plan.titles} - {""})
-    if not plan.declared.listed and len(places) >= _MIN_PLACES:
-        text = (
-            f"{len(places):,} locations are named ({listed([*map(plan.titled, places)])}), and have no pages and no filter: reviews.json "
-            "declares none in business.locations; once it has one, imports add the others"
-        )
-        return [text]
     unplaced = result.count(Fate.UNPLACED)
     if not unplaced or len(plan.declared.listed) < _MIN_PLACES:
         return []
     text = f"{counted(unplaced, 'review')} without a place, on the page of none"
-    if not places:
+    if not any(plan.titles):
         return [
             f"{text}: {plan.options.setting('location', 'ID')}; there are {listed(plan.declared.described())}"
         ]

@@ -426,16 +426,6 @@ def test_row_that_moves_to_another_place_makes_no_table_older(shop: Shop) -> Non
     )
 
 
-def test_locations_of_a_table_without_declared_ones_are_noted(shop: Shop, tmp_path: Path) -> None:
-    houses = "author,rating,date,house\nJo,5,2026-01-01,North\nAnn,4,2026-01-02,South\n"
-    export = table(tmp_path / "a.csv", houses)
-    columns = Settings(columns={"location": "house"}, name="Acme")
-    assert [] == [note for note in shop.imported(export, settings=columns).notes if "named" in note]
-    declare(shop)
-    (note,) = [note for note in shop.imported(export, settings=columns).notes if "named" in note]
-    assert note.startswith('2 locations are named ("North", "South"), and have no pages')
-
-
 def test_reviews_of_no_place_are_counted_if_several_exist(shop: Shop, tmp_path: Path) -> None:
     """All reviews of Booking.com were missing from the pages of both houses, without a word."""
     export = table(tmp_path / "a.csv", CSV)
