@@ -139,15 +139,6 @@ def test_remedy_is_an_option_or_for_a_sync_a_key_of_its_source(
     assert key == replace(shop.options, synced=synced).setting(name, value)
 
 
-def test_dry_run_notes_the_questions_and_asks_none(shop: Shop, tmp_path: Path) -> None:
-    shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"))
-    shop.answer = False
-    second = outscraper(tmp_path / "b.json", "Acme", "place-2", "Bo")
-    result = shop.imported(second, dry_run=True)
-    assert [] == shop.questions
-    assert [note for note in result.notes if "--yes answers it" in note]
-
-
 @pytest.mark.parametrize(
     "name",
     [
