@@ -42,7 +42,7 @@ from reviewsctl.importing.vocabulary.words import CELLS, COLUMNS, GUESSES
 from reviewsd.api.texts import printable
 from reviewsd.domain.halves import DISLIKED, LIKED
 
-_SOURCES = {*GUESSES["source"]} - COLUMNS.sets["vague_sources"]
+_SOURCE_HEADINGS = {*GUESSES["source"]} - COLUMNS.sets["vague_sources"]
 _MARKS = frozenset(" ./\\_*,:;?!\n\u2026\u2013\u2014-")  # "-", "...", "/" and the like
 _LONG = 100  # characters of a name in a message, and of a text that is compared as a whole
 
@@ -139,7 +139,9 @@ class Table:
             notes += [_hint(name, what, "id") for name in unused if _has_numbers(sample, name)]
         if settings.source is not None and "source" not in settled:
             what = "may have the source of each review, and --source counts for all; if the column is right"
-            notes += [_hint(name, what, "source") for name in unused if normal(name) in _SOURCES]
+            notes += [
+                _hint(name, what, "source") for name in unused if normal(name) in _SOURCE_HEADINGS
+            ]
         if "location" not in settled and self.source is None:
             what = "has the same values again and again; if they are places of yours"
             notes += [_hint(name, what, "location") for name in unused if _has_places(sample, name)]

@@ -39,7 +39,7 @@ _LONG = 100  # characters of a name in a message
 _TEXT_WORDS = 4  # a text has more
 _NAME_WORDS = range(2, 5)
 _LEVELS = 3  # of the objects of a row
-_SOURCES = frozenset((*PLATFORMS, "website"))
+_SOURCE_NAMES = frozenset((*PLATFORMS, "website"))
 _AUTHORS = frozenset(
     ("author", "reviewer")
 )  # that are an object in some rows, and a name in others
@@ -258,7 +258,7 @@ def _are_most(sample: Sequence[Fields], name: str, looks: Callable[[str], bool])
 def _has_sources(sample: Sequence[Fields], name: str) -> bool:
     """Return whether a column has sources: by its name, or where that may be of a place, by its cells."""
     is_vague = normal(name.rpartition(".")[2]) in COLUMNS.sets["vague_sources"]
-    return not is_vague or _are_most(sample, name, lambda value: source_of(value) in _SOURCES)
+    return not is_vague or _are_most(sample, name, lambda value: source_of(value) in _SOURCE_NAMES)
 
 
 def _has_declared(sample: Sequence[Fields], name: str, places: Collection[str]) -> bool:
