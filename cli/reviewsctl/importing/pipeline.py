@@ -96,13 +96,8 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
         rows = read_rows(options, exports, staged, prompts, corrections, log.ids)
         check_usable(options, staged, rows)
         listings = _listings(exports)
-        same = same_places(
-            declared,
-            word(business.get("name")) or "",
-            rows.titles,
-            listings,
-            options.settings.location,
-        )
+        name, chosen = word(business.get("name")) or "", options.settings.location
+        same = same_places(declared, name, rows.titles, listings, chosen)
         declared = Declared(declared.listed, same)
         rows.elsewhere = keep_location(options, rows.titles, staged, prompts, declared)
         if options.replace:
@@ -135,27 +130,32 @@ def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export])
     if names.shortened or is_own or merge.count(Fate.SHORT_NAME):
         merge.corrected += notes_of_replies(merge.naming_replies)
     merge.corrected += names.notes(merge)
-    others_are = options.settings.source in merge.verified
-    is_table = any(export.format.tabular for export in exports)
-    texts = [
-        *report.notes_of_rows(exports, rows, dry_run=options.dry_run),
-        *faults,
-        *merge.notes,
-        *corrected_notes(merge),
-        *merge.corrected,
-        *notes_of_verified(rows.notes["unsaid"], plan.origin, others_are=others_are),
-        *notes_of_contacts(filter(corrections.will_show_words, merge.contacts)),
-        *notes_of_other_places(plan, merge),
-        *notes_of_places(plan, merge),
-        *report.notes_of_merge(plan, merge, may_remove=is_table and not options.replace),
-    ]
     return ImportResult(
         formats=list(dict.fromkeys(export.format for export in exports)),
         files=sum(len(export.sources) for export in exports),
         rows=rows,
         merge=merge,
-        notes=texts,
+        notes=_notes(plan, merge, faults),
     )
+
+
+def _notes(plan: MergePlan, merge: MergeResult, faults: Sequence[str]) -> list[str]:
+    """Return all notes of an import, with the faults of its log."""
+    options, corrections = plan.options, plan.corrections
+    others_are = options.settings.source in merge.verified
+    is_table = any(export.format.tabular for export in plan.exports)
+    return [
+        *report.notes_of_rows(plan.exports, plan.rows, dry_run=options.dry_run),
+        *faults,
+        *merge.notes,
+        *corrected_notes(merge),
+        *merge.corrected,
+        *notes_of_verified(plan.rows.notes["unsaid"], plan.origin, others_are=others_are),
+        *notes_of_contacts(filter(corrections.will_show_words, merge.contacts)),
+        *notes_of_other_places(plan, merge),
+        *notes_of_places(plan, merge),
+        *report.notes_of_merge(plan, merge, may_remove=is_table and not options.replace),
+    ]
 
 
 def _in_zone(options: ImportOptions, prompts: Prompts, log: ImportLog) -> ImportOptions:
