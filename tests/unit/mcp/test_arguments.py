@@ -3,16 +3,12 @@
 import datetime
 import json
 from typing import cast
-from urllib.parse import quote
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from reviewsd.domain.issues import InvalidParametersError
-from reviewsd.domain.parameters import MAX_COMPARED, read_query
+from reviewsd.domain.parameters import MAX_COMPARED
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
-from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.domain.search_query import Cursor
 from reviewsd.mcp.arguments import ABSENT, IGNORED, MAX_NOTED, MAX_PROBLEMS, read
 from reviewsd.mcp.results import ToolError
 from reviewsd.mcp.tools import TOOLS, Tool
@@ -280,59 +276,3 @@ def test_error_counts_arguments_beyond_the_limit() -> None:
     assert MAX_PROBLEMS == message.count("is not an argument")
     assert message.endswith("; and 5 more are not arguments.")
     assert len(message) < 1_500
-
-
-FILLED_IN = frozenset({"null", "undefined", "none", "nil", "n/a"})
-
-
-def words(longest: int) -> st.SearchStrategy[str]:
-    """Generate texts that do not stand for nothing in MCP; Hypothesis likes constants of the code."""
-    texts = st.text(max_size=longest)
-    return texts.filter(lambda text: text.strip().casefold() not in FILLED_IN)
-
-
-VALUES = {
-    "rating": st.integers(0, 6) | st.sampled_from([4.0, 4.5]),
-    "min_rating": st.integers(0, 6) | st.floats(0, 6, allow_nan=False),
-    "since": st.dates().map(str) | words(12),
-    "until": st.dates().map(str) | words(12),
-    "query": words(210),
-    "mentions_technician": words(20),
-    "mentions_service": words(20),
-    "limit": st.integers(-1, 102),
-    "cursor": st.builds(Cursor, st.dates(), st.from_regex("[!-~]{1,128}", fullmatch=True)).map(
-        Cursor.encode
-    )
-    | words(30),
-}
-
-
-def refused_over_http(query: str) -> set[str]:
-    """Return the names of the parameters that HTTP refuses."""
-    try:
-        read_query(query.encode())
-    except InvalidParametersError as error:
-        return {issue.path[0] for issue in error.issues}
-    return set()
-
-
-@given(values=st.fixed_dictionaries({}, optional=VALUES), spelled=st.booleans())
-@example(values={"query": "\x00", "limit": 5}, spelled=False)
-def test_arguments_and_queries_are_read_alike(*, values: dict[str, object], spelled: bool) -> None:
-    """One table reads numbers and strings of both."""
-    spell = {name: str(value) for name, value in values.items()}
-    query = "&".join(f"{name}={quote(text)}" for name, text in spell.items())
-    body = json.dumps(spell if spelled else values)
-    numbers = {"rating", "min_rating", "limit"}
-    blank = {
-        name for name in {"since", "until", "cursor"} & values.keys() if not spell[name].strip()
-    }
-    absent = blank | {name for name in numbers & values.keys() if float(spell[name]) == 0}
-    if refused := refused_over_http(query) - absent:
-        message = error_of(body)
-        assert refused == {name for name in values if f" {name} must" in f" {message}"}
-    elif absent:
-        assert not absent & read_values(body).keys()
-    else:
-        expected = SearchQuery(**read_values(body))  # type: ignore[arg-type]  # the test checks the types
-        assert read_query(query.encode()) == expected

@@ -132,30 +132,3 @@ def test_damaged_body_is_answered(peer: Bench, body: bytes, data: st.DataObject)
     at = data.draw(st.integers(0, len(body)))
     damaged[at : at + data.draw(st.integers(0, 5))] = data.draw(st.binary(max_size=5))
     check(peer.send(bytes(damaged), sessions=[peer.session("2025-03-26")]))
-
-
-@given(body=st.binary(), session=st.binary(), version=st.binary())
-def test_any_bytes_are_answered(peer: Bench, body: bytes, session: bytes, version: bytes) -> None:
-    check(peer.send(body, sessions=[session], versions=[version]))
-
-
-LARGE = {
-    "depth": b"[" * 65_536,
-    "depth in a message": b'{"jsonrpc":"2.0","id":1,"method":"ping","params":%b'
-    % (b'{"a":' * 10_000),
-    "a long integer": b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % (b"9" * 60_000),
-    "a long fraction": b'{"jsonrpc":"2.0","id":1,"method":"ping","x":0.%b}' % (b"9" * 60_000),
-    "a long text": b'{"jsonrpc":"2.0","id":"%b","method":"ping"}' % (b"x" * 60_000),
-    "a long method": b'{"jsonrpc":"2.0","id":1,"method":"%b"}' % (b"x" * 60_000),
-    "many escapes": b'{"jsonrpc":"2.0","id":1,"method":"%b"}' % (rb"\u0041" * 10_000),
-    "many members": json.dumps({f"{number}": 1 for number in range(6_000)}).encode(),
-    "many messages": b"[%b]" % b",".join([b"1"] * 30_000),
-    "many quotes": b'"' * 65_535,
-    "many backslashes": b'["' + b"\\" * 65_000,
-    "5 MB": b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"%b"}' % (b"x" * 5_000_000),
-}
-
-
-@pytest.mark.parametrize("body", LARGE.values(), ids=LARGE)
-def test_large_body_is_answered(peer: Bench, body: bytes) -> None:
-    check(peer.send(body, sessions=[peer.session("2025-03-26")]))

@@ -171,15 +171,6 @@ def test_accepted_body_is_the_same_to_another_decoder(value: object, data: st.Da
         assert arguments == json.loads(bytes(parsed.params.arguments) or b"null")
 
 
-@given(st.dictionaries(st.text(), JSON, min_size=1, max_size=3), st.data())
-def test_repeated_name_is_refused(params: dict[str, object], data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(sorted(params)))
-    members = [json.dumps({key: value})[1:-1] for key, value in (*params.items(), (name, 1))]
-    body = '{"jsonrpc":"2.0","id":1,"method":"a","params":{%s}}' % ",".join(members)  # noqa: UP031  braces
-    with pytest.raises(JsonRpcError, match="two members of one name"):
-        read_body(body.encode())
-
-
 # -- answers
 
 

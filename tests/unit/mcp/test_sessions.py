@@ -5,8 +5,6 @@ import hashlib
 import tracemalloc
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewsd.mcp.revisions import HANDSHAKE, Revision
 from reviewsd.mcp.sessions import LABEL, Session, SessionGoneError, Sessions
@@ -61,14 +59,6 @@ def test_the_layout_is_pinned() -> None:
     assert b"reviewsd mcp session 1" == LABEL
 
 
-def test_id_with_a_changed_bit_is_refused() -> None:
-    plain = base64.urlsafe_b64decode(mint(OLD) + b"==")
-    for bit in range(8 * len(plain)):
-        altered = bytearray(plain)
-        altered[bit // 8] ^= 1 << bit % 8
-        assert gone(base64.urlsafe_b64encode(altered).rstrip(b"="), OLD)
-
-
 def test_id_with_a_changed_character_is_refused() -> None:
     """Four bits of the last character are unused, so it has 16 spellings; one is valid."""
     token = mint(OLD)
@@ -90,13 +80,6 @@ def test_id_with_a_character_that_decoders_skip_is_refused(junk: bytes) -> None:
     for index in range(len(token)):
         assert gone(token[:index] + junk + token[index + 1 :], OLD)
         assert gone(token[:index] + junk + token[index:], OLD)
-
-
-@given(
-    st.binary(max_size=80) | st.text(ALPHABET.decode(), min_size=54, max_size=54).map(str.encode)
-)
-def test_random_id_is_refused(token: bytes) -> None:
-    assert gone(token, OLD, NEW)
 
 
 def test_session_ends_at_its_expiry() -> None:

@@ -5,7 +5,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -16,7 +15,6 @@ from reviewsd.store.rows import CLAIM_MILLISECONDS
 from reviewsd.store.upkeep import EXPIRY_SECONDS
 from reviewsd.websub import delivery, verification
 from reviewsd.websub.delivery import MAX_SIGNED_IN_REACTOR
-from reviewsd.websub.hub import SWEEP_SECONDS
 from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.response_parser import NoResponseError
 from reviewsd.websub.slots import FIRST_SHARE
@@ -264,24 +262,6 @@ def test_retry_waits_no_longer_than_the_clock_was_set_back() -> None:
         assert 2 == len(process.callbacks.posts)
 
 
-def test_lease_ends_when_expired_on_two_looks_ten_minutes_apart(process: HubProcess) -> None:
-    """A clock that is wrong, as after a start, is usually set meanwhile (D13)."""
-    process.post()
-    process.kill()
-    process.time.jump(30 * DAY)
-    after = restart(process, text="second")
-    after.time.advance(EXPIRY_SECONDS - 1)
-    assert 1 == count(after)
-    after.time.jump(-30 * DAY)
-    after.time.advance(SWEEP_SECONDS)
-    assert [content(FEED, "second")] == after.callbacks.bodies()
-    after.time.jump(30 * DAY)
-    after.time.advance(2 * EXPIRY_SECONDS - SWEEP_SECONDS)
-    assert 1 == count(after)
-    after.time.advance(EXPIRY_SECONDS)
-    assert 0 == count(after)
-
-
 # Failures -----------------------------------------------------------------------------------------
 
 
@@ -311,21 +291,6 @@ def test_denial_has_no_internal_reason(internal: str) -> None:
         assert verification.FAILED == process.callbacks.gets[-1].query["hub.reason"]
         ((reason,),) = process.store.rows("SELECT reason FROM ended")
         assert internal in reason
-
-
-def test_retry_delays_vary_by_a_fifth(process: HubProcess) -> None:
-    """H14."""
-    process.post()
-    context = replace(process.context, random=lambda: 1.0)
-    process.hub._deliverer.context = context
-    process.callbacks.behavior = confirming(refuse)
-    process.time.advance(10.0)
-    process.publish("second")
-    process.time.advance(7_200.0)
-
-    first, second, third = moments(process)
-    assert pytest.approx(72.0, abs=0.01) == second - first
-    assert pytest.approx(2160.0, abs=0.01) == third - second
 
 
 def test_change_during_a_retry_delay_waits_for_it() -> None:
