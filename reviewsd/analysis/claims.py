@@ -16,6 +16,8 @@ MISSED: Final[Mapping[Sentiment, int]] = {"positive": 3, "negative": 0}
 """Mentions that may have been missed and say the opposite: more complaints than praise."""
 MIXED_SHARE: Final = 0.35  # of either sentiment where opinions differ
 _MIN_MIXED: Final = 4  # mentions of either sentiment where opinions differ (decision 650)
+_MOSTLY_BAD: Final = 1.5
+"""Praise for each complaint where opinions differ although most reviews are bad: half of their complaints are missed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +26,19 @@ class RankedAspect:
 
     insight: AspectInsight
     ranking: Ranking
+    are_bad: bool
+    """Whether most reviews of the business are bad."""
 
 
-def claimed(ranking: Ranking) -> tuple[Sentiment, ...]:
+def claimed(aspect: RankedAspect) -> tuple[Sentiment, ...]:
     """Return the sentiments that an answer claims: that of most mentions, or both of a divided aspect."""
+    ranking = aspect.ranking
     for sentiment in SHARES:
         if _prevails(ranking, sentiment):
             return (sentiment,)
+    is_doubtful = aspect.are_bad and aspect.insight.id != RECOMMENDATION
+    if is_doubtful and ranking.positive < _MOSTLY_BAD * ranking.negative:
+        return ()
     if min(ranking.positive, ranking.negative) >= max(_MIN_MIXED, MIXED_SHARE * ranking.count):
         return tuple(SHARES)
     return ()

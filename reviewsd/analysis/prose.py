@@ -103,7 +103,7 @@ class ProseWriter:
             insight = aspect.insight
             if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
                 break
-            sentiments = claimed(aspect.ranking)
+            sentiments = claimed(aspect)
             quotations = [
                 quotation
                 for sentiment in sentiments
@@ -222,7 +222,7 @@ class ProseWriter:
             criticism: Whether to include it where most would not.
         """
         for aspect in aspects:
-            claims = claimed(aspect.ranking)
+            claims = claimed(aspect)
             if aspect.insight.id == RECOMMENDATION and (criticism or "positive" in claims):
                 return self._answer(aspect, claims) if claims else ""
         return ""
@@ -235,7 +235,7 @@ class ProseWriter:
         divided = [
             aspect
             for aspect in aspects
-            if aspect.insight.id != RECOMMENDATION and len(claimed(aspect.ranking)) > 1
+            if aspect.insight.id != RECOMMENDATION and len(claimed(aspect)) > 1
         ]
         divided.sort(key=lambda aspect: -aspect.ranking.negative)
         contents = []
@@ -324,7 +324,7 @@ def pull_quote(
     bad, and nothing is mostly praised, there is none.
     """
     praised = [aspect.insight.id for aspect in leading(aspects, "positive")]
-    if not praised and any("negative" in claimed(aspect.ranking) for aspect in aspects):
+    if not praised and any(aspect.are_bad or "negative" in claimed(aspect) for aspect in aspects):
         return None
     sentences = (
         evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, praised)
