@@ -21,6 +21,8 @@ from tests.support.subscriber import Subscriber, settings
 
 LEVELS = {"debug", "info", "warn", "error", "critical"}
 
+WITH_CALLBACKS = {"subs show", "the backup, but for callbacks", "file state.sqlite"}
+
 Seen = dict[str, str]
 """The visible texts, by the place where they appear."""
 
@@ -59,6 +61,9 @@ def sing(place: Path, form: str) -> tuple[Conversation, Seen]:
         for number, answer in enumerate(conversation.answers):
             texts[f"answer {number}"] = answer.decode()
         texts["log"] = daemon.log.read_text()
+        for path in daemon.state.rglob("*"):
+            if path.is_file() and not path.is_symlink():
+                texts[f"file {path.name}"] = path.read_bytes().decode("latin-1")
     return conversation, texts
 
 
@@ -67,7 +72,7 @@ def test_no_canary_is_heard(tmp_path: Path, form: str) -> None:
     conversation, texts = sing(tmp_path, form)
     for where, text in texts.items():
         for what, canary in conversation.canaries.items():
-            may_be_shown = where in {"subs show", "the backup, but for callbacks"}
+            may_be_shown = where in WITH_CALLBACKS
             if may_be_shown and canary in {PATH, QUERY}:
                 assert canary in text  # otherwise this test would hear nothing
             else:

@@ -290,34 +290,3 @@ def test_push_delivers_the_current_version_again(daemon: Daemon, subscriber: Sub
     failed = daemon.ctl("subs", "push", ids[subscriber.url("/other")])
     assert 1 == failed.returncode
     assert "0 of 1" in failed.stderr
-
-
-def test_log_and_files_contain_no_secret(daemon: Daemon, subscriber: Subscriber) -> None:
-    """H11: nor does the log contain the path and query of a callback."""
-    path = "/canary-path?canary-query=1"
-    printed = []
-    for callback in (
-        subscriber.url(path),
-        f"https://localhost:1{path}",
-        f"https://a.invalid{path}",
-    ):
-        ask(daemon, callback, secret=CANARY)
-    ask(daemon, subscriber.url(path), secret=CANARY, topic="/reviews.json")
-    ask(daemon, subscriber.url(path) + "#x", secret=CANARY)
-    until(lambda: hub(daemon)["active"] == 2, "the subscriptions")
-    change_and_settle(daemon)
-    subscriber.reply = deliveries_get(500)
-    ctl(daemon, "subs", "remove", "2")
-    for arguments in (["status"], ["subs", "list"], ["subs", "show", "1"]):
-        printed += [ctl(daemon, *arguments), ctl(daemon, *arguments, "--json")]
-    change_and_settle(daemon)
-    until(lambda: len(subscriber.gets("denied", "/canary-path")) == 2, "the denials")
-    assert 0 == daemon.stop()
-    log = daemon.log.read_text()
-    assert "127.0.0.1" in log
-    for word in (CANARY, "canary-path", "canary-query"):
-        assert word not in log
-    assert CANARY not in "".join(printed)
-    files = [file for file in daemon.state.rglob("*") if file.is_file() and not file.is_symlink()]
-    assert {"state.sqlite", "secret.key"} <= {file.name for file in files}
-    assert [] == [file for file in files if CANARY.encode() in file.read_bytes()]
