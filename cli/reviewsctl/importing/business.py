@@ -182,10 +182,6 @@ class Declared:
         names = [place.get("name") for place in self.listed if place.get("id") == location_id]
         return f"{names[0]}"
 
-    def keys(self, location_id: str) -> set[str]:
-        """Return the keys of the ids and aliases of a location."""
-        return {key for key, named_id in self._ids.items() if named_id == location_id}
-
     def names(self) -> Iterator[str]:
         """Yield the ids, names and aliases."""
         for location in self.listed:

@@ -84,16 +84,12 @@ def _keep(
     declared: Declared,
 ) -> int:
     """Forget the other locations of each source that has this one."""
-    location_id = declared.find(location)
-    names = {location.strip().casefold()}
-    if location_id is not None:
-        names |= declared.keys(location_id)
+    location_id, name = declared.find(location), location.strip().casefold()
     places = [
         place
         for place in counts
-        if not names.isdisjoint(
-            (place.name.casefold(), titles.get(place.name, "").strip().casefold())
-        )
+        if name in (place.name.casefold(), titles.get(place.name, "").strip().casefold())
+        or (location_id is not None and declared.find(place.name) == location_id)
     ]
     if not places or len({place.source for place in places}) < len(places):
         there = listed(

@@ -194,10 +194,13 @@ def test_review_is_known_by_the_id_that_its_row_gets_later(shop: Shop, *, replac
 
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("action", ["hide", "anonymize", "erase"])
-def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
-    shop: Shop, action: Decision, *, replace: bool
+@pytest.mark.parametrize("has_id", [False, True], ids=["later id", "id"])
+def test_review_stays_withheld_whatever_its_row_with_an_id_says(
+    shop: Shop, action: Decision, *, has_id: bool, replace: bool
 ) -> None:
     imported(shop, ANN, BO)
+    if has_id:
+        imported(shop, *with_ids(ANN, BO), header=f"id,{HEADER}", replace=replace)
     correct(shop, "Ann Lee", action)
     for row in (ANN, "2026-04-01,3,Cy Orr,All other words than before.\n"):
         rows = with_ids(row, BO)
@@ -206,21 +209,6 @@ def test_review_stays_withheld_under_the_id_that_its_row_gets_later(
         assert "Bo Li" in public
         assert "Ann" not in public
         assert "Cy Orr" not in public
-
-
-@pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("action", ["hide", "anonymize", "erase"])
-def test_decision_after_a_row_got_its_id_holds_whatever_the_row_says(
-    shop: Shop, action: Decision, *, replace: bool
-) -> None:
-    imported(shop, ANN, BO)
-    imported(shop, *with_ids(ANN, BO), header=f"id,{HEADER}", replace=replace)
-    correct(shop, "Ann Lee", action)
-    rows = with_ids("2026-04-01,3,Cy Orr,All other words than before.\n", BO)
-    for _ in range(2):
-        imported(shop, *rows, header=f"id,{HEADER}", replace=replace, yes=True)
-        assert "Bo Li" in published(shop)
-        assert "Cy Orr" not in published(shop)
 
 
 @pytest.mark.parametrize("replace", [False, True])
