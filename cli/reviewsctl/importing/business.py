@@ -90,15 +90,14 @@ def _postal(address: Facts) -> Facts:
     """Return the parts of a ``google.type.PostalAddress``."""
     lines = map(word, elements(address.get("addressLines")))
     street = ", ".join(line for line in lines if line)
-    return _without_empty(
-        {
-            "street": street,
-            "city": word(address.get("locality")),
-            "region": word(address.get("administrativeArea")),
-            "postal_code": word(address.get("postalCode")),
-            "country": word(address.get("regionCode")),
-        }
-    )
+    parts = {
+        "street": street,
+        "city": word(address.get("locality")),
+        "region": word(address.get("administrativeArea")),
+        "postal_code": word(address.get("postalCode")),
+        "country": word(address.get("regionCode")),
+    }
+    return {name: value for name, value in parts.items() if value}
 
 
 def _hours(periods: object) -> Sequence[Facts]:
@@ -124,10 +123,6 @@ def _clock(value: object) -> str | None:
     if not ((int(hour) < 24 and int(minute) < 60) or (int(hour), int(minute)) == (24, 0)):  # noqa: PLR2004
         return None
     return f"{int(hour):02}:{int(minute):02}"
-
-
-def _without_empty(facts: dict[str, object]) -> Facts:
-    return {name: value for name, value in facts.items() if value}
 
 
 MAX_NAME, _MAX_SLUG = 200, 60

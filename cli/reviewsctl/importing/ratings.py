@@ -17,6 +17,7 @@ from reviewsctl.importing.values import shown, word
 from reviewsctl.importing.vocabulary.words import CELLS
 
 MAX_STARS: Final = 5
+_STARS: Final = range(1, MAX_STARS + 1)
 
 SCALES: Final = range(2, 101)
 """Numbers that may be the best rating of a scale."""
@@ -92,15 +93,11 @@ def stars(value: object) -> int:
     if type(value) is int and 1 <= value <= MAX_STARS:
         return value
     rating = rating_of(value)
-    if rating is not None and rating.best in (None, MAX_STARS) and _is_whole_star(rating.number):
+    if rating is not None and rating.best in (None, MAX_STARS) and rating.number in _STARS:
         return int(rating.number)
     if word(value) is None:
         raise RowRefusedError("no rating")
     raise RowRefusedError(f"rating {shown(value)} is not a whole number of stars from 1 to 5")
-
-
-def _is_whole_star(number: Fraction) -> bool:
-    return number.denominator == 1 and 1 <= number <= MAX_STARS
 
 
 def recommends(value: object) -> bool | None:

@@ -172,7 +172,11 @@ def stamped(review: Review, now: datetime.datetime) -> dict[str, object]:
 
     It may have been exported by another reviewsd.
     """
-    past = {name: review[name] for name in STAMPS if _is_past(moment(review.get(name)), now)}
+    past = {
+        name: review[name]
+        for name in STAMPS
+        if (when := moment(review.get(name))) is not None and when <= now
+    }
     return past if ADDED in past else {ADDED: stamp(now)}
 
 
@@ -187,10 +191,6 @@ def moment(value: object) -> datetime.datetime | None:
         return msgspec.convert(value, _Stamp)
     except msgspec.ValidationError:
         return None
-
-
-def _is_past(when: datetime.datetime | None, now: datetime.datetime) -> bool:
-    return when is not None and when <= now
 
 
 def _stamped_before(new: Review, old: Review) -> bool:

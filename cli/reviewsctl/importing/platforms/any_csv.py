@@ -98,7 +98,9 @@ class Table:
             return PlatformReview(
                 source=source,
                 key=identifier,
-                author=" ".join(_words(fields, names.get("author", ()))),
+                author=" ".join(
+                    filter(None, (word(fields.get(name)) for name in names.get("author", ())))
+                ),
                 rating=rating.stars,
                 created=created,
                 text=titled(cells.get("title"), _joined(fields, names.get("text", ()))),
@@ -205,10 +207,6 @@ def _has_places(sample: Sequence[Fields], name: str) -> bool:
     values = [value for value in (word(row.get(name)) for row in sample) if value is not None]
     is_named = normal(name) in COLUMNS.sets["places"]
     return is_named and 1 < len({*values}) < len(values) and not has_ratings(sample, name)
-
-
-def _words(fields: Fields, names: Sequence[str]) -> list[str]:
-    return [text for text in (word(fields.get(name)) for name in names) if text is not None]
 
 
 def _joined(fields: Fields, names: Sequence[str]) -> str | None:

@@ -161,7 +161,12 @@ def has_columns(head: Head) -> bool:
 def _there(sample: Sequence[Fields]) -> dict[str, str]:
     """Return the names of columns as they are compared, also without a scale and without the objects around them."""
     there: dict[str, str] = {}
-    names = dict.fromkeys(name for row in sample for name in row if not _is_compound(row[name]))
+    names = dict.fromkeys(
+        name
+        for row in sample
+        for name, value in row.items()
+        if not (isinstance(value, list | dict) and value)
+    )
     for name in names:
         there.setdefault(normal(name), name)
     for name in names:
@@ -189,11 +194,6 @@ def _without_scale(name: str) -> str:
             break
         words.pop()
     return " ".join(words)
-
-
-def _is_compound(value: object) -> bool:
-    """Return whether a value is a list or an object that is not empty."""
-    return isinstance(value, list | dict) and bool(value)
 
 
 def _author(there: Mapping[str, str], free: Sequence[str]) -> list[str]:

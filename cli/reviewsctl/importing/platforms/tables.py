@@ -79,7 +79,7 @@ class Layout:
         place, place_title = (_getter(name, head) for name in (self.place, self.place_title))
         created, replied = _dated(self.created, dates), _dated(self.replied, reply_dates)
         rating_of = _stars(self.rating) if isinstance(self.rating, str) else self.rating
-        originals = original if self.has_translations else _as_written
+        originals = original if self.has_translations else lambda text: text
 
         def read(row: Row) -> PlatformReview:
             fields = row.fields if self.prepared is None else self.prepared(row.fields)
@@ -120,10 +120,6 @@ class Layout:
         reading, _ = dates_of(head.sample, settings, *columns, native=self.native_dates)
         own_zone = datetime.UTC if self.dates_in == "UTC" else settings.zone
         return lambda value: zoned(reading(value), own_zone)
-
-
-def _as_written(text: str | None) -> str | None:
-    return text
 
 
 def _stars(name: str) -> Callable[[Fields, Scale], StarRating]:

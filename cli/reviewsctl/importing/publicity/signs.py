@@ -1,7 +1,7 @@
 """Signs: the members of a row that say whether something of it is public, by their names and values."""
 
 import functools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -115,7 +115,9 @@ def sign_of(name: str) -> Sign | None:
         return None
     is_presence = not PUBLICITY.sets["presence"].isdisjoint(last)
     sense = _sense([word for word in last if word not in PUBLICITY.sets["presence"]])
-    if last[0] in PUBLICITY.sets["to_be"] and (sense is Sense.PUBLIC or _is_check(last)):
+    if last[0] in PUBLICITY.sets["to_be"] and (
+        sense is Sense.PUBLIC or any(word.startswith(PUBLICITY.lists["check"]) for word in last)
+    ):
         sense = Sense.DOUBTFUL  # "to be approved": it is not yet, or it was
     subject = None if sense is None else _subject(words, sense)
     if sense is None or subject is None:
@@ -231,10 +233,6 @@ def _subject(words: Collection[str], sense: Sense) -> Subject | None:
 
 def _begins(word: str, stems: tuple[str, ...]) -> bool:
     return word.startswith(stems) and word not in ("publisher", "publishers")
-
-
-def _is_check(words: Iterable[str]) -> bool:
-    return any(word.startswith(PUBLICITY.lists["check"]) for word in words)
 
 
 def _is_anonymous(word: str) -> bool:
