@@ -176,6 +176,22 @@ def test_four_words_in_a_row_of_a_corrected_review_on_its_day_are_a_doubt_under_
 
 
 @pytest.mark.parametrize(
+    ("author", "text", "is_doubt"),
+    [
+        ("Ann Lee", "They broke the blue one", True),
+        ("Bo", "They broke the blue one", False),
+        ("Bo", f"Yesterday {WORDS.lower()} again", True),
+        ("Bo", "They broke the blue one and said that it was no fault of theirs", False),
+    ],
+)
+def test_words_on_another_day_are_a_doubt_of_the_author_or_if_they_are_half_of_the_text(
+    author: str, text: str, *, is_doubt: bool
+) -> None:
+    row = review("b", author, text=text, date="2026-04-20")
+    assert ({}, {"b": ["a"]} if is_doubt else {}) == found([review("a")], [row], "a")
+
+
+@pytest.mark.parametrize(
     ("name", "is_doubt"),
     [
         ("Ann Moor", True),
