@@ -7,11 +7,10 @@ import re
 import tracemalloc
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import h11
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import body as body_module
@@ -55,12 +54,6 @@ def bytewise(data: bytes) -> Sequence[bytes]:
 def halves(data: bytes) -> Iterator[Sequence[bytes]]:
     for at in range(len(data) + 1):
         yield data[:at], data[at:]
-
-
-def cut(data: bytes, places: Iterable[int]) -> Sequence[bytes]:
-    """Return the pieces of some bytes that are cut at some places."""
-    ends = sorted({0, *(place % (len(data) + 1) for place in places), len(data)})
-    return [data[begin:end] for begin, end in pairwise(ends)]
 
 
 def chunks(data: bytes) -> Reading | None:
@@ -251,7 +244,6 @@ def test_truncated_chunks_are_not_complete(data: bytes) -> None:
 
 # Any bytes ----------------------------------------------------------------------------------------
 
-PLACES = st.lists(st.integers(0, 999), max_size=8)
 PIECES = st.sampled_from(
     [
         *(b"0\r\n\r\n", b"3\r\nabc\r\n", b"0\r\n", b"\r\n", b"3", b"0", b"abc", b"\r", b"\n", b";", b" "),
@@ -263,18 +255,6 @@ CHUNKS = st.lists(st.binary(min_size=1, max_size=20), max_size=5).map(
     lambda parts: b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
 )
 BODIES = st.tuples(CHUNKS, ANYTHING).map(b"".join)
-
-
-@given(BODIES, PLACES)
-@example(b"0;" + 254 * b"a" + b"\r\n\r\n", [257])
-@example(b"0\r\nA:" + 4_092 * b"b" + b"\r\n\r\n", [4_100])
-def test_any_bytes_are_read_alike_however_they_are_cut(data: bytes, places: list[int]) -> None:
-    reading = read(Chunked(), [data])
-    for pieces in (bytewise(data), cut(data, places)):
-        assert reading == read(Chunked(), pieces)
-    if reading is not None and reading.done:
-        assert data.endswith(reading.rest)
-        assert reading.size == len(reading.content)
 
 
 def peer_reads(data: bytes) -> tuple[bytes, bool, bytes] | None:

@@ -4,14 +4,13 @@ RFC 9112 2 to 6, RFC 9110 5 to 7 and 10.1.1; S3 and S7 of the specification.
 """
 
 import ast
-import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import h11
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import head, problems
@@ -630,19 +629,6 @@ def test_if_none_match_that_decides_alone_is_known(
 
 # Any bytes -----------------------------------------------------------------------------------------
 
-PIECES = st.sampled_from(
-    [
-        *(b"GET", b"OPTIONS", b"POST", b" ", b"/", b"*", b"?", b"#", b"http://", b"a", b"[::1]"),
-        *(b"HTTP/1.1", b"HTTP/1.0", b"Host", b":", b"\r\n", b"\r", b"\n", b"\t", b"\0"),
-        b"localhost",
-        *(b"Content-Length", b"Transfer-Encoding", b"chunked", b"0", b"3", b",", b"close", b"@"),
-        b"%",
-        *(b"Host: a\r\n", b"A: b\r\n", b"Content-Length: 3\r\n", b"Connection: close\r\n", b"\xff"),
-        *(b"Transfer-Encoding: chunked\r\n", b'If-None-Match: "a"\r\n'),
-        b"Expect: 100-continue\r\n",
-    ]
-)
-ANYTHING = st.binary(max_size=60) | st.lists(PIECES, max_size=14).map(b"".join)
 TARGETS = st.one_of(
     st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), max_size=20).map(
         lambda text: b"/" + text.encode()
@@ -695,48 +681,6 @@ LINES = st.one_of(
         st.sampled_from([b"HTTP/1.1", b"HTTP/1.0", b"HTTP/2.0", b"HTTP/1.1 ", b""]),
     ),
 )
-
-
-@given(ANYTHING | LINES)
-@example(b"OPTIONS http://a HTTP/1.1")
-def test_any_line_is_refused_or_parsed_and_formatted_back(data: bytes) -> None:
-    problem = line_problem(data)
-    if problem is not None:
-        assert 400 == problem.status
-        return
-    line = read_line(data)
-    assert re.fullmatch(rb"[!-~]+", line.method + line.path + line.query)
-    assert line.path.startswith((b"/", b"*"))
-    assert line == read_line(written(line))
-
-
-def written(line: RequestLine) -> bytes:
-    """Return a request line with these values."""
-    target = line.path + (b"?" + line.query if line.query else b"")
-    if line.authority is not None:
-        target = b"http://" + line.authority + (b"" if line.path == ASTERISK else target)
-    return b"%b %b HTTP/1.%d" % (line.method, target, not line.old)
-
-
-@given(ANYTHING | FIELDS | FIELDS.map(lambda lines: HOST + lines), st.booleans())
-@example(HOST + b"A:\r\na: \xff\t\r\n", False)
-def test_any_fields_are_refused_or_parsed_and_formatted_back(data: bytes, old: bool) -> None:
-    problem = refused(lambda: read_fields(data, old=old))
-    if problem is not None:
-        assert 400 == problem.status
-        return
-    fields = read_fields(data, old=old)
-    assert not any(
-        re.search(rb"[\r\n\0]", value) for values in fields.values.values() for value in values
-    )
-    again = b"".join(
-        b"%b:%b\r\n" % (name, value) for name, values in fields.values.items() for value in values
-    )
-    assert fields == read_fields(again, old=old)
-    names = [line.partition(b":")[0].lower() for line in data.split(b"\r\n")]
-    assert sorted(name for name in names if name in READ) == sorted(
-        name for name, values in fields.values.items() for _ in values
-    )
 
 
 @examples(200)

@@ -1,21 +1,17 @@
 """MCP sessions that clients ended before they expired (mcp.md 6, S18)."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import closing
 from pathlib import Path
 from typing import TypeVar, cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from hypothesis import given
-from hypothesis import strategies as st
 from twisted.internet.task import Clock
 
 from reviewsd.store import ended_sessions
 from reviewsd.store.ended_sessions import PRUNE_SECONDS, EndedSessions
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import Purpose, SqlCursor, Store, StoreError
-from tests.support.hub import MemoryStore, connect, result_of
 from tests.support.stores import opened, rows
 
 T = TypeVar("T")
@@ -123,26 +119,3 @@ async def test_load_is_repeated_after_failure_of_store(database: Database, now: 
 
     await sessions.stop()
     assert [] == clock.getDelayedCalls()
-
-
-STEPS = st.tuples(st.sampled_from(["end", "load", "wait"]), st.integers(0, 1), st.integers(0, 5))
-
-
-@given(st.lists(STEPS, max_size=25))
-def test_node_knows_all_ends_after_a_load(steps: list[tuple[str, int, int]]) -> None:
-    """Sessions end at either node, and expire at any time."""
-    now, truth = Watch(), dict[bytes, int]()
-    with closing(connect()) as connection:
-        store = MemoryStore(connection, Clock())
-        nodes = [EndedSessions(store, Clock(), now) for _ in range(2)]
-        for name, which, number in steps:
-            digest = bytes([number]) * 32
-            if name == "wait":
-                now.seconds += 1
-            elif name == "load":
-                result_of(nodes[which].load())
-                alive = {digest for digest, end in truth.items() if end > now.seconds}
-                assert alive == {digest for digest in truth if digest in nodes[which]}
-            elif truth.get(digest, 0) <= now.seconds:
-                truth[digest] = now.seconds + number + 1
-                assert result_of(nodes[which].end(digest, truth[digest]))
