@@ -36,8 +36,12 @@ MANY = 64  # repetitions; a repeat without a bound or with a larger one is attac
 CALLED = {"fullmatch", "match", "search", "findall", "sub", "split"}
 """Methods of patterns; a new one is added to ``asked``."""
 
-OF_OUR_OWN = {"reviewsctl.files.unit_text", "reviewsd.store.postgres"}
-"""Modules with patterns that match nothing but texts of the program."""
+OF_OUR_OWN = {
+    "reviewsctl.files.unit_text",
+    "reviewsd.store.postgres",
+    "reviewsd.domain.data_errors",
+}
+"""Modules with patterns that match nothing but texts of the program, or are those of their callers."""
 
 METHODS = {
     "reviewsd.analysis.text:_TOKEN": {"split"},
@@ -93,7 +97,7 @@ def methods_by_pattern() -> dict[str, set[str]]:
     methods: dict[str, set[str]] = {}
     for module, path in SOURCES.items():
         text = path.read_text()
-        if module in OF_OUR_OWN or ("re." not in text and "pattern=" not in text):
+        if module in OF_OUR_OWN or not re.search(r"re\.|pattern=|spelled\(", text):
             continue
         lines, tree = text.splitlines(), ast.parse(text)
         names = {
@@ -117,11 +121,12 @@ def methods_by_pattern() -> dict[str, set[str]]:
 
 
 def _makes_pattern(call: ast.Call) -> str:
-    """Return whether a call makes a pattern: a function of ``re``, or a rule of msgspec's."""
+    """Return whether a call makes a pattern: a function of ``re``, or a rule of msgspec's or ours."""
     function = ast.unparse(call.func)
     if function.startswith("re.") and function != "re.escape":
         return "expression"
-    return "rule" if any(keyword.arg == "pattern" for keyword in call.keywords) else ""
+    has_pattern = any(keyword.arg == "pattern" for keyword in call.keywords)
+    return "rule" if function == "spelled" or has_pattern else ""
 
 
 PATTERNS = methods_by_pattern()

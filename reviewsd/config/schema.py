@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from reviewsd.config.hub_schema import HubConfig
-from reviewsd.config.source_schema import END, ConfigSection, NonEmptyText, Percentage, ReviewSource
-from reviewsd.domain.data_errors import example
+from reviewsd.config.source_schema import ConfigSection, NonEmptyText, Percentage, ReviewSource
+from reviewsd.domain.data_errors import example, spelled
 
 ExpiryTime = Annotated[
     datetime.datetime,
@@ -23,21 +23,14 @@ ExpiryTime = Annotated[
 ]
 Authority = Annotated[
     str,
-    Meta(
-        pattern=r"^([a-z0-9._-]+@)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?" + END,
-        extra={"expected": "a domain or e-mail address in lower case"},
+    spelled(
+        "([a-z0-9._-]+@)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", "a domain or e-mail address in lower case"
     ),
 ]
 """The authority of the ids in a feed (RFC 4151 2.1)."""
 
-Accent = Annotated[
-    str, Meta(pattern=r"^#[0-9a-fA-F]{6}" + END, extra={"expected": 'a color such as "#0b6e6e"'})
-]
-TargetName = Annotated[
-    str,
-    Meta(pattern=r"^[a-z0-9-]{1,40}" + END, extra={"expected": "a name of a-z, 0-9 and -"}),
-]
-
+Accent = Annotated[str, spelled("#[0-9a-fA-F]{6}", 'a color such as "#0b6e6e"')]
+TargetName = Annotated[str, spelled("[a-z0-9-]{1,40}", "a name of a-z, 0-9 and -")]
 
 Crawlers = Literal["all", "no-training", "no-ai", "none"]
 """Policies for crawlers."""

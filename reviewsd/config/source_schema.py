@@ -7,40 +7,20 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-END = r"(?![\s\S])"  # "$" alone would match before a final newline
+from reviewsd.domain.data_errors import example, spelled
 
 NonEmptyText = Annotated[str, Meta(min_length=1)]
-Percentage = Annotated[
-    str,
-    Meta(pattern=r"^(100|[0-9]{1,2})%" + END, extra={"expected": 'a percentage such as "50%"'}),
-]
+Percentage = Annotated[str, spelled("(100|[0-9]{1,2})%", 'a percentage such as "50%"')]
 SourceName = Annotated[
-    str,
-    Meta(
-        pattern=r"^[a-z0-9][a-z0-9-]{0,31}" + END,
-        extra={"expected": "at most 32 letters a to z, digits and hyphens"},
-    ),
+    str, spelled("[a-z0-9][a-z0-9-]{0,31}", "at most 32 letters a to z, digits and hyphens")
 ]
-Interval = Annotated[
-    str,
-    Meta(pattern=r"^[1-9][0-9]{0,4}[mhd]" + END, extra={"expected": 'a time such as "1h"'}),
-]
+Interval = Annotated[str, spelled("[1-9][0-9]{0,4}[mhd]", 'a time such as "1h"')]
 """Minutes, hours or days; ``source_rules.seconds`` reads it."""
 
 
-Account = Annotated[
-    str,
-    Meta(
-        pattern=r"^accounts/[A-Za-z0-9_-]{1,64}" + END,
-        extra={"expected": 'a name such as "accounts/1234"'},
-    ),
-]
+Account = Annotated[str, spelled("accounts/[A-Za-z0-9_-]{1,64}", 'a name such as "accounts/1234"')]
 GoogleLocation = Annotated[
-    str,
-    Meta(
-        pattern=r"^locations/[A-Za-z0-9_-]{1,64}" + END,
-        extra={"expected": 'a name such as "locations/1234"'},
-    ),
+    str, spelled("locations/[A-Za-z0-9_-]{1,64}", 'a name such as "locations/1234"')
 ]
 
 
@@ -52,8 +32,8 @@ class SourceImport(ConfigSection, frozen=True, kw_only=True, rename={"from_": "f
     """The options of reviewsctl import for the files of a source."""
 
     from_: NonEmptyText = "auto"
-    map: Annotated[dict[str, str], Meta(extra={"example": "{rating: Score, date: Visited}"})] = {}
-    public: Annotated[dict[str, str], Meta(extra={"example": "{Status: published}"})] = {}
+    map: Annotated[dict[str, str], example("{rating: Score, date: Visited}")] = {}
+    public: Annotated[dict[str, str], example("{Status: published}")] = {}
     date_format: NonEmptyText | None = None
     timezone: NonEmptyText | None = None
     source: NonEmptyText | None = None

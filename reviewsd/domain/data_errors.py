@@ -11,7 +11,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -22,6 +22,9 @@ from reviewsd.domain.member_names import similar_member
 
 MAX_FINDINGS = 20
 """Findings that are shown; the others are counted (data-model.md 5)."""
+
+END = r"(?![\s\S])"
+"""The end of a string in patterns: "$" alone would match before a final newline."""
 
 MISSING = "missing"
 """The reason of a finding about an absent required member."""
@@ -136,6 +139,26 @@ def _rename(value: Mapping[str, object], unknown: Iterable[str], name: str) -> s
         return "; leave out the days that are closed"
     other = next((other for other in unknown if similar_member(other, (name,))), None)
     return "" if other is None else f"; rename {show(other)} to {show(name)}"
+
+
+def spelled(
+    pattern: str,
+    expected: str,
+    hint: Callable[[str], str] | None = None,
+    schema: dict[str, object] | None = None,
+) -> msgspec.Meta:
+    """Return the rule that a string has a grammar.
+
+    Args:
+        pattern: The grammar of the whole string, for Python and ECMA alike.
+        expected: What findings call it.
+        hint: Returns what to do about a value that has it not.
+        schema: Further members of its JSON Schema.
+    """
+    extra: dict[str, object] = {"expected": expected}
+    if hint is not None:
+        extra["hint"] = hint
+    return msgspec.Meta(pattern=f"^{pattern}{END}", extra=extra, extra_json_schema=schema)
 
 
 def example(text: str) -> msgspec.Meta:

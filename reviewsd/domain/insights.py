@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
+from reviewsd.domain.data_errors import spelled
 from reviewsd.domain.reviews import Date, NonNegative, Text, Timestamp
 
 _SURE_MENTIONS = 8
@@ -20,9 +21,7 @@ Percent = Annotated[float, Meta(ge=0, le=100)]
 Score = Annotated[float, Meta(ge=-1, le=1)]
 Stars = Annotated[float, Meta(ge=1, le=5)]
 Sentiment = Literal["positive", "neutral", "negative"]
-YearMonth = Annotated[
-    str, Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])(?![\s\S])", extra={"expected": "YYYY-MM"})
-]
+YearMonth = Annotated[str, spelled("[0-9]{4}-(0[1-9]|1[0-2])", "YYYY-MM")]
 
 
 OPTIONAL = frozenset({"summary", "pull_quote"})

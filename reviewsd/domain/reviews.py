@@ -18,10 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from reviewsd.api.spelling import nearest
 from reviewsd.api.texts import ANONYMOUS
-from reviewsd.domain.data_errors import example, show
-
-# "$" alone would match before a final newline; this is "end of string" in Python and ECMA alike.
-_END = r"(?![\s\S])"
+from reviewsd.domain.data_errors import END, example, show, spelled
 
 Text = Annotated[str, Meta(min_length=1)]
 """A string that must not be empty."""
@@ -29,22 +26,18 @@ Text = Annotated[str, Meta(min_length=1)]
 SERVED_PATTERN = "served_pattern"
 """Key of the pattern in schemas for clients; JavaScript refuses our own grammars in Unicode mode."""
 
-_LANGUAGE_TAG = "^[A-Za-z]{2,3}(-[0-9A-Za-z]{1,8})*" + _END
+_LANGUAGE_TAG = "[A-Za-z]{2,3}(-[0-9A-Za-z]{1,8})*"
 _language_tag = re.compile(_LANGUAGE_TAG)
 
 
 def _tag_hint(language: str) -> str:
     """Return the tag that a locale of POSIX, such as "en_IE", stands for."""
     tag = language.strip().replace("_", "-")
-    return f"; write {show(tag)}" if _language_tag.match(tag) and tag != language else ""
+    return f"; write {show(tag)}" if _language_tag.fullmatch(tag) and tag != language else ""
 
 
 LanguageTag = Annotated[
-    str,
-    Meta(
-        pattern=_LANGUAGE_TAG,
-        extra={"expected": 'a language tag such as "en" or "de"', "hint": _tag_hint},
-    ),
+    str, spelled(_LANGUAGE_TAG, 'a language tag such as "en" or "de"', _tag_hint)
 ]
 
 Date = datetime.date
@@ -58,7 +51,7 @@ _UNFIT = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff
 _BROKEN_ESCAPE = "%(?![0-9A-Fa-f]{2})"
 _HOST = (
     rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{_UNFIT}/?#\[\]@]*@)?"
-    rf"(?:[^{_UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{_END})"
+    rf"(?:[^{_UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{END})"
 )
 
 _ADDRESS = rf"(?![\s\S]*{_BROKEN_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?"
@@ -79,38 +72,32 @@ def _write_as(address: str) -> str:
 
 Url = Annotated[
     str,
-    Meta(
-        pattern=rf"^{_ADDRESS}{_END}",
-        extra={"expected": "http(s) URL", "hint": _write_as},
-        extra_json_schema={"format": "uri", SERVED_PATTERN: "^https?://"},
-    ),
+    spelled(_ADDRESS, "http(s) URL", _write_as, {"format": "uri", SERVED_PATTERN: "^https?://"}),
 ]
 """An absolute http or https address (RFC 3986, RFC 3987); pages link to it, so no other scheme is safe."""
 
 HttpsUrl = Annotated[
     str,
-    Meta(
-        pattern=rf"^(?=[Hh][Tt][Tt][Pp][Ss]:){_ADDRESS}{_END}",
-        extra={"expected": "https URL", "hint": _write_as},
-        extra_json_schema={"format": "uri", SERVED_PATTERN: "^https://"},
+    spelled(
+        f"(?=[Hh][Tt][Tt][Pp][Ss]:){_ADDRESS}",
+        "https URL",
+        _write_as,
+        {"format": "uri", SERVED_PATTERN: "^https://"},
     ),
 ]
 """An absolute https address; no network on the way can lead its visitors elsewhere."""
 
 Contact = Annotated[
     str,
-    Meta(
-        pattern=rf"^(?:[0-9A-Za-z._+-]{{1,64}}@[0-9A-Za-z.-]{{1,253}}|{_ADDRESS}){_END}",
-        extra={"expected": "e-mail address or http(s) URL"},
-        extra_json_schema={SERVED_PATTERN: "^https?://|^[0-9A-Za-z._+-]+@"},
+    spelled(
+        rf"(?:[0-9A-Za-z._+-]{{1,64}}@[0-9A-Za-z.-]{{1,253}}|{_ADDRESS})",
+        "e-mail address or http(s) URL",
+        schema={SERVED_PATTERN: "^https?://|^[0-9A-Za-z._+-]+@"},
     ),
 ]
 """A plain e-mail address, or an absolute http or https address."""
 
-ReviewId = Annotated[
-    str,
-    Meta(pattern=r"^[!-~]{1,128}" + _END, extra={"expected": "1..128 printable characters"}),
-]
+ReviewId = Annotated[str, spelled("[!-~]{1,128}", "1..128 printable characters")]
 """A stable merge key, by convention a ULID; any printable non-blank ASCII is accepted."""
 
 Rating = Annotated[int, Meta(ge=1, le=5)]
@@ -122,18 +109,12 @@ def _clock_hint(time: str) -> str:
         return "; leave out the days that are closed"
     hours, _, minutes = time.strip().replace(".", ":").partition(":")
     written = f"{hours.zfill(2)}:{minutes or '00'}"
-    return f'; write "{written}"' if _clock.match(written) else ""
+    return f'; write "{written}"' if _clock.fullmatch(written) else ""
 
 
-_CLOCK = r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)" + _END
+_CLOCK = "(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
 _clock = re.compile(_CLOCK)
-ClockTime = Annotated[
-    str,
-    Meta(
-        pattern=_CLOCK,
-        extra={"expected": "HH:MM", "hint": _clock_hint},
-    ),
-]
+ClockTime = Annotated[str, spelled(_CLOCK, "HH:MM", _clock_hint)]
 
 _CLOSE_DAY = 0.8  # likeness of a mistyped day
 _Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -178,11 +159,7 @@ class OpeningHours(Struct, frozen=True, kw_only=True):
 
 
 LocationId = Annotated[
-    str,
-    Meta(
-        pattern=r"^[0-9A-Za-z_][0-9A-Za-z_-]{0,63}" + _END,
-        extra={"expected": "1..64 letters, digits, - and _"},
-    ),
+    str, spelled("[0-9A-Za-z_][0-9A-Za-z_-]{0,63}", "1..64 letters, digits, - and _")
 ]
 """The last segment of the address of a location's page, so it needs no escape and has no dot."""
 
