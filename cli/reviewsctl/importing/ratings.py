@@ -22,6 +22,9 @@ _STARS: Final = range(1, MAX_STARS + 1)
 SCALES: Final = range(2, 101)
 """Numbers that may be the best rating of a scale."""
 
+ABOVE_FIVE: Final = "above-five"
+"""The note of a refused rating that may be of another scale."""
+
 _PERCENT: Final = 100
 _LONG: Final = 60  # characters; no rating is longer
 _FULL, _EMPTY = "★⭐🌟✭✮✯⭑*", "☆✩✰"
@@ -206,7 +209,8 @@ def _check_stars(value: object, number: Fraction, *, is_set: bool) -> None:
         return
     if number > MAX_STARS and not is_set:
         raise RowRefusedError(
-            f"rating {shown(value)} is above five; correct it in the file and import it again"
+            f"rating {shown(value)} is above five; correct it in the file and import it again",
+            ABOVE_FIVE,
         )
     if not 1 <= number <= MAX_STARS:
         raise RowRefusedError(f"rating {shown(value)} is not a whole number of stars from 1 to 5")

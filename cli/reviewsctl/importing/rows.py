@@ -19,8 +19,10 @@ from reviewsctl.importing.exports import missing_pages, missing_parts
 from reviewsctl.importing.format import Format, Reader, Row
 from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.outcomes import MAX_LISTED
+from reviewsctl.importing.ratings import ABOVE_FIVE
 from reviewsctl.importing.recognize import Export, Source
 from reviewsctl.importing.review import FUTURE, Entry
+from reviewsctl.importing.scales import REMEDY, are_typos
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.times import NO_DATE
 from reviewsctl.importing.values import shown
@@ -176,12 +178,17 @@ def _outcome(
 
 
 def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> None:
-    """Check that there is something to import, and that all of it is public.
+    """Check that there is something to import, that all of it is public, and that its ratings are stars.
 
     Raises:
-        SayMoreError: It is open what is public, or what a recommendation counts.
+        SayMoreError: It is open what is public, of how many the ratings are, or what a recommendation counts.
         ImportRefusedError: There is no review.
     """
+    above, read = rows.notes[ABOVE_FIVE], rows.rows.total()
+    if above and not are_typos(above, read):
+        raise SayMoreError(
+            f"{above:,} of {read:,} ratings are above five, so the others are no stars", REMEDY
+        )
     options.settings.publicity.settle()
     if len(staged):
         return

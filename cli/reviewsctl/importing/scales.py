@@ -87,7 +87,7 @@ def best_in(value: object) -> int | None:
     return None if match is None else int(match[1])
 
 
-def _are_typos(above: int, rows: int) -> bool:
+def are_typos(above: int, rows: int) -> bool:
     """Return whether ratings above five are so few that each may be a mistyped star."""
     return rows - above >= _OTHERS and 0 < above <= max(1, rows // _ROWS_PER_TYPO)
 
@@ -129,7 +129,7 @@ def _shown_by(sample: Sequence[Fields], columns: Mapping[str, str]) -> tuple[Sca
         return Scale(), "each says of how many it is"
     above = sum(number > MAX_STARS for number in bare)
     stars = [number for number in bare if number <= MAX_STARS]
-    judged = stars if _are_typos(above, len(bare)) else bare
+    judged = stars if are_typos(above, len(bare)) else bare
     doubt = _doubt(column, ratings, judged)
     parts = normal(column).split()
     if not doubt and any(part.startswith(CELLS.lists["stars"]) for part in parts):

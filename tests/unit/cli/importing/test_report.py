@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.readers.csv_file import EMPTY as EMPTY_EXPORT
 from reviewsctl.importing.report import lines
 from reviewsctl.importing.settings import Settings
@@ -144,6 +144,15 @@ def test_export_without_reviews_is_refused_as_that(
     with pytest.raises(ImportRefusedError) as caught:
         shop.imported(spreadsheet(export, tmp_path / name) if name.endswith("x") else export)
     assert (detail, EMPTY_EXPORT) == (caught.value.detail, caught.value.remedy)
+
+
+def test_many_rows_above_five_behind_the_first_ones_are_a_question(shop: Shop) -> None:
+    """A table of ten points may begin with two thousand bad reviews."""
+    many = GOOD * 300  # more than the rows that the scale is found by
+    report(shop, export(shop, *many, *["2025-04-01,9,Eve,Wow"] * 100))
+    with pytest.raises(SayMoreError, match=r"120 of 2,220 ratings are above five") as caught:
+        report(shop, export(shop, *many, *["2025-04-01,9,Eve,Wow"] * 120))
+    assert "Correct them in the file if they are mistyped." in caught.value.remedy
 
 
 def test_reviews_that_left_a_table_are_named_as_long_as_they_stay(shop: Shop) -> None:
