@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import UNSET, Raw
 
-from reviewsctl.importing.business import empty, filled
+from reviewsctl.importing.business import Declared, empty, filled
 from reviewsctl.importing.damage import damaged
 from reviewsctl.importing.import_log import NOTHING, Written, digests
 from reviewsctl.importing.matching import Match, Matching
@@ -80,8 +80,11 @@ class Merge:
         self._result.name = name if isinstance(name, str) and not empty("name", name) else ""
         self._result.filled = filled(business, self._plan.facts)
         changes = dict(self._result.filled)
-        before = self._plan.declared.listed
-        listed = self._plan.declared.with_new(self._plan.titles, self._plan.listings)
+        declared = self._plan.declared
+        if not declared.listed:  # a new file may have the locations of an export of ours
+            declared = Declared(business.get("locations"))
+        before = declared.listed
+        listed = declared.with_new(self._plan.titles, self._plan.listings)
         if before and listed != before:
             self._result.filled = {**changes, "locations": listed}
             there = Document(bytes(text), "business").elements("locations")

@@ -317,8 +317,8 @@ def _merged(
 
 def _members(plan: MergePlan) -> dict[str, object]:
     """Return the members of a new file beside the reviews."""
-    heads = (source.head for export in plan.exports for source in export.sources)
-    if around := own.around(heads):
+    exports = (export for export in plan.exports if export.format.name == own.NAME)
+    if around := own.around(source.head for export in exports for source in export.sources):
         return dict(around)
     if not plan.facts.get("name"):
         raise SayMoreError(

@@ -230,7 +230,7 @@ def check_replaceable(
 
 def _useless(rows: str, counts: RowCounts) -> ImportRefusedError:
     why = [f"{where}: {reason}" for where, reason in counts.refusals[:3]] or counts.skipped
-    remedy = "Was it recognized as what it is? --from NAME says so; for a table see --map."
+    remedy = "Was it recognized as what it is? --from csv reads it as a table; its columns are said by --map."
     if {NO_DATE} == {reason for _, reason in counts.refusals}:
         remedy = "Fill in the dates, or name the column that has them: --map date=COLUMN"
     if counts.refused == counts.notes[FUTURE]:

@@ -34,7 +34,9 @@ def same_places(
             continue
         facts, same = listings.get(name, {}), declared.find(title or name)
         is_only = not title or count[title.strip().casefold()] == 1
-        if same and is_only and not _is_elsewhere(declared, same, facts):
+        if same and _is_elsewhere(declared, same, facts):
+            continue
+        if same and is_only:
             named[name] = same
         elif len(ids := _likely(declared, business, title or name, facts)) == 1:
             (likely[name],) = ids

@@ -1,5 +1,7 @@
 """The CSV of ``reviewsctl export``, after an owner has edited it in a spreadsheet."""
 
+import json
+
 import pytest
 
 from reviewsctl.importing.errors import SayMoreError
@@ -90,3 +92,38 @@ def test_days_that_can_be_read_in_two_ways_are_a_question(shop: Shop) -> None:
 def test_day_that_is_none_is_named_with_one_remedy(shop: Shop) -> None:
     refusals = imported(shop, owner_reply_date="soon").refusals
     assert [("row 3", 'date "soon" is not understood: write the day, as 2026-03-14')] == refusals
+
+
+@pytest.mark.parametrize("format_name", ["auto", "json"])
+def test_first_import_takes_no_more_of_a_foreign_file_than_its_reviews(
+    shop: Shop, format_name: str
+) -> None:
+    """A token and a telephone number beside the reviews were published."""
+    row = {"author": "Ann", "rating": 5, "date": "2026-01-02", "text": "Fine"}
+    business = {"name": "Acme", "owner_phone": "1"}
+    file = shop.folder / "export.json"
+    file.write_text(json.dumps({"business": business, "token": "sk-1", "reviews": [row]}))
+    shop.imported(file, source="web", format_name=format_name)
+    assert "token" not in shop.file
+    assert "owner_phone" not in shop.file["business"]
+
+
+def test_first_import_of_an_own_export_declares_its_new_places(shop: Shop) -> None:
+    """They were written without a page, and the second import of the same file changed it."""
+    reviews = [
+        {
+            "id": f"r{place}",
+            "source": "web",
+            "author": "Ann",
+            "rating": 5,
+            "date": "2026-01-02",
+            "verified": True,
+            "location": place,
+        }
+        for place in ("york", "kittery")
+    ]
+    business = {"name": "Acme", "locations": [{"id": "york", "name": "York"}]}
+    file = shop.folder / "export.json"
+    file.write_text(json.dumps({"business": business, "reviews": reviews}))
+    shop.imported(file, location="all")
+    assert ["York", "kittery"] == [place["name"] for place in shop.file["business"]["locations"]]

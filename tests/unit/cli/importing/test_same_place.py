@@ -109,6 +109,14 @@ def test_shops_of_a_chain_with_one_title_are_not_one(shop: Shop) -> None:
     assert [["1"], ["2"], ["3"]] == sorted(aliases(shop).values())
 
 
+def test_shop_of_one_name_in_another_city_is_not_that_one(shop: Shop) -> None:
+    """Reviews of a shop in Paris became those of "Acme Nord" in Lille."""
+    declare(shop, {**GENT, "name": f"{KORENAAR} Noord", "address": {"city": "Gent"}}, ANTWERP)
+    listing = titled("Noord", storefrontAddress={"locality": "Brugge"})
+    with pytest.raises(SayMoreError, match="would become a place of its own"):
+        shop.imported(takeout(shop.folder, n1=listing))
+
+
 @pytest.mark.parametrize("name", ["Gent", "Zuid"])
 def test_declared_location_without_id_is_no_location(shop: Shop, name: str) -> None:
     """It ended with a KeyError."""
