@@ -36,6 +36,8 @@ _MODE: Final = 0o600
 
 _FAULTS: Final = (tarfile.TarError, EOFError, zlib.error, OSError)
 """Exceptions of an archive that was cut or changed."""
+_GZIP: Final = b"\x1f\x8b"
+"""The first bytes of an archive (RFC 1952 2.3.1)."""
 _CHUNK: Final = 1 << 20
 """The bytes that are read at once."""
 
@@ -103,8 +105,11 @@ def check_sums(file: BinaryIO) -> None:
     """Read an archive to its end, and compare the checksum and the length of gzip, which ``tarfile`` does not read.
 
     Raises:
-        ImportRefusedError: The archive was cut or changed.
+        ImportRefusedError: The archive was cut or changed, or is none.
     """
+    if file.read(len(_GZIP)) != _GZIP:
+        raise ImportRefusedError("the file is not a backup of reviewsctl")
+    file.seek(0)
     try:
         with gzip.GzipFile(fileobj=file) as content:
             while content.read(_CHUNK):
@@ -136,10 +141,17 @@ def read(file: BinaryIO) -> "tuple[Manifest, Iterator[tuple[str, IO[bytes]]]]":
     return manifest, _files(tar)
 
 
+def _entries(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    try:
+        yield from iter(tar.next, None)
+    except tarfile.TarError as error:
+        raise ImportRefusedError(f"the backup is damaged: {error}") from error
+
+
 def _files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the files after the manifest, and accept only names that a backup writes."""
     expected = {CONFIG, STORE, *(f"data/{name}" for name in DATA_FILES)}
-    for entry in iter(tar.next, None):
+    for entry in _entries(tar):
         folder, _, name = entry.name.rpartition("/")
         is_ours = entry.name in expected or folder in {
             "keys",

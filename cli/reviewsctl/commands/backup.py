@@ -57,9 +57,7 @@ def backup(
     session: Session = ctx.obj
     from reviewsctl.files.folders import opened  # see main
 
-    if os.path.lexists(file) and not force:
-        remedy = "Choose another name, or replace it with --force."
-        raise CommandError(_REFUSED, f"{file}: is there already", remedy)
+    _check_free(file, force=force)
     try:
         with (
             session.daemon(as_json=as_json, quiet=quiet) as daemon,
@@ -67,6 +65,7 @@ def backup(
             folder.draft(file.name) as new,
         ):
             report = _write(daemon, new.file, session.configuration)
+            _check_free(file, force=force)  # it may have taken long
             new.put(0o600)
     except OSError as fault:
         is_forbidden = isinstance(fault, PermissionError)
@@ -77,6 +76,14 @@ def backup(
         typer.echo(json_line({"file": str(file), **report}))
     elif not quiet:
         typer.echo(printable_lines(_described(file, report)))
+
+
+def _check_free(file: Path, *, force: bool) -> None:
+    if file.is_dir():
+        raise CommandError(_REFUSED, f"{file}: is a folder", "Name a file in it.")
+    if os.path.lexists(file) and not force:
+        remedy = "Choose another name, or replace it with --force."
+        raise CommandError(_REFUSED, f"{file}: is there already", remedy)
 
 
 def _write(daemon: "Client", out: BinaryIO, config: Path | None) -> dict[str, object]:

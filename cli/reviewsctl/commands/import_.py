@@ -29,7 +29,7 @@ EPILOG: Final = """\b
     To take an import back: reviewsctl reviews undo
 
     \b
-    Formats are recognized by themselves; --from NAME decides where one is not:
+    Formats are recognized by themselves; --from NAME chooses where several fit:
       takeout, google-api, google-batch, places, places-legacy, serpapi, outscraper, apify   (Google)
       trustpilot, trustpilot-api, outscraper-trustpilot
       facebook, apify-facebook, tripadvisor, apify-tripadvisor, yelp
@@ -67,7 +67,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     *,
     format_name: Annotated[
         str,
-        typer.Option("--from", metavar="auto|NAME", help="The format, if it is not recognized."),
+        typer.Option("--from", metavar="auto|NAME", help="The format, where several fit."),
     ] = "auto",
     columns: Annotated[
         list[str] | None,

@@ -99,13 +99,17 @@ def _options(*, listed: bool) -> list[TyperOption]:
     return [socket, config, version]
 
 
+def _add_options(command: TyperCommand | TyperGroup) -> None:
+    own = {param.name for param in command.params}
+    command.params += [option for option in _options(listed=False) if option.name not in own]
+
+
 class Command(TyperCommand):
     """A command."""
 
     def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(*args, **attributes)
-        own = {param.name for param in self.params}
-        self.params += [option for option in _options(listed=False) if option.name not in own]
+        _add_options(self)
 
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
         """Runs it; ``obj`` of its context is the session."""
@@ -119,7 +123,7 @@ class Group(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
         super().__init__(**attributes)
-        self.params += _options(listed=False)
+        _add_options(self)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  Typer's context
         """Run its command, or itself where it is one."""

@@ -41,7 +41,7 @@ class Session:
     named_socket: Path | None
     """The admin socket of ``--socket`` or $REVIEWSD_ADMIN_SOCKET."""
     named_configuration: Path | None
-    """The configuration of ``--config``, where a command has the option."""
+    """The configuration of ``--config``."""
 
     @property
     def configuration(self) -> Path | None:

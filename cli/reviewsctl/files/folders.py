@@ -194,9 +194,8 @@ class Folder:
         """
         self.sweep()
         aside = f".{name}-{os.urandom(8).hex()}.new"
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:  # a signal right after the open still removes the file
-            descriptor = os.open(aside, flags, 0o600, dir_fd=self._descriptor)
+            descriptor = self._opened(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
                 # a file system without locks has none, and nothing is swept there
                 with contextlib.suppress(OSError):
@@ -226,14 +225,6 @@ class Folder:
                 shutil.copyfileobj(content, new.file)
             new.give(self.facts.st_uid, self.facts.st_gid)
             new.put(mode)
-
-    def keep(self, name: str, backup: str) -> None:
-        """Copy a file, with its owner and mode; the copy may replace another file."""
-        with self.open(name) as there, self.draft(backup) as new:
-            facts = os.fstat(there.fileno())
-            shutil.copyfileobj(there, new.file)
-            new.give(facts.st_uid, facts.st_gid)
-            new.put(facts.st_mode & 0o777)
 
     def rename(self, name: str, new: str) -> None:
         """Rename an entry of any kind, which may replace another one."""

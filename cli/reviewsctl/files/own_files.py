@@ -21,7 +21,8 @@ def write(path: Path, text: str, *, is_kept: bool) -> bool:
     """Write a file, for all to read if it is new (O11), and return whether one was there, which may be kept."""
     from reviewsctl.importing.reviews_file import commit  # msgspec, see main
 
+    backup = f"{path.name}.bak"
     with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:
         new.file.write(text.encode())
-        commit(new, lambda: folder.keep(path.name, f"{path.name}.bak") if is_kept else None)
+        commit(new, lambda: folder.rename(path.name, backup) if is_kept and new.before else None)
     return new.before is not None

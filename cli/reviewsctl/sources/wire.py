@@ -256,6 +256,9 @@ class Wire:
             out.truncate()
         try:
             fields = {**_HEADERS, **headers, "Host": host.encode("idna").decode()}
+        except UnicodeError:
+            raise SourceStoppedError(f"{host} is no name of a host") from None
+        try:
             connection = http.client.HTTPConnection(host)  # only speaks: the socket is ours
             with contextlib.closing(connection), self._connected(parts) as connection.sock:
                 connection.request(method, quote(target, safe=_UNQUOTED), data, fields)
@@ -264,7 +267,7 @@ class Wire:
         except TimeoutError:
             reason = f"no answer from {host} within {self._idle_seconds:g} s"
             raise _NoAnswerError(reason) from None
-        except (OSError, UnicodeError, http.client.HTTPException, zlib.error):
+        except (OSError, http.client.HTTPException, zlib.error):
             # no text of the library, which could quote an address
             raise _NoAnswerError(f"the connection to {host} was lost") from None
         names = reversed(response.getheaders())

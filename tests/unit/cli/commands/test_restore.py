@@ -83,6 +83,12 @@ def test_other_archives_are_refused(
     assert not (tmp_path / "restored").exists()
 
 
+def test_a_file_of_another_kind_is_no_backup(ctl: Ctl, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Shopping list")
+    refused = ctl("restore", str(tmp_path / "notes.txt"), "--config", str(tmp_path / "r.yaml"))
+    assert refused.stderr.startswith("Error: not restored: the file is not a backup of reviewsctl")
+
+
 def test_archive_with_any_changed_bit_is_refused_unless_its_files_are_same(tmp_path: Path) -> None:
     """A few bits mean nothing, as those of the time in the header of gzip."""
     content = archive(tmp_path / "b.tar.gz", config=CONFIG, reviews=REVIEWS)

@@ -40,7 +40,7 @@ def names(folder: Path) -> set[str]:
 def test_a_file_is_written_whole_and_with_its_mode(tmp_path: Path) -> None:
     with opened(tmp_path / "a" / "b", make=True) as folder:
         folder.write("file", b"old", 0o600)
-        folder.keep("file", "file.bak")
+        folder.rename("file", "file.bak")
         folder.write("file", b"new", 0o644)
         with folder.draft("file") as never:
             never.file.write(b"never")
