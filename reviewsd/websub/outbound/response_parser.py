@@ -91,7 +91,7 @@ class ResponseParser:
         complete: Whether the end has been reached.
         framed: False if only the end of the connection ends the body.
         remaining: Bytes of a body with a length that have not arrived.
-        excess: Whether bytes came after the end.
+        excess: Whether bytes came after the end, or more in chunks than are read.
 
     Args:
         max_body: Bytes of the body to return; further bytes are discarded.
@@ -210,6 +210,7 @@ class ResponseParser:
         if chunks.size and not self.overlong:
             self.body[:] = chunks.content()[: self._max_body + 1]
         self.complete = chunks.done
+        self.excess = not chunks.done and chunks.size > max(self._max_body, MAX_CHUNKED)
         self._buffer[:] = rest if chunks.done else b""
 
     def _keep(self, count: int) -> None:

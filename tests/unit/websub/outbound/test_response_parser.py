@@ -172,9 +172,10 @@ def test_chunks_are_read_as_strictly_as_those_of_requests() -> None:
         parse(CHUNKED + b"3\r\nabcd\r\n")
 
 
-def test_chunks_beyond_the_limit_are_not_kept() -> None:
+def test_chunks_beyond_the_limit_are_not_kept_nor_is_the_connection() -> None:
     parser = parse(CHUNKED, b"ffffff\r\n" + b"x" * MAX_CHUNKED, *[b"x" * 4_096] * 9, max_body=0)
-    assert (1, False, False) == (len(parser.body), parser.complete, parser.excess)
+    assert (1, False, True) == (len(parser.body), parser.complete, parser.excess)
+    assert not parser.keeps_alive
     assert b"" == parser._buffer
 
 
