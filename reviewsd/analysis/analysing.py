@@ -12,7 +12,6 @@ from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.kept_labels import KeptLabel, KeptLabels, merged
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key, text_key
 from reviewsd.analysis.model_labels import AspectAnswer, Excerpted, ModelLabels, ReviewAnswer
-from reviewsd.analysis.presets import NOT_COUNTED
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.text import has_words
@@ -160,7 +159,7 @@ def catalogue(settings: InsightSettings, rules: Rules, words: LocalWords) -> Cat
     labels = {name: words(f"aspect_{name}") for name in ASPECTS}
     labels |= {name: aspect.label for name, aspect in settings.aspects.items()}
     return Catalogue(
-        aspects={name: label for name, label in labels.items() if label != NOT_COUNTED},
+        aspects={name: label for name, label in labels.items() if name not in rules.uncounted},
         technicians=rules.technicians,
         services={service.id: service.label for service in rules.services},
         problems={name: words(f"problem_{name}") for name in problems},

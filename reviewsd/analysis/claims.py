@@ -26,7 +26,7 @@ class RankedAspect:
 
     insight: AspectInsight
     ranking: Ranking
-    are_bad: bool
+    reviews_are_bad: bool
     """Whether most reviews of the business are bad."""
 
 
@@ -36,7 +36,7 @@ def claimed(aspect: RankedAspect) -> tuple[Sentiment, ...]:
     for sentiment in SHARES:
         if _prevails(ranking, sentiment):
             return (sentiment,)
-    is_doubtful = aspect.are_bad and aspect.insight.id != RECOMMENDATION
+    is_doubtful = aspect.reviews_are_bad and aspect.insight.id != RECOMMENDATION
     if is_doubtful and ranking.positive < _MOSTLY_BAD * ranking.negative:
         return ()
     if min(ranking.positive, ranking.negative) >= max(_MIN_MIXED, MIXED_SHARE * ranking.count):

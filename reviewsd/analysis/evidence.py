@@ -100,7 +100,8 @@ class Evidence:
             if not (least <= len(sentence.text) <= most and sentence.stands_for_all):
                 continue
             praises = any(map(sentence.praises, aspects))
-            if not aspects or praises or sentence.aspects.issubset(aspects):
+            others = sentence.aspects.difference(aspects, self._rules.uncounted)
+            if not aspects or praises or not others:
                 clarity = sentence.clarity(None, clause, 1) + _NAMING * praises
                 quotations.append(Quotation(clarity, sentence.text))
         return max(quotations, key=lambda quotation: quotation.clarity, default=None)

@@ -19,6 +19,9 @@ NOT_COUNTED = "-"
 _ENGLISH = "en"
 """The language of whose words every business has reviews, and of labels where its own has none."""
 
+_LISTS = ("words", "praise", "complaint")
+"""Of a line of ``aspects.txt``; those at the end may be missing."""
+
 _Aspects = dict[str, dict[str, AspectSetting]]
 """Aspects by language, then by id."""
 
@@ -44,13 +47,13 @@ def with_aspects(settings: InsightSettings, business: Business) -> InsightSettin
     return replace(settings, aspects={**aspects, **settings.aspects})
 
 
-def aspect_ids() -> frozenset[str]:
-    """Return the ids of all aspects that have a label by the trade."""
+def aspect_labels() -> frozenset[str]:
+    """Return the labels of all aspects by the trade, in all languages."""
     return frozenset(
-        name
+        aspect.label
         for by_language in _aspects().values()
         for aspects in by_language.values()
-        for name in aspects
+        for aspect in aspects.values()
     )
 
 
@@ -84,9 +87,11 @@ def _aspects() -> dict[str, _Aspects]:
             current = [presets[name] for name in line.strip("[]").casefold().split(", ")]
             continue
         name, label, *lists = line.split(": ")
+        if len(lists) > len(_LISTS):
+            raise ValueError(f"too many lists: {name}")
         language, _, aspect = name.partition(" ")
         phrases = (tuple(dict.fromkeys(_phrases(text))) for text in lists)
-        kinds = dict(zip(("words", "praise", "complaint"), phrases, strict=False))
+        kinds = dict(zip(_LISTS, phrases, strict=False))
         setting = AspectSetting(label=label, **({"words": ()} | kinds))
         for aspects in current:
             aspects[language][aspect] = setting

@@ -13,7 +13,7 @@ from reviewsd.analysis.claims import MIN_MENTIONS, RankedAspect, claimed, leadin
 from reviewsd.analysis.counts import Quote, Sums
 from reviewsd.analysis.evidence import Evidence, Quotation
 from reviewsd.analysis.language_data import has_data
-from reviewsd.analysis.presets import aspect_ids
+from reviewsd.analysis.presets import aspect_labels
 from reviewsd.analysis.ranking import Ranking
 from reviewsd.analysis.temporal import MIN_REVIEWS, Months
 from reviewsd.analysis.value import AspectInsight, LocalWords
@@ -199,7 +199,7 @@ class ProseWriter:
     def _label(self, insight: AspectInsight) -> str:
         """Return a label for the middle of a sentence: in lower case, except in German or the owner's."""
         has_capitals = primary_language(self._words.language.tag) in _CAPITALS
-        is_own = insight.id not in ASPECTS and insight.id not in aspect_ids()
+        is_own = insight.id not in ASPECTS and insight.label not in aspect_labels()
         return insight.label if has_capitals or is_own else insight.label.lower()
 
     def _named(
@@ -324,7 +324,9 @@ def pull_quote(
     bad, and nothing is mostly praised, there is none.
     """
     praised = [aspect.insight.id for aspect in leading(aspects, "positive")]
-    if not praised and any(aspect.are_bad or "negative" in claimed(aspect) for aspect in aspects):
+    if not praised and any(
+        aspect.reviews_are_bad or "negative" in claimed(aspect) for aspect in aspects
+    ):
         return None
     sentences = (
         evidence.praise(review_of(quote.example.id), MIN_QUOTE, MAX_QUOTE, praised)

@@ -32,7 +32,7 @@ from reviewsd.analysis.names import (
 )
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.people import Mention
-from reviewsd.analysis.presets import preset
+from reviewsd.analysis.presets import NOT_COUNTED, preset
 from reviewsd.analysis.settings import InsightSettings, ServiceSetting
 from reviewsd.analysis.text import Tokens, clauses, has_words, in_sentence, words_of
 from reviewsd.domain.halves import Half, halves
@@ -71,6 +71,10 @@ class Rules:
         )
         self.areas = {slug(name): name for name in business.service_areas if name.strip()}
         self.technicians = {person.id: person.name for person in settings.technicians}
+        self.uncounted = frozenset(
+            name for name, aspect in settings.aspects.items() if aspect.label == NOT_COUNTED
+        )
+        """The aspects of every trade that say nothing in this one."""
         self.digest = _digest(business, settings)
         words = words_of(business.name.partition(",")[0])
         self._name = [word.removesuffix("'s") for word in words]

@@ -117,9 +117,13 @@ class Totals:
             per_review: The entries, or an empty dict if the caller writes them.
             generated_at: Time of the last change of the reviews.
         """
-        are_bad = 2 * self._total.positive < self._total.count
+        reviews_are_bad = 2 * self._total.positive < self._total.count
         aspects = [
-            RankedAspect(insight=self._aspect(name, ranking), ranking=ranking, are_bad=are_bad)
+            RankedAspect(
+                insight=self._aspect(name, ranking),
+                ranking=ranking,
+                reviews_are_bad=reviews_are_bad,
+            )
             for name, ranking in _most_first(self._rankings["aspects"])
         ]
         ordered = sorted(self._languages.items(), key=lambda item: (-item[1], item[0]))
