@@ -13,7 +13,7 @@ from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
 from reviewsd.notices.comparison import find_review
 from reviewsd.notices.state import MAX_EVENTS, NoticeEvents
-from reviewsd.pages.text import printable, shortened
+from reviewsd.pages.text import shortened
 from reviewsd.snapshot.snapshots import Snapshot
 
 MAX_SHOWN = 10
@@ -87,7 +87,7 @@ class MessageWriter:
 
 def plain(text: str) -> str:
     """Return a stranger's text as one short line without addresses of a chat."""
-    line = printable(shortened(text, MAX_TEXT))
+    line = filter(str.isprintable, shortened(text, MAX_TEXT))
     return "".join(
         f"{character}{_BREAK}" if character in "@<!" else character for character in line
     )

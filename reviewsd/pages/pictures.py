@@ -86,7 +86,9 @@ def _decode(content: bytes, kind: str) -> None:
     from PIL import Image, UnidentifiedImageError  # noqa: PLC0415  the daemon imports this module, and draws nothing
 
     try:
-        with Image.open(BytesIO(content), formats=[kind]) as image:  # reads the header alone
+        with Image.open(
+            BytesIO(content), formats=[kind]
+        ) as image:  # of a WebP the canvas too, up to Pillow's limit
             _check_dimensions(*image.size)
             image.load()
     except PictureError:

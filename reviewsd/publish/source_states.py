@@ -1,5 +1,6 @@
 """The states of the sources that ``reviewsctl sync`` keeps in the data directory, for notices and metrics."""
 
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +62,8 @@ class SourceStates:
         """Return the states as the file has them; it blocks, so it runs in a thread."""
         try:
             facts = self._file.stat()
+            if not stat.S_ISREG(facts.st_mode):
+                return _unusable("it is no file")
             version = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
             if version != self._read[0]:
                 self._read = (version, _parsed(self._file.read_bytes()))
