@@ -1,4 +1,4 @@
-"""Reads the body of a request strictly, while it comes (RFC 9112 6 and 7; S2, S3). No I/O.
+"""Reads bodies of requests, and of responses in chunks, strictly, while they come (RFC 9112 6 and 7; S2, S3). No I/O.
 
 A reader has the content in one buffer, because a body of 64 KiB may come as 32,768 chunks. Bytes behind the body
 belong to the next request.

@@ -153,4 +153,4 @@ class Watcher:
         """Log an error once, until a poll succeeds."""
         if not self._stopped and repr(error) != self._logged_error:
             self._logged_error = repr(error)
-            self._log.failure("reading the data directory failed; trying again")
+            self._log.failure("looking at the data directory failed; trying again")

@@ -51,7 +51,7 @@ class EndedSessions:
         await self._tasks.stop()
 
     async def load(self) -> None:
-        """Read what the store has gained, and remove what has expired.
+        """Remove what has expired in the store, and read the others.
 
         Raises:
             StoreError: The store cannot be used now.

@@ -398,4 +398,4 @@ def test_a_wake_that_fails_is_logged_and_tried_again(tmp_path: Path) -> None:
         Watcher(clock, look, wake).start(NOTHING)
         clock.pump([0.25] * 40)
     assert calls == [0.75, 1.75, 2.75]
-    assert texts(events) == ["reading the data directory failed; trying again"]
+    assert texts(events) == ["looking at the data directory failed; trying again"]
