@@ -290,11 +290,12 @@ class ProseWriter:
         return self._words(name, part=self._number(part), count=self._number(count))
 
     def _years(self, months: Months) -> str:
-        """Return the sentence that compares two years; empty with few reviews in one of them, or with a part of one."""
+        """Return the sentence that compares two years, the earlier one whole or not; empty with few reviews in one."""
         now, before = months.year(), months.year(back=1)
-        if min(now.count, before.count) < MIN_REVIEWS or not months.has_two_years:
+        if min(now.count, before.count) < MIN_REVIEWS:
             return ""
-        return self._words("last_years", now=self._in_year(now), before=self._in_year(before))
+        name = "last_years" if months.has_two_years else "last_year"
+        return self._words(name, now=self._in_year(now), before=self._in_year(before))
 
     def _in_year(self, year: Sums) -> str:
         average = self._number(year.stars / year.count, 1)

@@ -645,10 +645,11 @@ def test_aspect_that_the_owner_has_removed_praises_nobody() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "days", "compared"), [(10, 705, True), (9, 705, False), (10, 400, False)]
+    ("count", "days", "before_them"),
+    [(10, 705, "in the twelve before"), (9, 705, ""), (10, 400, "earlier")],
 )
-def test_summary_compares_two_whole_years_of_enough_reviews(
-    count: int, days: int, *, compared: bool
+def test_summary_compares_years_of_enough_reviews_and_names_a_part_as_earlier(
+    count: int, days: int, before_them: str
 ) -> None:
     """Of a business whose reviews begin five months before the last year, these were the year before."""
     year_ago = _DAY - datetime.timedelta(days=days)
@@ -656,10 +657,10 @@ def test_summary_compares_two_whole_years_of_enough_reviews(
     before = [(_review(f"b{i}", 1, year_ago), WORDLESS) for i in range(count)]
     years = (
         f" In the twelve calendar months up to the newest review: {count} reviews with 5.0 stars on average;"
-        f" in the twelve before: {count} reviews with 1.0 stars on average."
+        f" {before_them}: {count} reviews with 1.0 stars on average."
     )
     rated = f"{2 * count} reviews give 3.0 of 5 stars on average; 50% of them give 4 or 5."
-    assert rated + years * compared == _count(*now, *before).summary
+    assert rated + years * bool(before_them) == _count(*now, *before).summary
 
 
 def test_summary_compares_no_year_with_none() -> None:
