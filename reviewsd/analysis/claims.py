@@ -10,11 +10,11 @@ from reviewsd.analysis.value import AspectInsight
 from reviewsd.domain.insights import Sentiment
 
 MIN_MENTIONS: Final = 5  # of a sentiment that a sentence names, and of an aspect with a question
-SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.65}
+_SHARES: Final[Mapping[Sentiment, float]] = {"positive": 0.6, "negative": 0.65}
 """Share of the mentions of an aspect that most praise, or criticize (decisions 584 and 650)."""
-MISSED: Final[Mapping[Sentiment, int]] = {"positive": 3, "negative": 0}
+_MISSED: Final[Mapping[Sentiment, int]] = {"positive": 3, "negative": 0}
 """Mentions that may have been missed and say the opposite: more complaints than praise."""
-MIXED_SHARE: Final = 0.35  # of either sentiment where opinions differ
+_MIXED_SHARE: Final = 0.35  # of either sentiment where opinions differ
 _MIN_MIXED: Final = 4  # mentions of either sentiment where opinions differ (decision 650)
 _MOSTLY_BAD: Final = 1.5
 """Praise for each complaint where opinions differ although most reviews are bad: half of their complaints are missed."""
@@ -33,20 +33,20 @@ class RankedAspect:
 def claimed(aspect: RankedAspect) -> tuple[Sentiment, ...]:
     """Return the sentiments that an answer claims: that of most mentions, or both of a divided aspect."""
     ranking = aspect.ranking
-    for sentiment in SHARES:
+    for sentiment in _SHARES:
         if _prevails(ranking, sentiment):
             return (sentiment,)
     is_doubtful = aspect.reviews_are_bad and aspect.insight.id != RECOMMENDATION
     if is_doubtful and ranking.positive < _MOSTLY_BAD * ranking.negative:
         return ()
-    if min(ranking.positive, ranking.negative) >= max(_MIN_MIXED, MIXED_SHARE * ranking.count):
-        return tuple(SHARES)
+    if min(ranking.positive, ranking.negative) >= max(_MIN_MIXED, _MIXED_SHARE * ranking.count):
+        return tuple(_SHARES)
     return ()
 
 
 def _prevails(ranking: Ranking, sentiment: Sentiment) -> bool:
     """Return whether enough reviews, and enough of the mentions, have a sentiment."""
-    share = SHARES[sentiment] * (ranking.count + MISSED[sentiment])
+    share = _SHARES[sentiment] * (ranking.count + _MISSED[sentiment])
     return ranking.of(sentiment) >= max(MIN_MENTIONS, share)
 
 

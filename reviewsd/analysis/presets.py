@@ -4,6 +4,7 @@ import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -13,14 +14,14 @@ from reviewsd.analysis.settings import AspectSetting, InsightSettings, ServiceSe
 from reviewsd.analysis.wordlists import data_lines
 from reviewsd.domain.reviews import Business, primary_language
 
-NOT_COUNTED = "-"
+NOT_COUNTED: Final = "-"
 """The label of an aspect of every trade that says nothing in this one: what is the quality of a hotel?"""
 
 _ENGLISH = "en"
 """The language of whose words every business has reviews, and of labels where its own has none."""
 
-_LISTS = ("words", "praise", "complaint")
-"""Of a line of ``aspects.txt``; those at the end may be missing."""
+_LISTS: Final = 3
+"""Lists of a line of ``aspects.txt``: words, praise and complaints; those at the end may be missing."""
 
 _Aspects = dict[str, dict[str, AspectSetting]]
 """Aspects by language, then by id."""
@@ -47,6 +48,7 @@ def with_aspects(settings: InsightSettings, business: Business) -> InsightSettin
     return replace(settings, aspects={**aspects, **settings.aspects})
 
 
+@functools.cache
 def aspect_labels() -> frozenset[str]:
     """Return the labels of all aspects by the trade, in all languages."""
     return frozenset(
@@ -87,12 +89,10 @@ def _aspects() -> dict[str, _Aspects]:
             current = [presets[name] for name in line.strip("[]").casefold().split(", ")]
             continue
         name, label, *lists = line.split(": ")
-        if len(lists) > len(_LISTS):
-            raise ValueError(f"too many lists: {name}")
         language, _, aspect = name.partition(" ")
-        phrases = (tuple(dict.fromkeys(_phrases(text))) for text in lists)
-        kinds = dict(zip(_LISTS, phrases, strict=False))
-        setting = AspectSetting(label=label, **({"words": ()} | kinds))
+        texts = [*lists, *[""] * (_LISTS - len(lists))]
+        words, praise, complaint = (tuple(dict.fromkeys(_phrases(text))) for text in texts)
+        setting = AspectSetting(label=label, words=words, praise=praise, complaint=complaint)
         for aspects in current:
             aspects[language][aspect] = setting
     return presets
@@ -100,6 +100,6 @@ def _aspects() -> dict[str, _Aspects]:
 
 def _phrases(text: str) -> Iterator[str]:
     """Yield the phrases of a list, with all alternatives in brackets (``patterns.parse``)."""
-    for pattern in text.split(", "):
+    for pattern in filter(None, text.split(", ")):
         for parts in itertools.product(*parse(pattern, Endings())):
             yield " ".join(itertools.chain.from_iterable(parts))

@@ -209,9 +209,9 @@ class ProseWriter:
         sentiment: Sentiment,
     ) -> str:
         """Return the clause on the aspects of which most mentions have a sentiment; empty if there are none."""
-        aspects_named = leading(aspects, sentiment)[:_NAMED]
+        named = leading(aspects, sentiment)[:_NAMED]
         earlier_wordings: list[set[str]] = []
-        contents = [self._content(aspect, sentiment, earlier_wordings) for aspect in aspects_named]
+        contents = [self._content(aspect, sentiment, earlier_wordings) for aspect in named]
         return self._words(name, aspects=self._list(contents)) if contents else ""
 
     def _recommended(self, aspects: Iterable[RankedAspect], *, criticism: bool) -> str:

@@ -214,9 +214,10 @@ def sentence_spans(tokens: Tokens, abbreviations: AbstractSet[str]) -> list[tupl
     ends = []
     start = 0
     for at, word in enumerate(tokens.words):
+        if word not in ENDS:
+            continue
         before = tokens.words[at - 1] if at else ""
-        is_short = before in abbreviations or (len(before) == 1 and before.isalpha())
-        if word not in ENDS or (word == "." and is_short):
+        if word == "." and (before in abbreviations or (len(before) == 1 and before.isalpha())):
             continue
         if edges[2 * at] < start or text[edges[2 * at + 1] : edges[2 * at + 1] + 1] == ")":
             continue  # a closing mark of the previous sentence, or an aside that ends
